@@ -1,0 +1,203 @@
+//! Addresses as a search names them: `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port` (`search.ips-item`).
+//!
+//! The grammar is that of [`std::net`], without leniency. What the contract leaves open is decided so:
+//! - an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is refused; its IPv4 form says the same without doubt;
+//! - `[IPv6]` without a port is refused;
+//! - leading zeros, signs and spaces are refused, in addresses and in ports.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    ops::RangeInclusive,
+};
+
+/// An address, perhaps with a port. Two spellings of one address are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    /// The address, never IPv4-mapped IPv6.
+    pub ip: IpAddr,
+    /// The port; `None` stands for every port.
+    pub port: Option<u16>,
+}
+
+/// Why a text is not an [`Address`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressFault {
+    /// The text is empty.
+    #[error("expected an IP address, got an empty text")]
+    Empty,
+    /// The text is a network, not an address.
+    #[error("expected a single address, got a network; leave out the `/` and what follows")]
+    Network,
+    /// The address has a zone identifier.
+    #[error("expected an address without zone identifier; leave out the `%` and what follows")]
+    Zone,
+    /// IPv4-mapped IPv6.
+    #[error("expected the IPv4 form of an IPv4-mapped address; write {0}")]
+    Mapped(Ipv4Addr),
+    /// Brackets without a port.
+    #[error("expected `:port` after the brackets; without a port, leave the brackets out")]
+    BracketsWithoutPort,
+    /// The port is not a plain decimal number, or out of range.
+    #[error("expected a port from {min} to {max}, in digits without leading zeros")]
+    Port {
+        /// Lowest port.
+        min: u16,
+        /// Highest port.
+        max: u16,
+    },
+    /// None of the forms.
+    #[error("expected a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`")]
+    Form,
+}
+
+impl Address {
+    /// Reads an address whose port, if there is one, lies in `ports`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text, without repeating it.
+    pub fn parse(text: &str, ports: &RangeInclusive<u16>) -> Result<Self, AddressFault> {
+        if text.is_empty() {
+            return Err(AddressFault::Empty);
+        }
+        if text.contains('/') {
+            return Err(AddressFault::Network);
+        }
+        if text.contains('%') {
+            return Err(AddressFault::Zone);
+        }
+        if let Some(rest) = text.strip_prefix('[') {
+            let (ip, port) = rest.split_once(']').ok_or(AddressFault::Form)?;
+            let ip: Ipv6Addr = ip.parse().map_err(|_| AddressFault::Form)?;
+            if port.is_empty() {
+                return Err(AddressFault::BracketsWithoutPort);
+            }
+            let port = parse_port(port.strip_prefix(':').ok_or(AddressFault::Form)?, ports)?;
+            return Ok(Self { ip: unmapped(ip)?, port: Some(port) });
+        }
+        if let Some((ip, port)) = text.split_once(':').filter(|(_, port)| !port.contains(':')) {
+            let ip: Ipv4Addr = ip.parse().map_err(|_| AddressFault::Form)?;
+            return Ok(Self { ip: ip.into(), port: Some(parse_port(port, ports)?) });
+        }
+        match text.parse() {
+            Ok(IpAddr::V4(ip)) => Ok(Self { ip: ip.into(), port: None }),
+            Ok(IpAddr::V6(ip)) => Ok(Self { ip: unmapped(ip)?, port: None }),
+            Err(_) => Err(AddressFault::Form),
+        }
+    }
+}
+
+/// Writes the canonical spelling, which [`Address::parse`] reads back.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.ip, self.port) {
+            (ip, None) => write!(f, "{ip}"),
+            (IpAddr::V4(ip), Some(port)) => write!(f, "{ip}:{port}"),
+            (IpAddr::V6(ip), Some(port)) => write!(f, "[{ip}]:{port}"),
+        }
+    }
+}
+
+/// The address as [`Address`] may hold it.
+///
+/// # Errors
+/// An IPv4-mapped address is refused.
+pub(crate) fn unmapped(ip: Ipv6Addr) -> Result<IpAddr, AddressFault> {
+    ip.to_ipv4_mapped().map_or(Ok(IpAddr::V6(ip)), |plain| Err(AddressFault::Mapped(plain)))
+}
+
+fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressFault> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    plain
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|port| ports.contains(port))
+        .ok_or(AddressFault::Port { min: *ports.start(), max: *ports.end() })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PORTS: RangeInclusive<u16> = 1..=u16::MAX;
+    const PORT: AddressFault = AddressFault::Port { min: 1, max: u16::MAX };
+
+    fn parse(text: &str) -> Result<Address, AddressFault> {
+        Address::parse(text, &PORTS)
+    }
+
+    #[test]
+    fn the_four_forms() {
+        for (text, canonical) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:1", "192.0.2.1:1"),
+            ("2001:DB8::0001", "2001:db8::1"),
+            ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
+            ("::", "::"),
+            ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), canonical);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        use AddressFault::{BracketsWithoutPort, Empty, Form, Mapped, Network, Zone};
+        for (text, fault) in [
+            ("", Empty),
+            ("192.0.2.0/24", Network),
+            ("2001:db8::/32", Network),
+            ("fe80::1%eth0", Zone),
+            ("[fe80::1%1]:80", Zone),
+            ("[2001:db8::1]", BracketsWithoutPort),
+            ("::ffff:192.0.2.1", Mapped(Ipv4Addr::new(192, 0, 2, 1))),
+            ("[::ffff:c000:201]:80", Mapped(Ipv4Addr::new(192, 0, 2, 1))),
+            ("192.0.2.1:0", PORT),
+            ("192.0.2.1:65536", PORT),
+            ("192.0.2.1:99999999999999999999", PORT),
+            ("192.0.2.1:080", PORT),
+            ("192.0.2.1:+80", PORT),
+            ("192.0.2.1:", PORT),
+            ("[2001:db8::1]:", PORT),
+            ("[2001:db8::1]80", Form),
+            ("[192.0.2.1]:80", Form),
+            ("[2001:db8::1", Form),
+            ("192.0.2", Form),
+            ("192.0.2.01", Form),
+            ("192.0.2.256", Form),
+            (" 192.0.2.1", Form),
+            ("192.0.2.1 ", Form),
+            ("192.0.2.1\n", Form),
+            ("0xc0.0.2.1", Form),
+            ("3221225985", Form),
+            ("2001:db8::1::2", Form),
+            ("2001:db8", Form),
+            ("localhost", Form),
+            ("localhost:80", Form),
+            ("１92.0.2.1", Form),
+            ("*", Form),
+        ] {
+            assert_eq!(parse(text), Err(fault), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn printing_and_parsing_agree(ip: IpAddr, port in proptest::option::of(PORTS)) {
+            prop_assume!(!matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()));
+            let address = Address { ip, port };
+            prop_assert_eq!(parse(&address.to_string()), Ok(address));
+        }
+
+        #[test]
+        fn no_text_is_read_as_something_else(text in "[0-9a-f.:\\[\\]]{0,24}") {
+            if let Ok(address) = parse(&text) {
+                let again = parse(&address.to_string());
+                prop_assert_eq!(again, Ok(address));
+                prop_assert_eq!(address.port.is_some(), text.starts_with('[') || text.matches(':').count() == 1);
+            }
+        }
+    }
+}

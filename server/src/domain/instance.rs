@@ -1,0 +1,166 @@
+//! Static instances and groups as the contract shows them (2.2, 2.3).
+
+use std::{fmt, net::IpAddr};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A positive identifier that SQL can hold: 1 to `i64::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub struct Id(i64);
+
+impl Id {
+    /// The identifier, if it is positive.
+    #[must_use]
+    pub const fn new(value: i64) -> Option<Self> {
+        if value >= 1 { Some(Self(value)) } else { None }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl TryFrom<i64> for Id {
+    type Error = String;
+
+    fn try_from(value: i64) -> Result<Self, Self::Error> {
+        Self::new(value).ok_or_else(|| format!("an identifier is 1 or more, not {value}"))
+    }
+}
+
+impl From<Id> for i64 {
+    fn from(id: Id) -> Self {
+        id.0
+    }
+}
+
+/// A custom group of static instances (contract 2.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Identifier, unique among all groups.
+    pub id: Id,
+    /// Name given by the account's owner.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// State of a static instance (`search.status`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Being set up.
+    Provisioning,
+    /// In use.
+    Active,
+    /// Past its term.
+    Expired,
+    /// Given back.
+    Cancelled,
+    /// Could not be set up.
+    Failed,
+}
+
+impl Status {
+    /// Every state.
+    pub const ALL: [Self; 5] =
+        [Self::Provisioning, Self::Active, Self::Expired, Self::Cancelled, Self::Failed];
+
+    /// The state's name in storage and imports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Provisioning => "provisioning",
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A static instance of one account (contract 2.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// Identifier, unique among all instances.
+    pub id: Id,
+    /// Product that can currently be bought.
+    pub offer_id: Id,
+    /// State.
+    pub status: Status,
+    /// Address.
+    pub ip: IpAddr,
+    /// Port for direct connections; 0 while there is none.
+    pub port: u16,
+    /// Protocols that it speaks.
+    pub protocols: Vec<String>,
+    /// Three-letter country code.
+    pub country_code: String,
+    /// City code.
+    pub city_code: String,
+    /// Kind of line: 1 is standard, 2 is native static residential.
+    pub isp_type: u32,
+    /// End of the term; `None` when unknown.
+    pub expires_at: Option<Timestamp>,
+    /// When it was activated; `None` when it was not.
+    pub activated_at: Option<Timestamp>,
+    /// What its source declares.
+    pub capabilities: Capabilities,
+    /// Group it is in; `None` when ungrouped.
+    pub group_id: Option<Id>,
+}
+
+/// What the source of an instance declares; perhaps nothing (`search.capabilities`). Declarations change no limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(missing_docs, reason = "each field is named and described in the contract, 2.3")]
+pub struct Capabilities {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purchase: Option<TermRule>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renew: Option<TermRule>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convert_trial: Option<TermRule>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial_days: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_ip: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select_replacement: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_credentials: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_credentials: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_batch_size: Option<u32>,
+}
+
+/// Which terms, in days, may be bought.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TermRule {
+    /// Permitted terms. Takes precedence when it is not empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_days: Option<Vec<u32>>,
+    /// Shortest term.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_days: Option<u32>,
+    /// Longest term; 0 means no upper limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_days: Option<u32>,
+    /// Permitted step from the shortest term.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_days: Option<u32>,
+}

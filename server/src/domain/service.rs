@@ -1,0 +1,109 @@
+//! The three operations: facts from the store, decisions here.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    access::{Guarded, Purpose},
+    extraction::{ExtractCommand, Extraction, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction},
+    instance::Group,
+    refusal::Refusal,
+    search::{SearchCommand, SearchPage},
+    token::Token,
+};
+use crate::store::{Store, StoreError};
+
+/// How long a caller waits when the storage is busy.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a caller waits when the storage cannot answer.
+const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The service behind the edge. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Service {
+    store: Arc<dyn Store>,
+}
+
+impl Service {
+    /// A service on `store`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// Takes gateways for the account that owns the token. The answer has at least one gateway, and fewer than asked
+    /// for only when no more fit. A request id that the account used before gives the same answer again.
+    ///
+    /// # Errors
+    /// The token, the caller's address, the account's verification and entitlement are looked at on every call, in
+    /// this order; then comes a request id that stands for something else; then the shortage.
+    pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Refusal> {
+        let ExtractCommand { token, caller_ip, parameters, request_id } = command;
+        let now = Timestamp::now();
+        // An address that no whitelist can hold is reported after the token's own faults.
+        let query = ExtractionQuery {
+            digest: token.digest(),
+            caller_ip: caller_ip.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED),
+            parameters,
+            request_id,
+            pivot: rand::random(),
+            now,
+        };
+        let facts = known(self.store.extraction(query.clone()).await)?;
+        let (account, facts) = facts.admit(Purpose::Extraction, now)?;
+        let caller_ip = caller_ip.ok_or(Refusal::CallerNotIpv4)?;
+        let ExtractionQuery { parameters, request_id, .. } = query;
+        facts.admit(parameters.protocol)?;
+
+        let endpoints = if let Some(earlier) = facts.earlier {
+            earlier.repeat(&parameters)?
+        } else if facts.candidates.is_empty() {
+            return Err(Refusal::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+        } else if let Some(request_id) = request_id {
+            let ours = StoredExtraction { parameters: parameters.clone(), endpoints: facts.candidates };
+            let stored = self.store.remember(account, request_id, ours, now).await.map_err(refusal)?;
+            stored.repeat(&parameters)?
+        } else {
+            facts.candidates
+        };
+        Ok(Extraction { endpoints, requested: parameters.count, caller_ip })
+    }
+
+    /// The account's groups, ascending by id.
+    ///
+    /// # Errors
+    /// The token's faults and the storage's.
+    pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Refusal> {
+        let groups = known(self.store.groups(token.digest()).await)?;
+        groups.admit(Purpose::Static, Timestamp::now()).map(|(_, groups)| groups)
+    }
+
+    /// The account's instances at some addresses that pass the filters, one page of them.
+    ///
+    /// # Errors
+    /// The token's faults and the storage's.
+    pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Refusal> {
+        let page = known(self.store.search(token.digest(), command.into()).await)?;
+        page.admit(Purpose::Static, Timestamp::now()).map(|(_, page)| page)
+    }
+}
+
+fn known<T>(answer: Result<Option<Guarded<T>>, StoreError>) -> Result<Guarded<T>, Refusal> {
+    answer.map_err(refusal)?.ok_or(Refusal::TokenUnknown)
+}
+
+/// What a caller is told of a fault in the storage. The operator reads the rest in the log.
+fn refusal(error: StoreError) -> Refusal {
+    tracing::error!(%error, "the storage failed");
+    match error {
+        StoreError::Locked => Refusal::Busy { retry_after: BUSY_RETRY_AFTER },
+        StoreError::Full
+        | StoreError::ReadOnly
+        | StoreError::Corrupt { .. }
+        | StoreError::Unavailable { .. }
+        | StoreError::Closed => Refusal::Unavailable { retry_after: UNAVAILABLE_RETRY_AFTER },
+        StoreError::Conflict { .. } | StoreError::Internal { .. } => Refusal::Internal,
+    }
+}

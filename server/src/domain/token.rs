@@ -1,0 +1,150 @@
+//! Tokens: secrets that callers send, and the digests by which the store knows them.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+
+/// A token as its owner holds it. It has no `Display`, its `Debug` says nothing, and its memory is wiped on drop.
+#[derive(Clone)]
+pub struct Token(SecretString);
+
+impl Token {
+    /// Takes over a token that a caller sent.
+    #[must_use]
+    pub fn new(secret: impl Into<String>) -> Self {
+        Self(SecretString::from(secret.into()))
+    }
+
+    /// Makes a new token of 256 random bits. Its prefix tells what it is good for.
+    #[must_use]
+    pub fn generate(kind: TokenKind) -> Self {
+        let noise: [u8; 32] = rand::random();
+        Self::new(format!("sally_{kind}_{}", Hex(&noise)))
+    }
+
+    /// What the store keeps instead of the token.
+    #[must_use]
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(self.0.expose_secret().as_bytes()).into())
+    }
+
+    /// The secret itself, to hand it to its owner or to send it in a request. Keep it out of logs and errors.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(redacted)")
+    }
+}
+
+/// SHA-256 of a token. A token has 256 random bits, so neither salt nor a slow hash would add anything.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    /// Takes over a digest that was computed elsewhere, as imports do.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads 64 hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digits: Vec<u8> =
+            text.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
+        let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+        if digits.len() == 64 { Some(Self(bytes.try_into().ok()?)) } else { None }
+    }
+
+    /// The digest in 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(self) -> String {
+        Hex(&self.0).to_string()
+    }
+
+    /// The 32 bytes of the digest.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for TokenDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenDigest(redacted)")
+    }
+}
+
+/// What a token is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenKind {
+    /// An account API token: every operation.
+    Api,
+    /// A legacy API Link credential: extraction only (`extract.link-credential`).
+    Link,
+}
+
+impl TokenKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Api, Self::Link];
+
+    /// The kind's name in storage, in imports and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Link => "link",
+        }
+    }
+}
+
+impl fmt::Display for TokenKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_neither_token_nor_digest() {
+        let token = Token::new("very-secret");
+        assert_eq!(format!("{token:?} {:?}", token.digest()), "Token(redacted) TokenDigest(redacted)");
+    }
+
+    #[test]
+    fn digest_is_sha_256() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let digest = Token::new("abc").digest();
+        assert_eq!(digest.to_hex(), expected);
+        assert_eq!(TokenDigest::from_hex(expected), Some(digest));
+        assert_eq!(TokenDigest::from_hex(&expected[1..]), None);
+        assert_eq!(TokenDigest::from_hex(&format!("{expected}0")), None);
+        assert_eq!(TokenDigest::from_hex(&expected.replace('b', "g")), None);
+    }
+
+    #[test]
+    fn generated_tokens_differ_and_tell_their_kind() {
+        let (one, other) = (Token::generate(TokenKind::Link), Token::generate(TokenKind::Link));
+        assert_ne!(one.expose(), other.expose());
+        assert!(one.expose().starts_with("sally_link_"));
+        assert_eq!(one.expose().len(), "sally_link_".len() + 64);
+    }
+}

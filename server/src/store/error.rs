@@ -1,0 +1,122 @@
+//! What can go wrong with a storage.
+
+use std::{fmt, path::PathBuf};
+
+/// Why a question to the storage has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process or connection holds the lock for longer than we wait.
+    #[error("the database is locked by another process; try again when that is done")]
+    Locked,
+    /// No space is left on the disk.
+    #[error("the disk is full; nothing was changed")]
+    Full,
+    /// The database cannot be written.
+    #[error("the database is read-only; make the file and its folder writable")]
+    ReadOnly,
+    /// The file's contents do not make sense.
+    #[error("the database is corrupt: {reason}; restore it from a backup")]
+    Corrupt {
+        /// What the database engine says.
+        reason: String,
+    },
+    /// The file cannot be reached.
+    #[error("the database cannot be reached: {reason}")]
+    Unavailable {
+        /// What the database engine says.
+        reason: String,
+    },
+    /// The storage was shut down.
+    #[error("the storage has been shut down")]
+    Closed,
+    /// A change would contradict what is stored.
+    #[error("{reason}")]
+    Conflict {
+        /// What it contradicts.
+        reason: String,
+    },
+    /// A fault of this program.
+    #[error("unexpected answer of the database: {reason}")]
+    Internal {
+        /// What the database engine says.
+        reason: String,
+    },
+}
+
+/// Why a database cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is no such file.
+    #[error("no database at {}; make one with `server seed` or `server import`", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error("{} is not a database of this server: {reason}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// How it can be told.
+        reason: String,
+    },
+    /// A later version of this program made the database.
+    #[error(
+        "{} has schema version {found}, but this program knows versions up to {known}; use a newer program",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The latest version that is known here.
+        known: i64,
+    },
+    /// Anything else.
+    #[error("{}: {source}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: StoreError,
+    },
+}
+
+/// Why nothing was loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Some lines are wrong.
+    #[error("{0}")]
+    Rejected(BadLines),
+    /// The source of the lines failed.
+    #[error("the input cannot be read: {0}")]
+    Input(#[from] std::io::Error),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Lines that cannot be loaded.
+#[derive(Debug, Default)]
+pub struct BadLines {
+    /// Line numbers, from 1, with what is wrong.
+    pub lines: Vec<(u64, String)>,
+    /// Reading stopped before the end, since there were too many.
+    pub cut_short: bool,
+}
+
+impl BadLines {
+    /// How many bad lines are gathered before reading stops.
+    pub const MOST: usize = 20;
+}
+
+impl fmt::Display for BadLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.lines.len();
+        let (more, lines) =
+            (if self.cut_short { "at least " } else { "" }, if count == 1 { "line" } else { "lines" });
+        write!(f, "{more}{count} bad {lines}; nothing was imported")?;
+        self.lines.iter().try_for_each(|(number, reason)| write!(f, "\n  line {number}: {reason}"))
+    }
+}

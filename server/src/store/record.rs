@@ -1,0 +1,220 @@
+//! Records as they are loaded into a storage: one kind of thing each, accounts by their name.
+//!
+//! The same types are the lines of an import file; `server/README.md` describes them for people. Times are RFC 3339
+//! with a zone and keep their nanoseconds.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use crate::domain::{
+    address::unmapped,
+    extraction::Protocol,
+    instance::{Capabilities, Id, Status},
+    token::{TokenDigest, TokenKind},
+};
+
+/// A line of input.
+#[derive(Debug)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What it says, or why it cannot be read.
+    pub record: Result<Record, String>,
+}
+
+/// How many records of each kind were loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the number of records of the kind that it is named after")]
+pub struct Loaded {
+    pub accounts: u64,
+    pub tokens: u64,
+    pub whitelist: u64,
+    pub entitlements: u64,
+    pub gateways: u64,
+    pub groups: u64,
+    pub instances: u64,
+}
+
+/// One thing to store. In JSON an object with one member, which names the kind.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Record {
+    /// An account. It comes before what belongs to it.
+    Account(Account),
+    /// A token, by its digest.
+    Token(TokenRecord),
+    /// A range of addresses from which the account may extract.
+    Whitelist(WhitelistEntry),
+    /// A protocol that the account may extract.
+    Entitlement(Entitlement),
+    /// A gateway of the pool, which belongs to no account.
+    Gateway(Gateway),
+    /// A group of static instances.
+    Group(GroupRecord),
+    /// A static instance.
+    Instance(Box<InstanceRecord>),
+}
+
+/// An account.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Account {
+    /// Unique name.
+    pub name: String,
+    /// Whether it has passed real-name verification.
+    pub real_name_verified: bool,
+}
+
+/// A token as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TokenRecord {
+    /// Name of the account.
+    pub account: String,
+    /// SHA-256 of the token, in 64 hexadecimal digits.
+    #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
+    pub sha256: TokenDigest,
+    /// What it is good for.
+    pub kind: TokenKind,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its time is over.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(default)]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A range of addresses, both ends included.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WhitelistEntry {
+    /// Name of the account.
+    pub account: String,
+    /// First address.
+    pub first: Ipv4Addr,
+    /// Last address; the first one when left out.
+    #[serde(default)]
+    pub last: Option<Ipv4Addr>,
+    /// Whether the owner has switched it on.
+    pub enabled: bool,
+    /// When its time is over.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The right to extract gateways of one protocol.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Entitlement {
+    /// Name of the account.
+    pub account: String,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// When its time is over.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A gateway. User name and password are kept for its operator and are part of no answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Gateway {
+    /// Host name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Code of its region.
+    pub region: String,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Proxy user name.
+    #[serde(default)]
+    pub username: Option<String>,
+    /// Proxy password.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+/// A group of static instances.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GroupRecord {
+    /// Name of the account.
+    pub account: String,
+    /// Identifier, unique among all groups.
+    pub group_id: Id,
+    /// Name.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A static instance with what no answer shows. Nullable fields must be there, as `null` or with a value.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct InstanceRecord {
+    /// Name of the account.
+    pub account: String,
+    /// Number of the order that it was bought by.
+    #[serde(default)]
+    pub order_no: Option<String>,
+    /// Identifier, unique among all instances.
+    pub instance_id: Id,
+    /// Product.
+    pub offer_id: Id,
+    /// State.
+    pub status: Status,
+    /// Address, not IPv4-mapped.
+    #[serde(deserialize_with = "read_ip")]
+    pub ip: IpAddr,
+    /// Port.
+    pub port: u16,
+    /// Protocols.
+    pub protocols: Vec<String>,
+    /// Country.
+    pub country_code: String,
+    /// City.
+    pub city_code: String,
+    /// Kind of line.
+    pub isp_type: u32,
+    /// End of the term.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub expires_at: Option<Timestamp>,
+    /// When it was activated.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub activated_at: Option<Timestamp>,
+    /// What its source declares.
+    pub capabilities: Capabilities,
+    /// Group, which must belong to the same account.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub group_id: Option<Id>,
+    /// Proxy user name.
+    #[serde(default)]
+    pub username: Option<String>,
+    /// Proxy password.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
+    match IpAddr::deserialize(deserializer)? {
+        IpAddr::V4(ip) => Ok(IpAddr::V4(ip)),
+        IpAddr::V6(ip) => unmapped(ip).map_err(D::Error::custom),
+    }
+}
+
+fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    // The text is not repeated: somebody may have put the token itself here.
+    TokenDigest::from_hex(&text).ok_or_else(|| D::Error::custom("sha256 must be 64 hexadecimal digits"))
+}
+
+fn write_digest<S: Serializer>(digest: &TokenDigest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&digest.to_hex())
+}
