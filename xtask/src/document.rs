@@ -1,0 +1,304 @@
+//! The document as a JSON value that knows where each of its parts stands in the file.
+
+use std::{collections::HashMap, fmt, path::Path};
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use serde_saphyr::Spanned;
+
+use crate::problem::{Place, Problem};
+
+/// How many `$ref`s may lead to one another before they are taken for a circle.
+const MAX_REFERENCES: usize = 32;
+
+/// A YAML document, read once.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    root: Value,
+    places: HashMap<String, Place>,
+}
+
+impl Document {
+    /// Reads the file at `path`.
+    ///
+    /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or holds what JSON cannot say.
+    pub(crate) fn load(path: &Path) -> Result<Document, Vec<Problem>> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            vec![Problem {
+                pointer: String::new(),
+                place: None,
+                operation: None,
+                message: format!("the document cannot be read: {error}"),
+                help: "run from a complete checkout of the repository".to_owned(),
+            }]
+        })?;
+        Document::parse(&text)
+    }
+
+    /// Reads `text`, as [`Document::load`] does.
+    pub(crate) fn parse(text: &str) -> Result<Document, Vec<Problem>> {
+        let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+        let node: Node =
+            serde_saphyr::from_str_with_options(text, options).map_err(|error| vec![unreadable(&error)])?;
+        let mut places = HashMap::new();
+        let root = node.settle(String::new(), None, &mut places);
+        Ok(Document { root, places })
+    }
+
+    /// The whole document.
+    pub(crate) fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// The value at a JSON pointer.
+    pub(crate) fn get(&self, pointer: &str) -> Option<&Value> {
+        self.root.pointer(pointer)
+    }
+
+    /// Where the value at `pointer` stands: its key in a mapping, the item itself in a sequence. A pointer to
+    /// something that is absent gives the place of the nearest parent that exists.
+    pub(crate) fn place(&self, pointer: &str) -> Place {
+        let mut rest = pointer;
+        loop {
+            if let Some(place) = self.places.get(rest) {
+                return *place;
+            }
+            match rest.rfind('/') {
+                Some(end) => rest = &rest[..end],
+                None => return Place { line: 1, column: 1 },
+            }
+        }
+    }
+
+    /// Follows local `$ref`s from `value`; gives `value` itself when it holds none, or one that leads nowhere
+    /// (which the lint reports).
+    pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        let mut value = value;
+        for _ in 0..MAX_REFERENCES {
+            match reference(value).and_then(|target| self.get(target)) {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        value
+    }
+
+    /// The pointer where the definition of the value at `pointer` stands, after following local `$ref`s.
+    pub(crate) fn definition<'a>(&'a self, pointer: &'a str) -> &'a str {
+        let mut pointer = pointer;
+        for _ in 0..MAX_REFERENCES {
+            match self.get(pointer).and_then(reference) {
+                Some(target) if self.get(target).is_some() => pointer = target,
+                _ => break,
+            }
+        }
+        pointer
+    }
+
+    /// A problem at `pointer`, with its place.
+    pub(crate) fn problem(
+        &self,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Problem {
+        let pointer = pointer.into();
+        Problem {
+            place: Some(self.place(&pointer)),
+            operation: None,
+            pointer,
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// The JSON pointer that a local `$ref` names.
+pub(crate) fn reference(value: &Value) -> Option<&str> {
+    value.get("$ref")?.as_str()?.strip_prefix('#')
+}
+
+/// `pointer` with one more step, escaped as RFC 6901 wants it.
+pub(crate) fn join(pointer: &str, step: &str) -> String {
+    format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
+}
+
+fn unreadable(error: &serde_saphyr::Error) -> Problem {
+    let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
+    let text = error.without_snippet().to_string();
+    // The parser appends the place, which stands in front already.
+    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    Problem {
+        pointer: String::new(),
+        place,
+        operation: None,
+        message: format!("the document is not valid YAML: {message}"),
+        help: "mend the YAML at this place; a key may stand only once in a mapping".to_owned(),
+    }
+}
+
+/// A value with its place; only the road from YAML to `Value`.
+struct Node {
+    place: Place,
+    content: Content,
+}
+
+enum Content {
+    Scalar(Value),
+    Sequence(Vec<Node>),
+    Mapping(Vec<(String, Place, Node)>),
+}
+
+impl Node {
+    /// Turns the node into a value and notes the place of everything in it. `key` is the place of the key that leads
+    /// here.
+    fn settle(self, pointer: String, key: Option<Place>, places: &mut HashMap<String, Place>) -> Value {
+        let value = match self.content {
+            Content::Scalar(value) => value,
+            Content::Sequence(items) => items
+                .into_iter()
+                .enumerate()
+                .map(|(index, item)| item.settle(join(&pointer, &index.to_string()), None, places))
+                .collect(),
+            Content::Mapping(members) => {
+                let mut map = Map::new();
+                for (name, place, member) in members {
+                    let value = member.settle(join(&pointer, &name), Some(place), places);
+                    map.insert(name, value);
+                }
+                Value::Object(map)
+            }
+        };
+        places.insert(pointer, key.unwrap_or(self.place));
+        value
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Content>::deserialize(deserializer)?;
+        Ok(Node { place: place(&spanned), content: spanned.value })
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value that JSON can say")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
+        Ok(Content::Scalar(Value::Null))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Content, E> {
+        Ok(Content::Scalar(value.into()))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Content, E> {
+        Ok(Content::Scalar(value.into()))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Content, E> {
+        Ok(Content::Scalar(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Content, E> {
+        serde_json::Number::from_f64(value)
+            .map(|number| Content::Scalar(number.into()))
+            .ok_or_else(|| E::custom("expected a finite number"))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Content, E> {
+        Ok(Content::Scalar(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Content::Sequence(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
+        let mut members = Vec::new();
+        while let Some((key, node)) = access.next_entry::<Spanned<String>, Node>()? {
+            let place = place(&key);
+            members.push((key.value, place, node));
+        }
+        Ok(Content::Mapping(members))
+    }
+}
+
+fn place<T>(spanned: &Spanned<T>) -> Place {
+    Place { line: spanned.referenced.line(), column: spanned.referenced.column() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn quoted_scalars_stay_strings_and_plain_ones_get_their_type() {
+        let document = Document::parse(
+            "a: \"1\"\nb: 1\nc: no\nd: true\ne: 2026-01-01\nf: \"true\"\ng: 1.5\nh:\ni: \"\"\n\"200\": x\nj: ~\n",
+        )
+        .unwrap();
+        assert_eq!(
+            document.root(),
+            &json!({"a": "1", "b": 1, "c": "no", "d": true, "e": "2026-01-01", "f": "true", "g": 1.5, "h": null,
+                    "i": "", "200": "x", "j": null})
+        );
+    }
+
+    #[test]
+    fn every_value_has_the_place_of_its_key_or_item() {
+        let document = Document::parse("a:\n  b: { c: 1, 'd/e': 2 }\nl:\n  - x\n  - y: 1\n").unwrap();
+        for (pointer, line, column) in [
+            ("/a", 1, 1),
+            ("/a/b", 2, 3),
+            ("/a/b/c", 2, 8),
+            ("/a/b/d~1e", 2, 14),
+            ("/l/0", 4, 5),
+            ("/l/1", 5, 5),
+            ("/l/1/y", 5, 5),
+            ("/a/b/absent/deeper", 2, 3),
+        ] {
+            assert_eq!(document.place(pointer), Place { line, column }, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_key_is_refused_with_its_place() {
+        let problems = Document::parse("a: 1\nb:\n  c: 1\n  c: 2\n").unwrap_err();
+        assert_eq!(problems[0].place, Some(Place { line: 4, column: 3 }), "{}", problems[0]);
+        assert!(problems[0].message.contains("duplicate"), "{}", problems[0]);
+    }
+
+    #[test]
+    fn a_syntax_error_is_refused_with_its_place() {
+        let problems = Document::parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
+        assert!(problems[0].place.is_some_and(|place| place.line >= 2), "{}", problems[0]);
+    }
+
+    #[test]
+    fn references_are_followed_and_a_circle_ends() {
+        let document =
+            Document::parse("x: { $ref: '#/y' }\ny: { $ref: '#/z' }\nz: 7\nc: { $ref: '#/c' }\n").unwrap();
+        assert_eq!(document.resolve(&document.root()["x"]), &json!(7));
+        assert_eq!(document.definition("/x"), "/z");
+        assert_eq!(document.definition("/c"), "/c");
+    }
+}

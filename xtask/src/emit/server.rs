@@ -1,0 +1,8 @@
+//! Emits the server's code.
+
+use crate::{artifact::Artifact, document::Document, problem::Problem};
+
+/// The files that the server is built from.
+pub(crate) fn emit(_document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
+    Ok(Vec::new())
+}
