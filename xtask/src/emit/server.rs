@@ -1,8 +1,13 @@
 //! Emits the server's code.
 
-use crate::{artifact::Artifact, document::Document, problem::Problem};
+use crate::{artifact::Artifact, document::Document, model::Constraint, problem::Problem};
 
 /// The files that the server is built from.
 pub(crate) fn emit(_document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     Ok(Vec::new())
+}
+
+/// The generated item that enforces a constraint, if there is one.
+pub(crate) fn enforces(_constraint: &Constraint) -> Option<String> {
+    None
 }

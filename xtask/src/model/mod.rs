@@ -1,1 +1,101 @@
-//! The contract as types.
+//! The contract as types, shared by the emitters.
+//!
+//! `$ref`s are followed, so a schema holds all that binds at its place, and every part knows the pointer of its own
+//! definition. Whatever the types below cannot hold is a [`Problem`](crate::problem::Problem), never dropped.
+
+mod citation;
+mod clause;
+mod constraint;
+mod operation;
+mod read;
+mod read_schema;
+mod schema;
+
+pub(crate) use citation::Citation;
+pub(crate) use clause::{Clause, Silence};
+pub(crate) use constraint::{Constraint, Side};
+pub(crate) use operation::{
+    Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Rule,
+};
+pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
+
+use crate::{document::Document, problem::Problem};
+
+/// Everything that the document says, in its order.
+#[derive(Clone, Debug)]
+pub(crate) struct Contract {
+    /// One an operation, in the document's order.
+    pub(crate) operations: Vec<Operation>,
+    /// Named schemas, in the document's order.
+    pub(crate) schemas: Vec<Schema>,
+    /// The rules of the contract (`x-clauses`).
+    pub(crate) clauses: Vec<Clause>,
+    /// What the contract leaves open (`x-unspecified`).
+    pub(crate) unspecified: Vec<Silence>,
+}
+
+impl Contract {
+    /// Reads the contract out of a document. All problems are reported, sorted by place.
+    pub(crate) fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
+        read::contract(document)
+    }
+
+    /// Every constraint of every operation, in the document's order.
+    pub(crate) fn constraints(&self) -> Vec<Constraint> {
+        constraint::collect(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contract() -> Contract {
+        let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
+        Contract::read(&document).unwrap()
+    }
+
+    fn clauses(at: &str, keyword: &str) -> Vec<String> {
+        let found = contract().constraints().into_iter().find(|one| one.at == at && one.keyword == keyword);
+        found.unwrap_or_else(|| panic!("no {keyword} at {at}")).clauses
+    }
+
+    #[test]
+    fn the_document_is_read_whole() {
+        let contract = contract();
+        let ids: Vec<_> = contract.operations.iter().map(|operation| operation.id.as_str()).collect();
+        assert_eq!(ids, ["extractProxies", "listStaticGroups", "searchStaticInstances"]);
+        let extract = &contract.operations[0];
+        assert_eq!(extract.credentials.len(), 3);
+        assert_eq!(extract.rules.len(), 1);
+        assert_eq!(extract.success.content.len(), 2);
+        assert_eq!(extract.errors.len(), 2);
+        let num = extract.parameter(Location::Query, "num").unwrap();
+        assert!(matches!(num.schema.kind, Kind::Integer { minimum: Some(1), maximum: Some(100), .. }));
+    }
+
+    #[test]
+    fn a_constraint_cites_the_nearest_clause() {
+        assert_eq!(clauses("query num", "required"), ["extract.num-required"]);
+        assert_eq!(clauses("query num", "maximum"), ["extract.num-range"]);
+        assert_eq!(clauses("query lb", "default"), ["extract.separator"]);
+        assert_eq!(clauses("query lb", "enum"), ["extract.separator-range"]);
+        assert_eq!(clauses("body ips", "required"), ["search.ips-required"]);
+        assert_eq!(clauses("body ips", "x-max-distinct"), ["search.ips-dedup-limit"]);
+        assert_eq!(clauses("body ips[]", "x-port"), ["search.ips-port"]);
+        assert_eq!(clauses("200 header Cache-Control", "enum"), ["groups.headers"]);
+        assert_eq!(clauses("200 body data.items[].groupId", "minimum"), ["groups.fields"]);
+    }
+
+    #[test]
+    fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
+        let text = include_str!("../../../openapi/openapi.yaml");
+        let broken = text.replace("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 1.5 }");
+        assert_ne!(text, broken);
+        let problems = Contract::read(&Document::parse(&broken).unwrap()).unwrap_err();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"));
+        assert!(problems[0].pointer.ends_with("/schema/maximum"), "{}", problems[0]);
+        assert!(problems[0].place.is_some());
+    }
+}

@@ -1,0 +1,27 @@
+//! The rules of the contract, and what it leaves open.
+
+use crate::problem::Place;
+
+/// One rule of the contract, as `x-clauses` says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clause {
+    /// For example `extract.num-range`.
+    pub(crate) id: String,
+    /// The part of the prose contract that it restates, such as `4.1 rule 3`.
+    pub(crate) section: String,
+    pub(crate) text: String,
+    /// Whether an answer over HTTP can show that a server keeps it.
+    pub(crate) observable: bool,
+    /// Why it is not observable.
+    pub(crate) reason: Option<String>,
+    pub(crate) place: Place,
+}
+
+/// Something that the contract leaves open, as `x-unspecified` says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Silence {
+    /// For example `open.search.order`.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) place: Place,
+}

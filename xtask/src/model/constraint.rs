@@ -1,0 +1,268 @@
+//! Constraints one by one, for the ledger and for whoever declares to enforce them.
+
+use serde_json::{Value, json};
+
+use super::{Contract, Format, Header, Kind, Media, Operation, Parameter, Response, Rule, Schema};
+
+/// One keyword of the document that restricts what may be sent, at one place of one operation.
+///
+/// A definition that several places share gives one constraint for each of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Constraint {
+    /// `operationId`.
+    pub(crate) operation: String,
+    pub(crate) side: Side,
+    /// Where the value stands, for people and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
+    /// `200 header Cache-Control`, `200 body data.items[].groupId`, `200 text`, or `operation`.
+    pub(crate) at: String,
+    /// Pointer of the definition that holds the keyword, without the keyword.
+    pub(crate) pointer: String,
+    /// For example `minimum`, `required` or `x-max-distinct`.
+    pub(crate) keyword: &'static str,
+    /// What the document says under the keyword; for `required` the name of the required part.
+    pub(crate) value: Value,
+    /// The clauses that the constraint comes from.
+    pub(crate) clauses: Vec<String>,
+    /// Whether the value holds the account's token.
+    pub(crate) credential: bool,
+}
+
+/// Whom a constraint binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    /// The caller: the server refuses what breaks it, the client does not send it.
+    Request,
+    /// The server: the suite checks it, the client reads it.
+    Response,
+}
+
+pub(super) fn collect(contract: &Contract) -> Vec<Constraint> {
+    let mut found = Vec::new();
+    for operation in &contract.operations {
+        let mut walk = Walk { operation, side: Side::Request, credential: false, found: &mut found };
+        walk.request();
+        walk.side = Side::Response;
+        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+            walk.response(response);
+        }
+    }
+    found
+}
+
+struct Walk<'a> {
+    operation: &'a Operation,
+    side: Side,
+    credential: bool,
+    found: &'a mut Vec<Constraint>,
+}
+
+impl Walk<'_> {
+    fn push(&mut self, at: &str, pointer: &str, keyword: &'static str, value: Value, clauses: &[String]) {
+        self.found.push(Constraint {
+            operation: self.operation.id.clone(),
+            side: self.side,
+            at: at.to_owned(),
+            pointer: pointer.to_owned(),
+            keyword,
+            value,
+            clauses: clauses.to_vec(),
+            credential: self.credential,
+        });
+    }
+
+    fn request(&mut self) {
+        let operation = self.operation;
+        for credential in &operation.credentials {
+            let pointer = format!("{}/security", operation.pointer);
+            self.credential = true;
+            self.push("operation", &pointer, "security", json!(credential.to_string()), {
+                operation.citation.clauses_for("security")
+            });
+        }
+        if let Some(clause) = &operation.credentials_agree {
+            let clauses = std::slice::from_ref(clause);
+            self.push("operation", &operation.pointer, "x-credentials-agree", json!(clause), clauses);
+        }
+        self.credential = false;
+        for rule in &operation.rules {
+            let (Rule::RequiredWhen { pointer, clause, .. } | Rule::NotBefore { pointer, clause, .. }) = rule;
+            self.push("operation", pointer, "x-rules", json!(rule.to_string()), std::slice::from_ref(clause));
+        }
+        for parameter in &operation.parameters {
+            self.credential = parameter.credential;
+            self.parameter(parameter);
+        }
+        self.credential = false;
+        if let Some(body) = &operation.body {
+            if body.required {
+                let clauses = body.citation.clauses_for("required");
+                self.push("body", &body.pointer, "required", json!("body"), clauses);
+            }
+            let clauses = body.citation.clauses_for("content");
+            self.push("body", &body.pointer, "content", json!("application/json"), clauses);
+            self.schema("body", "", &body.schema);
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) {
+        let Parameter { name, pointer, citation, .. } = parameter;
+        let at = format!("{} {name}", parameter.location);
+        if parameter.required {
+            self.push(&at, pointer, "required", json!(name), citation.clauses_for("required"));
+        }
+        for (keyword, value) in [
+            ("x-alias-of", &parameter.alias_of),
+            ("x-aliases-agree", &parameter.aliases_agree),
+            ("x-falls-back-to", &parameter.falls_back_to),
+        ] {
+            let Some(value) = value else { continue };
+            let own = std::slice::from_ref(value);
+            let clauses = if keyword == "x-aliases-agree" { own } else { citation.clauses_for(keyword) };
+            self.push(&at, pointer, keyword, json!(value), clauses);
+        }
+        if parameter.credential {
+            self.push(&at, pointer, "x-credential", json!(true), citation.clauses_for("x-credential"));
+        }
+        self.schema(&at, "", &parameter.schema);
+    }
+
+    fn response(&mut self, response: &Response) {
+        let status = &response.status;
+        for header in &response.headers {
+            let Header { name, pointer, citation, .. } = header;
+            let at = format!("{status} header {name}");
+            if header.required {
+                self.push(&at, pointer, "required", json!(name), citation.clauses_for("required"));
+            }
+            self.schema(&at, "", &header.schema);
+        }
+        for Media { name, schema } in &response.content {
+            let at =
+                if name == "application/json" { format!("{status} body") } else { format!("{status} text") };
+            let clauses = response.citation.clauses_for("content");
+            self.push(&at, &response.pointer, "content", json!(name), clauses);
+            self.schema(&at, "", schema);
+        }
+    }
+
+    /// Constraints of a schema at `root` followed by the path inside it, such as `data.items[]`.
+    fn schema(&mut self, root: &str, path: &str, schema: &Schema) {
+        let at = if path.is_empty() { root.to_owned() } else { format!("{root} {path}") };
+        let mut own = Vec::new();
+        own.push(("type", json!(schema.kind.name())));
+        if schema.nullable {
+            own.push(("nullable", json!(true)));
+        }
+        if let Some(variants) = &schema.variants {
+            own.push(("enum", json!(variants)));
+        }
+        if let Some(default) = &schema.default {
+            own.push(("default", default.clone()));
+        }
+        own.extend(schema.kind.keywords());
+        for (keyword, value) in own {
+            self.push(&at, &schema.pointer, keyword, value, schema.citation.clauses_for(keyword));
+        }
+        match &schema.kind {
+            Kind::Array { items, .. } => self.schema(root, &format!("{path}[]"), items),
+            Kind::Object { properties } => {
+                for property in properties {
+                    let inner = if path.is_empty() {
+                        property.name.clone()
+                    } else {
+                        format!("{path}.{}", property.name)
+                    };
+                    if property.required {
+                        let at = format!("{root} {inner}");
+                        let clauses = property.schema.citation.clauses_for("required");
+                        self.push(&at, &schema.pointer, "required", json!(property.name), clauses);
+                    }
+                    self.schema(root, &inner, &property.schema);
+                }
+            }
+            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+        }
+    }
+}
+
+impl Kind {
+    /// The name of the type, as the document spells it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Kind::String { .. } => "string",
+            Kind::Integer { .. } => "integer",
+            Kind::Boolean => "boolean",
+            Kind::Array { .. } => "array",
+            Kind::Object { .. } => "object",
+        }
+    }
+
+    /// The constraints that only this type has.
+    fn keywords(&self) -> Vec<(&'static str, Value)> {
+        let mut found: Vec<(&'static str, Option<Value>)> = Vec::new();
+        match self {
+            Kind::String { format, min_length, max_length, max_utf8_bytes, separators } => {
+                match format {
+                    Some(Format::DateTime) => found.push(("format", Some(json!("date-time")))),
+                    Some(Format::Ipv4) => found.push(("format", Some(json!("ipv4")))),
+                    Some(Format::IpEndpoint { port: (minimum, maximum) }) => {
+                        found.push(("x-format", Some(json!("ip-endpoint"))));
+                        found.push(("x-port", Some(json!({"minimum": minimum, "maximum": maximum}))));
+                    }
+                    None => {}
+                }
+                found.push(("minLength", min_length.map(Value::from)));
+                found.push(("maxLength", max_length.map(Value::from)));
+                found.push(("x-max-utf8-bytes", max_utf8_bytes.map(Value::from)));
+                let texts = separators.as_ref().map(|list| {
+                    list.iter()
+                        .filter_map(|one| Some((one.value.clone(), json!(one.text.as_ref()?))))
+                        .collect()
+                });
+                found.push(("x-separators", texts.map(Value::Object)));
+            }
+            Kind::Integer { int64, minimum, maximum } => {
+                found.push(("format", int64.then(|| json!("int64"))));
+                found.push(("minimum", minimum.map(Value::from)));
+                found.push(("maximum", maximum.map(Value::from)));
+            }
+            Kind::Array { min_items, max_items, max_distinct, .. } => {
+                found.push(("minItems", min_items.map(Value::from)));
+                found.push(("maxItems", max_items.map(Value::from)));
+                found.push(("x-max-distinct", max_distinct.map(Value::from)));
+            }
+            Kind::Boolean | Kind::Object { .. } => {}
+        }
+        found.into_iter().filter_map(|(keyword, value)| Some((keyword, value?))).collect()
+    }
+}
+
+impl std::fmt::Display for super::Location {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            super::Location::Query => "query",
+            super::Location::Header => "header",
+        })
+    }
+}
+
+impl std::fmt::Display for super::Credential {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            super::Credential::Query { name } => write!(out, "query {name}"),
+            super::Credential::Header { name } => write!(out, "header {name}"),
+            super::Credential::Bearer => out.write_str("bearer token"),
+        }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rule::RequiredWhen { parameter, condition, equals, .. } => {
+                write!(out, "{parameter} is required when {condition} is {equals}")
+            }
+            Rule::NotBefore { property, bound, .. } => write!(out, "{property} is not before {bound}"),
+        }
+    }
+}

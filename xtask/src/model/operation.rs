@@ -1,0 +1,172 @@
+//! Operations: what is asked, how, and what comes back.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{Citation, Schema};
+
+/// One method on one path.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Operation {
+    /// `operationId`.
+    pub(crate) id: String,
+    pub(crate) method: Method,
+    /// Path template as the document has it. Path parameters are refused, so it is also the path.
+    pub(crate) path: String,
+    pub(crate) pointer: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) description: Option<String>,
+    /// The clauses that bind the operation as a whole.
+    pub(crate) citation: Citation,
+    /// Ways to send the token, in the document's order; any one of them is enough.
+    pub(crate) credentials: Vec<Credential>,
+    /// The clause that requires several transports to carry one value (`x-credentials-agree`).
+    pub(crate) credentials_agree: Option<String>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) body: Option<Body>,
+    pub(crate) success: Response,
+    /// Responses with another status than 2xx, in the document's order.
+    pub(crate) errors: Vec<Response>,
+}
+
+/// Methods that the generators can express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    Get,
+    Post,
+}
+
+/// A way to send the account's token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Credential {
+    Query {
+        name: String,
+    },
+    Header {
+        name: String,
+    },
+    /// `Authorization: Bearer <token>`.
+    Bearer,
+}
+
+/// A rule between two fields (`x-rules`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// `parameter` must be sent and not be empty when `condition` has the value `equals`.
+    RequiredWhen { pointer: String, parameter: String, condition: String, equals: String, clause: String },
+    /// The body's `property` must not be earlier than its `bound`.
+    NotBefore { pointer: String, property: String, bound: String, clause: String },
+}
+
+/// A query parameter or a request header.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) location: Location,
+    /// Pointer of the definition, after following `$ref`.
+    pub(crate) pointer: String,
+    pub(crate) required: bool,
+    pub(crate) description: Option<String>,
+    /// Carries the account's token (`x-credential`).
+    pub(crate) credential: bool,
+    /// The parameter that this one is another name for (`x-alias-of`).
+    pub(crate) alias_of: Option<String>,
+    /// The clause that requires an alias and its parameter to be equal (`x-aliases-agree`).
+    pub(crate) aliases_agree: Option<String>,
+    /// The header that is read when the parameter is absent (`x-falls-back-to`).
+    pub(crate) falls_back_to: Option<String>,
+    pub(crate) schema: Schema,
+    pub(crate) example: Option<Value>,
+    pub(crate) citation: Citation,
+}
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Location {
+    Query,
+    Header,
+}
+
+/// A JSON request body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Body {
+    pub(crate) pointer: String,
+    pub(crate) required: bool,
+    pub(crate) description: Option<String>,
+    pub(crate) schema: Schema,
+    pub(crate) citation: Citation,
+}
+
+/// What an operation answers under one status.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Response {
+    /// `200`, `429` or `default`.
+    pub(crate) status: String,
+    /// Pointer of the definition, after following `$ref`.
+    pub(crate) pointer: String,
+    pub(crate) description: Option<String>,
+    pub(crate) headers: Vec<Header>,
+    /// In the document's order.
+    pub(crate) content: Vec<Media>,
+    pub(crate) citation: Citation,
+}
+
+/// A response header.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    /// Pointer of the definition, after following `$ref`.
+    pub(crate) pointer: String,
+    pub(crate) required: bool,
+    pub(crate) description: Option<String>,
+    pub(crate) schema: Schema,
+    pub(crate) citation: Citation,
+}
+
+/// A media type and the schema of its body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Media {
+    /// For example `application/json`.
+    pub(crate) name: String,
+    pub(crate) schema: Schema,
+}
+
+impl Operation {
+    /// The parameter of that name at that place.
+    pub(crate) fn parameter(&self, location: Location, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
+    }
+}
+
+impl Response {
+    /// The schema of the JSON body, if there is one.
+    pub(crate) fn json(&self) -> Option<&Schema> {
+        self.content.iter().find(|media| media.name == "application/json").map(|media| &media.schema)
+    }
+}
+
+impl Method {
+    /// Every method that the generators can express, with its key in the document.
+    pub(crate) const ALL: [Method; 2] = [Method::Get, Method::Post];
+
+    /// As the document spells it.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Method::Get => "get",
+            Method::Post => "post",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    /// As HTTP spells it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        })
+    }
+}

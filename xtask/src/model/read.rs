@@ -1,0 +1,317 @@
+//! Reads the contract out of a document.
+
+use serde_json::Value;
+
+use super::{
+    Body, Citation, Clause, Contract, Credential, Header, Location, Media, Method, Operation, Parameter,
+    Response, Rule, Silence,
+};
+use crate::{
+    document::{Document, join},
+    problem::Problem,
+};
+
+pub(super) fn contract(document: &Document) -> Result<Contract, Vec<Problem>> {
+    let mut reader = Reader { document, problems: Vec::new(), operation: None, open: Vec::new() };
+    let operations = reader.operations();
+    reader.operation = None;
+    let schemas = reader
+        .members("/components/schemas")
+        .into_iter()
+        .filter_map(|(_, pointer, _)| reader.schema(&pointer))
+        .collect();
+    let clauses = reader.clauses();
+    let unspecified = reader.silences();
+    if reader.problems.is_empty() {
+        return Ok(Contract { operations, schemas, clauses, unspecified });
+    }
+    Problem::sort(&mut reader.problems);
+    reader.problems.dedup();
+    Err(reader.problems)
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) document: &'a Document,
+    problems: Vec<Problem>,
+    operation: Option<String>,
+    /// Definitions that are being read, to notice a schema that holds itself.
+    pub(super) open: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    /// Notes a problem and gives `None`, so that reading goes on elsewhere.
+    pub(super) fn refuse<T>(&mut self, pointer: &str, message: impl Into<String>, help: &str) -> Option<T> {
+        let mut problem = self.document.problem(pointer, message, help);
+        problem.operation.clone_from(&self.operation);
+        self.problems.push(problem);
+        None
+    }
+
+    /// The members of the mapping at `pointer`, with their pointers; none when there is no mapping.
+    pub(super) fn members(&self, pointer: &str) -> Vec<(&'a str, String, &'a Value)> {
+        let members = self.document.get(pointer).and_then(Value::as_object);
+        members
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name.as_str(), join(pointer, name), value))
+            .collect()
+    }
+
+    fn items(&self, pointer: &str) -> Vec<(String, &'a Value)> {
+        let items = self.document.get(pointer).and_then(Value::as_array);
+        items
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(i, item)| (join(pointer, &i.to_string()), item))
+            .collect()
+    }
+
+    /// The text at `pointer`, or a problem.
+    fn text(&mut self, pointer: &str) -> Option<String> {
+        match self.document.get(pointer).and_then(Value::as_str) {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                self.refuse(pointer, "expected a string here", "write a string, quoted where YAML needs it")
+            }
+        }
+    }
+
+    pub(super) fn optional_text(&self, pointer: &str, key: &str) -> Option<String> {
+        self.document.get(&join(pointer, key))?.as_str().map(str::to_owned)
+    }
+
+    fn flag(&self, pointer: &str, key: &str) -> bool {
+        self.document.get(&join(pointer, key)).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    pub(super) fn citation(&mut self, pointer: &str) -> Citation {
+        let read = self.document.get(pointer).map_or_else(|| Some(Citation::default()), Citation::read);
+        read.unwrap_or_else(|| {
+            let help = "write one clause id, a list of ids, or a map from keyword to either";
+            self.refuse::<()>(&join(pointer, "x-clause"), "x-clause has another shape", help);
+            Citation::default()
+        })
+    }
+
+    fn operations(&mut self) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        for (path, at, _) in self.members("/paths") {
+            for (key, pointer, _) in self.members(&at) {
+                let Some(method) = Method::ALL.into_iter().find(|method| method.key() == key) else {
+                    continue;
+                };
+                self.operation = self.optional_text(&pointer, "operationId");
+                operations.extend(self.operation(path, method, pointer));
+            }
+        }
+        operations
+    }
+
+    fn operation(&mut self, path: &str, method: Method, pointer: String) -> Option<Operation> {
+        let id = self.text(&join(&pointer, "operationId"))?;
+        let citation = self.citation(&pointer);
+        let credentials = self.credentials(&pointer);
+        let rules =
+            self.items(&join(&pointer, "x-rules")).into_iter().filter_map(|(at, _)| self.rule(at)).collect();
+        let parameters: Vec<_> = self
+            .items(&join(&pointer, "parameters"))
+            .into_iter()
+            .filter_map(|(at, _)| self.parameter(&at))
+            .collect();
+        let body_pointer = join(&pointer, "requestBody");
+        let body = match self.document.get(&body_pointer) {
+            Some(_) => Some(self.body(&body_pointer)?),
+            None => None,
+        };
+        let mut success = None;
+        let mut errors = Vec::new();
+        for (status, at, _) in self.members(&join(&pointer, "responses")) {
+            let Some(response) = self.response(status, &at) else { continue };
+            if status.starts_with('2') { success = Some(response) } else { errors.push(response) }
+        }
+        let Some(success) = success else {
+            return self.refuse(
+                &pointer,
+                "the operation has no 2xx response",
+                "describe its one success response",
+            );
+        };
+        let tags = self
+            .items(&join(&pointer, "tags"))
+            .into_iter()
+            .filter_map(|(_, tag)| Some(tag.as_str()?.to_owned()));
+        Some(Operation {
+            tags: tags.collect(),
+            summary: self.optional_text(&pointer, "summary"),
+            description: self.optional_text(&pointer, "description"),
+            credentials_agree: self.optional_text(&pointer, "x-credentials-agree"),
+            path: path.to_owned(),
+            id,
+            method,
+            pointer,
+            citation,
+            credentials,
+            rules,
+            parameters,
+            body,
+            success,
+            errors,
+        })
+    }
+
+    fn credentials(&mut self, operation: &str) -> Vec<Credential> {
+        let mut credentials = Vec::new();
+        for (at, requirement) in self.items(&join(operation, "security")) {
+            for name in requirement.as_object().into_iter().flatten().map(|(name, _)| name) {
+                let scheme = join("/components/securitySchemes", name);
+                credentials.extend(self.credential(&at, &scheme));
+            }
+        }
+        credentials
+    }
+
+    fn credential(&mut self, at: &str, scheme: &str) -> Option<Credential> {
+        let field = |key| self.optional_text(scheme, key);
+        match (field("type").as_deref(), field("in").as_deref(), field("scheme").as_deref(), field("name")) {
+            (Some("apiKey"), Some("query"), _, Some(name)) => Some(Credential::Query { name }),
+            (Some("apiKey"), Some("header"), _, Some(name)) => Some(Credential::Header { name }),
+            (Some("http"), _, Some("bearer"), _) => Some(Credential::Bearer),
+            _ => self.refuse(
+                at,
+                format!("no generator can send the security scheme {scheme}"),
+                "use an apiKey in query or header, or http bearer, under components/securitySchemes",
+            ),
+        }
+    }
+
+    fn rule(&mut self, pointer: String) -> Option<Rule> {
+        let clause = self.text(&join(&pointer, "clause"))?;
+        match self.text(&join(&pointer, "rule"))?.as_str() {
+            "required-when" => Some(Rule::RequiredWhen {
+                parameter: self.text(&join(&pointer, "parameter"))?,
+                condition: self.text(&format!("{pointer}/when/parameter"))?,
+                equals: self.text(&format!("{pointer}/when/equals"))?,
+                clause,
+                pointer,
+            }),
+            "not-before" => Some(Rule::NotBefore {
+                property: self.text(&join(&pointer, "property"))?,
+                bound: self.text(&join(&pointer, "bound"))?,
+                clause,
+                pointer,
+            }),
+            other => {
+                let message = format!("unknown rule `{other}`");
+                self.refuse(&pointer, message, "use `required-when` or `not-before` (openapi/README.md)")
+            }
+        }
+    }
+
+    fn parameter(&mut self, at: &str) -> Option<Parameter> {
+        let pointer = self.document.definition(at).to_owned();
+        let citation = self.citation(&pointer);
+        let location = match self.text(&join(&pointer, "in"))?.as_str() {
+            "query" => Location::Query,
+            "header" => Location::Header,
+            other => {
+                let message = format!("a parameter in `{other}` is not generated");
+                return self.refuse(&pointer, message, "put it in `query` or `header`");
+            }
+        };
+        let mut schema = self.schema(&join(&pointer, "schema"))?;
+        schema.citation = schema.citation.or(&citation);
+        Some(Parameter {
+            name: self.text(&join(&pointer, "name"))?,
+            location,
+            required: self.flag(&pointer, "required"),
+            description: self.optional_text(&pointer, "description"),
+            credential: self.flag(&pointer, "x-credential"),
+            alias_of: self.optional_text(&pointer, "x-alias-of"),
+            aliases_agree: self.optional_text(&pointer, "x-aliases-agree"),
+            falls_back_to: self.optional_text(&pointer, "x-falls-back-to"),
+            schema,
+            example: self.document.get(&join(&pointer, "example")).cloned(),
+            citation,
+            pointer,
+        })
+    }
+
+    fn body(&mut self, at: &str) -> Option<Body> {
+        let pointer = self.document.definition(at).to_owned();
+        let citation = self.citation(&pointer);
+        let mut schema = self.schema(&format!("{pointer}/content/application~1json/schema"))?;
+        schema.citation = schema.citation.or_any(&citation);
+        Some(Body {
+            required: self.flag(&pointer, "required"),
+            description: self.optional_text(&pointer, "description"),
+            pointer,
+            schema,
+            citation,
+        })
+    }
+
+    fn response(&mut self, status: &str, at: &str) -> Option<Response> {
+        let pointer = self.document.definition(at).to_owned();
+        let citation = self.citation(&pointer);
+        let around = Citation { any: citation.clauses_for("headers").to_vec(), ..Citation::default() };
+        let mut headers = Vec::new();
+        for (name, at, _) in self.members(&join(&pointer, "headers")) {
+            headers.push(self.header(name, &at, &around)?);
+        }
+        let mut content = Vec::new();
+        for (name, at, _) in self.members(&join(&pointer, "content")) {
+            let mut schema = self.schema(&join(&at, "schema"))?;
+            schema.citation = schema.citation.or_any(&citation);
+            content.push(Media { name: name.to_owned(), schema });
+        }
+        let description = self.optional_text(&pointer, "description");
+        Some(Response { status: status.to_owned(), pointer, description, headers, content, citation })
+    }
+
+    fn header(&mut self, name: &str, at: &str, around: &Citation) -> Option<Header> {
+        let pointer = self.document.definition(at).to_owned();
+        let citation = self.citation(&pointer).or_any(around);
+        let mut schema = self.schema(&join(&pointer, "schema"))?;
+        schema.citation = schema.citation.or(&citation);
+        Some(Header {
+            name: name.to_owned(),
+            required: self.flag(&pointer, "required"),
+            description: self.optional_text(&pointer, "description"),
+            pointer,
+            schema,
+            citation,
+        })
+    }
+
+    fn clauses(&mut self) -> Vec<Clause> {
+        let mut clauses = Vec::new();
+        for (at, _) in self.items("/x-clauses") {
+            let observable = self.flag(&at, "observable");
+            let reason = self.optional_text(&at, "reason");
+            if !observable && reason.is_none() {
+                self.refuse::<()>(&at, "a clause that is not observable has no reason", "add `reason: …`");
+            }
+            let (Some(id), Some(section), Some(text)) = (
+                self.text(&join(&at, "id")),
+                self.text(&join(&at, "section")),
+                self.text(&join(&at, "text")),
+            ) else {
+                continue;
+            };
+            clauses.push(Clause { id, section, text, observable, reason, place: self.document.place(&at) });
+        }
+        clauses
+    }
+
+    fn silences(&mut self) -> Vec<Silence> {
+        let mut silences = Vec::new();
+        for (at, _) in self.items("/x-unspecified") {
+            let (Some(id), Some(text)) = (self.text(&join(&at, "id")), self.text(&join(&at, "text"))) else {
+                continue;
+            };
+            silences.push(Silence { id, text, place: self.document.place(&at) });
+        }
+        silences
+    }
+}

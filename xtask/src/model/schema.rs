@@ -1,0 +1,106 @@
+//! Schemas, with every constraint that the document can put on a value.
+
+use serde_json::Value;
+
+use super::Citation;
+
+/// What a value must be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Schema {
+    /// Pointer of the definition, after following `$ref`.
+    pub(crate) pointer: String,
+    /// Name under `components/schemas`, when the definition has one.
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: Kind,
+    /// Whether JSON `null` is a value as well.
+    pub(crate) nullable: bool,
+    /// What an absent value stands for.
+    pub(crate) default: Option<Value>,
+    /// The only values allowed, when the document lists them.
+    pub(crate) variants: Option<Vec<Value>>,
+    pub(crate) example: Option<Value>,
+    /// The clauses behind the constraints, those of the surrounding part included.
+    pub(crate) citation: Citation,
+    /// The definition as the document has it, `$ref` and `x-` keys included.
+    pub(crate) source: Value,
+}
+
+/// The type of a value, with the constraints that only that type has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    String {
+        format: Option<Format>,
+        /// Characters.
+        min_length: Option<u64>,
+        /// Characters.
+        max_length: Option<u64>,
+        /// Bytes of UTF-8 (`x-max-utf8-bytes`).
+        max_utf8_bytes: Option<u64>,
+        /// What each value of an enum stands for (`x-separators`), in the order of the enum.
+        separators: Option<Vec<Separator>>,
+    },
+    Integer {
+        /// Whether `format: int64` is written out. Without it the width is 64 bits all the same.
+        int64: bool,
+        minimum: Option<i64>,
+        maximum: Option<i64>,
+    },
+    Boolean,
+    Array {
+        items: Box<Schema>,
+        min_items: Option<u64>,
+        max_items: Option<u64>,
+        /// Items that may remain after de-duplication (`x-max-distinct`).
+        max_distinct: Option<u64>,
+    },
+    Object {
+        /// In the document's order.
+        properties: Vec<Property>,
+    },
+}
+
+/// A form of string that has its own reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// RFC 3339 with a time zone (`format: date-time`).
+    DateTime,
+    /// Dotted quad (`format: ipv4`).
+    Ipv4,
+    /// `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port` (`x-format: ip-endpoint`).
+    IpEndpoint {
+        /// Lowest and highest port (`x-port`).
+        port: (u16, u16),
+    },
+}
+
+/// A value of an enum and the text that it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Separator {
+    pub(crate) value: String,
+    /// `None` where the text comes from the parameter that a `required-when` rule names.
+    pub(crate) text: Option<String>,
+}
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) schema: Schema,
+}
+
+impl Schema {
+    /// The properties of an object; none for any other kind.
+    pub(crate) fn properties(&self) -> &[Property] {
+        match &self.kind {
+            Kind::Object { properties } => properties,
+            _ => &[],
+        }
+    }
+
+    /// The values of a string enum, as text.
+    pub(crate) fn text_variants(&self) -> Option<Vec<&str>> {
+        self.variants.as_ref()?.iter().map(Value::as_str).collect()
+    }
+}
