@@ -2,11 +2,12 @@
 
 mod error;
 pub mod record;
+pub mod sqlite;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-pub use self::error::{LoadError, OpenError, StoreError};
+pub use self::error::{BadLines, LoadError, OpenError, StoreError};
 use self::record::{Line, Loaded};
 use crate::domain::{
     access::{AccountId, Guarded},

@@ -1,0 +1,39 @@
+//! SQLite's error codes in our words.
+
+use rusqlite::{Error, ErrorCode};
+
+use crate::store::StoreError;
+
+impl From<&Error> for StoreError {
+    fn from(error: &Error) -> Self {
+        let reason = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { reason },
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
+                Self::Unavailable { reason }
+            }
+            Some(ErrorCode::ConstraintViolation) => Self::Conflict { reason },
+            Some(_) => Self::Internal { reason },
+            // Values that our own code wrote and can no longer read.
+            None if matches!(
+                error,
+                Error::FromSqlConversionFailure(..)
+                    | Error::IntegralValueOutOfRange(..)
+                    | Error::InvalidColumnType(..)
+            ) =>
+            {
+                Self::Corrupt { reason }
+            }
+            None => Self::Internal { reason },
+        }
+    }
+}
+
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}

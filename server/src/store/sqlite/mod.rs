@@ -1,0 +1,103 @@
+//! The store in one SQLite file: one thread that writes, a few connections that read.
+
+mod codec;
+mod error;
+mod extract;
+mod load;
+mod open;
+mod readers;
+mod schema;
+mod search;
+mod tokens;
+mod writer;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+pub use self::open::OpenMode;
+use self::{readers::Readers, writer::Writer};
+use super::{Lines, LoadError, NewToken, OpenError, Store, StoreError, TokenEntry, record::Loaded};
+use crate::domain::{
+    access::{AccountId, Guarded},
+    extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+    instance::{Group, Id},
+    search::{SearchPage, SearchQuery},
+    token::TokenDigest,
+};
+
+/// A database in a SQLite file. Other processes may use the file at the same time.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // In this order: the readers close before the writer, whose connection puts the log back into the file.
+    readers: Readers,
+    writer: Writer,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl SqliteStore {
+    /// Opens the database at `path` and brings its schema up to date.
+    ///
+    /// # Errors
+    /// Says in one line why the file cannot be used.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        open::open(path, mode)
+    }
+
+    /// Makes an empty database in a temporary folder, which goes away with the store.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn temporary() -> Result<Self, OpenError> {
+        open::temporary()
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn extraction(
+        &self,
+        query: ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        self.readers.read(move |snapshot| extract::facts(snapshot, &query)).await
+    }
+
+    async fn remember(
+        &self,
+        account: AccountId,
+        request_id: String,
+        extraction: StoredExtraction,
+        now: Timestamp,
+    ) -> Result<StoredExtraction, StoreError> {
+        self.writer.write(move |db| extract::remember(db, account, &request_id, &extraction, now)).await
+    }
+
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+        self.readers.read(move |snapshot| search::groups(snapshot, digest)).await
+    }
+
+    async fn search(
+        &self,
+        digest: TokenDigest,
+        query: SearchQuery,
+    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+        self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await
+    }
+
+    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
+        self.writer.write(move |db| load::load(db, lines)).await
+    }
+
+    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
+        self.writer.write(move |db| tokens::issue(db, &token)).await
+    }
+
+    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
+        self.writer.write(move |db| tokens::revoke(db, id, now)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
+        self.readers.read(tokens::list).await
+    }
+}

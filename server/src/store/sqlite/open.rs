@@ -1,0 +1,152 @@
+//! Opening a database file, with a clear word for everything that may be wrong with it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{
+    SqliteStore,
+    readers::Readers,
+    schema::{self, APPLICATION_ID},
+    writer::Writer,
+};
+use crate::store::{OpenError, StoreError};
+
+/// Whether a database is made when there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// The file must be there.
+    Existing,
+    /// A missing file is made.
+    Create,
+}
+
+/// How long a connection waits for another process's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Statements that a connection keeps prepared; more than there are.
+const PREPARED_STATEMENTS: usize = 64;
+
+pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError> {
+    check_file(path, mode)?;
+    connect(path, mode == OpenMode::Create, Durability::Full, None)
+}
+
+pub(super) fn temporary() -> Result<SqliteStore, OpenError> {
+    let folder = tempfile::tempdir().map_err(|error| unusable(&std::env::temp_dir(), unavailable(&error)))?;
+    let path = folder.path().join("sallyport.db");
+    connect(&path, true, Durability::None, Some(folder))
+}
+
+/// What a committed change survives.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// A power cut.
+    Full,
+    /// Nothing; the file goes away with the store anyway.
+    None,
+}
+
+/// Finds out what SQLite would report unclearly, or not at all to a privileged user.
+fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
+    match fs::metadata(path) {
+        Ok(file) if !file.is_file() => {
+            Err(OpenError::Foreign { path: path.into(), reason: "it is not a file".to_owned() })
+        }
+        Ok(file) if file.permissions().readonly() => Err(unusable(path, StoreError::ReadOnly)),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match mode {
+            OpenMode::Existing => Err(OpenError::Missing { path: path.into() }),
+            OpenMode::Create => Ok(()),
+        },
+        Err(error) => Err(unusable(path, unavailable(&error))),
+    }
+}
+
+fn connect(
+    path: &Path,
+    create: bool,
+    durability: Durability,
+    folder: Option<tempfile::TempDir>,
+) -> Result<SqliteStore, OpenError> {
+    let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
+            path: path.into(),
+            reason: "it is no SQLite file, or its head is damaged".to_owned(),
+        },
+        _ => unusable(path, StoreError::from(error)),
+    };
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let mut writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
+    prepare(&writer, durability).map_err(wrong)?;
+    check_owner(&writer, path, wrong)?;
+    writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
+    schema::migrate(&mut writer).map_err(wrong)?;
+
+    let readers = (0..reader_count())
+        .map(|_| {
+            let reader = Connection::open_with_flags(path, flags)?;
+            prepare(&reader, durability)?;
+            reader.pragma_update(None, "query_only", true)?;
+            Ok(reader)
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(wrong)?;
+    let writer = Writer::start(writer).map_err(|error| unusable(path, unavailable(&error)))?;
+    Ok(SqliteStore { readers: Readers::new(readers), writer, _folder: folder })
+}
+
+fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    db.busy_timeout(BUSY_TIMEOUT)?;
+    db.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update(
+        None,
+        "synchronous",
+        match durability {
+            Durability::Full => "full",
+            Durability::None => "off",
+        },
+    )
+}
+
+/// Refuses a database that another program, or a later version of this one, has made.
+fn check_owner(
+    db: &Connection,
+    path: &Path,
+    wrong: impl Fn(rusqlite::Error) -> OpenError,
+) -> Result<(), OpenError> {
+    let owner: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&wrong)?;
+    let empty: bool = db
+        .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+        .map_err(&wrong)?;
+    if owner != APPLICATION_ID && !empty {
+        return Err(OpenError::Foreign { path: path.into(), reason: "another program made it".to_owned() });
+    }
+    let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&wrong)?;
+    let known = i64::try_from(schema::VERSION).unwrap_or(i64::MAX);
+    if found > known {
+        return Err(OpenError::Newer { path: path.into(), found, known });
+    }
+    Ok(())
+}
+
+/// Reading waits for memory and disk more than for the processor: a few more than there are cores help, many do not.
+fn reader_count() -> usize {
+    std::thread::available_parallelism().map_or(4, |cores| cores.get().clamp(4, 16))
+}
+
+fn unusable(path: &Path, source: StoreError) -> OpenError {
+    OpenError::Store { path: PathBuf::from(path), source }
+}
+
+fn unavailable(error: &io::Error) -> StoreError {
+    StoreError::Unavailable { reason: error.to_string() }
+}

@@ -1,0 +1,27 @@
+//! Migrations, in order. The database counts those it has seen in `user_version`.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Marks a file as ours ("SALY").
+pub(super) const APPLICATION_ID: i32 = 0x5341_4c59;
+
+/// One entry a version, only ever added to: databases in the field have run the earlier ones.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_initial.sql")];
+
+/// The version that this program works with.
+pub(super) const VERSION: usize = MIGRATIONS.len();
+
+/// Brings the schema up to date, all or nothing. Takes the write lock, so that a database which cannot be written is
+/// found out here.
+pub(super) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
+    let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: usize = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for migration in MIGRATIONS.iter().skip(version) {
+        change.execute_batch(migration)?;
+    }
+    if version < VERSION {
+        change.pragma_update(None, "application_id", APPLICATION_ID)?;
+        change.pragma_update(None, "user_version", VERSION)?;
+    }
+    change.commit()
+}

@@ -1,0 +1,97 @@
+//! The one thread that writes. Changes that wait together are committed together, so that they share one sync.
+
+use std::{
+    io, iter,
+    sync::mpsc::{self, Receiver, Sender},
+    thread::JoinHandle,
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use crate::store::StoreError;
+
+/// Most changes in one commit.
+const BATCH: usize = 256;
+
+/// Makes a change, or learns that no transaction could be begun. The answer is held back until the commit is known.
+type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(Result<(), StoreError>)>;
+
+/// Handle of the writing thread. The thread ends, after what is queued, when this is dropped.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(db: Connection) -> io::Result<Self> {
+        let (jobs, queue) = mpsc::channel();
+        let thread =
+            std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(|| work(db, queue))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Runs `change` alone or with others in one transaction, and gives its result once that is durable. A change that
+    /// fails is undone without touching the others. It is carried out even if the caller stops waiting.
+    pub(super) async fn write<T, E>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |transaction| {
+            let outcome = transaction.map_err(E::from).and_then(|all| in_savepoint(all, change));
+            Box::new(move |committed| {
+                let outcome = outcome.and_then(|value| committed.map(|()| value).map_err(E::from));
+                // A caller that stopped waiting does not want to know.
+                let _ = reply.send(outcome);
+            })
+        });
+        let queue = self.jobs.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(job).map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has already told so; there is nothing left to save.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(mut db: Connection, queue: Receiver<Job>) {
+    while let Ok(first) = queue.recv() {
+        let batch = iter::once(first).chain(queue.try_iter()).take(BATCH);
+        commit_together(&mut db, batch);
+    }
+}
+
+fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
+    let (answers, committed): (Vec<Answer>, _) =
+        match db.transaction_with_behavior(TransactionBehavior::Immediate) {
+            Ok(mut all) => (batch.map(|job| job(Ok(&mut all))).collect(), all.commit()),
+            Err(error) => (batch.map(|job| job(Err(StoreError::from(&error)))).collect(), Err(error)),
+        };
+    for answer in answers {
+        answer(committed.as_ref().copied().map_err(StoreError::from));
+    }
+}
+
+fn in_savepoint<T, E: From<StoreError>>(
+    all: &mut Transaction<'_>,
+    change: impl FnOnce(&Connection) -> Result<T, E>,
+) -> Result<T, E> {
+    let mine = all.savepoint().map_err(StoreError::from)?;
+    let value = change(&mine)?;
+    mine.commit().map_err(StoreError::from)?;
+    Ok(value)
+}
