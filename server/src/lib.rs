@@ -1,3 +1,4 @@
 
+pub mod data;
 pub mod domain;
 pub mod store;

@@ -1,0 +1,117 @@
+//! Imports: one JSON object a line, streamed, all or nothing. `server/README.md` describes the format.
+
+use std::io::{self, BufRead, Read as _};
+
+use crate::store::{
+    LoadError, Store,
+    record::{Line, Loaded, Record},
+};
+
+/// Longest line in bytes, so that a file without line ends does not fill the memory.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Adds every record of `input` to the store, or none. Empty lines are passed over.
+///
+/// # Errors
+/// [`LoadError::Rejected`] names the bad lines with their reasons; the store is then as it was before.
+pub async fn import(store: &dyn Store, input: impl BufRead + Send + 'static) -> Result<Loaded, LoadError> {
+    store.load(Box::new(Records { input, number: 0, done: false })).await
+}
+
+struct Records<R> {
+    input: R,
+    number: u64,
+    done: bool,
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = io::Result<Line>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.done {
+            self.number += 1;
+            let mut bytes = Vec::new();
+            match self.input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes) {
+                Ok(0) => self.done = true,
+                Ok(length) if length as u64 > LONGEST_LINE => {
+                    // What follows is the middle of a line, so nothing more can be told about the rest.
+                    self.done = true;
+                    let reason = format!("the line is longer than {LONGEST_LINE} bytes");
+                    return Some(Ok(Line { number: self.number, record: Err(reason) }));
+                }
+                Ok(_) if bytes.trim_ascii().is_empty() => {}
+                Ok(_) => return Some(Ok(Line { number: self.number, record: parse(&bytes) })),
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Record, String> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        // A line has no lines: only the column tells anything.
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        format!("column {}: {reason}", error.column())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(input: &[u8]) -> Vec<(u64, Result<Record, String>)> {
+        let records = Records { input, number: 0, done: false };
+        records.map(|line| line.unwrap()).map(|line| (line.number, line.record)).collect()
+    }
+
+    fn fault(line: &str) -> String {
+        let (_, record) = read(line.as_bytes()).pop().unwrap();
+        record.expect_err(line)
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let account = r#"{"account":{"name":"a","realNameVerified":true}}"#;
+        let lines = read(format!("\n{account}\r\n  \n{account}").as_bytes());
+        assert_eq!(lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 4]);
+        assert!(lines.iter().all(|(_, record)| matches!(record, Ok(Record::Account(_)))));
+    }
+
+    #[test]
+    fn reasons_name_what_was_expected() {
+        for (line, reason) in [
+            ("{", "EOF while parsing"),
+            ("[]", "expected"),
+            (r#"{"acount":{}}"#, "unknown variant `acount`, expected one of `account`, `token`"),
+            (r#"{"account":{"name":"a"}}"#, "missing field `realNameVerified`"),
+            (r#"{"account":{"name":"a","name":"b","realNameVerified":true}}"#, "duplicate field `name`"),
+            (r#"{"account":{"name":"a","realNameVerified":true,"x":1}}"#, "unknown field `x`"),
+            (r#"{"account":{"name":"a","realNameVerified":true}} {}"#, "trailing characters"),
+            (r#"{"entitlement":{"account":"a","protocol":"https"}}"#, "expected `http` or `socks5`"),
+        ] {
+            let fault = fault(line);
+            assert!(fault.contains(reason), "{fault}");
+            assert!(fault.starts_with("column "), "{fault}");
+        }
+        assert!(read(b"{\"account\":{\"name\":\"\xff\"").pop().unwrap().1.is_err());
+    }
+
+    #[test]
+    fn a_token_in_place_of_its_digest_is_not_repeated() {
+        let line = r#"{"token":{"account":"a","sha256":"sally_api_secret","kind":"api","createdAt":"2026-01-01T00:00:00Z"}}"#;
+        let fault = fault(line);
+        assert!(fault.contains("64 hexadecimal digits") && !fault.contains("secret"), "{fault}");
+    }
+
+    #[test]
+    fn endless_lines_end() {
+        let lines = read(&vec![b' '; LONGEST_LINE as usize * 2]);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].1.as_ref().is_err_and(|reason| reason.contains("longer than")));
+    }
+}

@@ -1,0 +1,251 @@
+//! Static instances: the fields vary independently of each other, so that every two filters cut each other.
+
+use std::{
+    iter,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{MAIN, SECOND, accounts, id, time};
+use crate::{
+    domain::instance::{Capabilities, Id, Status, TermRule},
+    store::record::InstanceRecord,
+};
+
+/// An order of the second account.
+pub(super) const SECOND_ORDER: &str = "SO-2026-900001";
+
+/// How many addresses the main account has of its own.
+const MAIN_ADDRESSES: u16 = 1_100;
+
+/// How many addresses the second account has of its own.
+const SECOND_ADDRESSES: u16 = 300;
+
+/// How many addresses both accounts have.
+const SHARED_ADDRESSES: u8 = 6;
+
+/// Addresses bought by one order.
+const ADDRESSES_IN_ORDER: u16 = 25;
+
+/// Where the ids of the two accounts begin. They interleave, so that order by id is not order by account.
+const FIRST_ID: i64 = 9_001;
+
+/// Activation times at which comparisons go wrong.
+const BOUNDARIES: [&str; 9] = [
+    "2025-12-31T23:59:59.999999999Z",
+    "2026-01-01T00:00:00Z",
+    "2026-01-01T00:00:00.000000001Z",
+    "2024-02-29T12:00:00.5Z",
+    "1969-12-31T23:59:59.25Z",
+    "2262-04-12T00:00:00.000000001Z",
+    "2026-06-30T23:30:00+05:30",
+    "2026-03-01T00:15:00-09:30",
+    "1900-01-01T00:00:00Z",
+];
+
+/// Instances of the account that has everything.
+pub(super) fn main(canary: &str) -> impl Iterator<Item = InstanceRecord> {
+    let own = (0..MAIN_ADDRESSES).map(|number| (number, address([198, 18], 0xa, number)));
+    numbered(own.chain(shared()), MAIN, 0, canary)
+}
+
+/// Instances of the account whose data the other must never see.
+pub(super) fn second(canary: &str) -> impl Iterator<Item = InstanceRecord> {
+    let own = (0..SECOND_ADDRESSES).map(|number| (number, address([198, 19], 0xb, number)));
+    numbered(own.chain(shared()), SECOND, 1, canary)
+}
+
+/// Each fifth address is IPv6.
+fn address(ipv4: [u8; 2], ipv6: u16, number: u16) -> IpAddr {
+    let [high, low] = number.to_be_bytes();
+    if number.is_multiple_of(5) {
+        Ipv6Addr::new(0x2001, 0xdb8, ipv6, 0, 0, 0, u16::from(low), number + 1).into()
+    } else {
+        Ipv4Addr::new(ipv4[0], ipv4[1], high, low).into()
+    }
+}
+
+fn shared() -> impl Iterator<Item = (u16, IpAddr)> {
+    (0..SHARED_ADDRESSES).map(|number| {
+        let ip = if number % 2 == 0 {
+            IpAddr::from(Ipv4Addr::new(192, 0, 2, number + 1))
+        } else {
+            Ipv6Addr::new(0x2001, 0xdb8, 0xc, 0, 0, 0, 0, u16::from(number)).into()
+        };
+        (u16::from(number), ip)
+    })
+}
+
+/// Gives each address its ports, and each of these an instance. `parity` keeps the ids of two accounts apart.
+fn numbered(
+    addresses: impl Iterator<Item = (u16, IpAddr)>,
+    account: &'static str,
+    parity: i64,
+    canary: &str,
+) -> impl Iterator<Item = InstanceRecord> {
+    addresses.flat_map(|(number, ip)| ports(number).map(move |port| (number, ip, port))).zip(0_u32..).map(
+        move |((number, ip, port), index)| {
+            let instance_id = id(FIRST_ID + i64::from(index) * 2 + parity);
+            instance(account, number, ip, port, index, instance_id, canary)
+        },
+    )
+}
+
+/// One to four ports. Some addresses have one of them twice, port 0 of an instance without one, or the last port.
+fn ports(number: u16) -> impl Iterator<Item = u16> {
+    let plain = (0..=number % 4).map(|place| 20_001 + place);
+    let odd = match number % 40 {
+        5 | 7 => Some(20_001),
+        11 => Some(0),
+        13 | 15 => Some(u16::MAX),
+        17 => Some(1),
+        _ => None,
+    };
+    plain.chain(odd)
+}
+
+fn instance(
+    account: &str,
+    number: u16,
+    ip: IpAddr,
+    port: u16,
+    index: u32,
+    instance_id: Id,
+    canary: &str,
+) -> InstanceRecord {
+    use Status::{Active, Cancelled, Expired, Failed, Provisioning};
+    let status = pick(index, 1, &[Active, Active, Active, Expired, Cancelled, Failed, Provisioning]);
+    let (country_code, city_code) = pick(
+        index,
+        2,
+        &[("USA", "NYC"), ("USA", "LAX"), ("DEU", "BER"), ("JPN", "TYO"), ("BRA", "SAO"), ("ISL", "REK")],
+    );
+    let main = account == MAIN;
+    let [first, second, third] = accounts::MAIN_GROUPS.map(Some);
+    let foreign = Some(accounts::foreign_group());
+    let never_activated = matches!(status, Provisioning | Failed);
+    InstanceRecord {
+        account: account.to_owned(),
+        order_no: order(main, number),
+        instance_id,
+        offer_id: id(31 + i64::from(index % 9)),
+        status,
+        ip,
+        port,
+        protocols: pick(index, 3, &[["http", "socks5"].as_slice(), &["http"], &["socks5"]])
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        country_code: country_code.to_owned(),
+        city_code: city_code.to_owned(),
+        isp_type: pick(index, 4, &[1, 1, 2, 0]),
+        expires_at: pick(index, 5, &[true, true, false])
+            .then(|| spread(index, "2027-01-01T00:00:00.000000007Z")),
+        activated_at: (!never_activated).then(|| activation(index)),
+        capabilities: capabilities(index),
+        group_id: if main {
+            pick(index, 6, &[None, None, first, second, third])
+        } else {
+            pick(index, 6, &[None, foreign])
+        },
+        username: Some(format!("{canary}-user-{index}")),
+        password: Some(format!("{canary}-password-{index}")),
+    }
+}
+
+fn order(main: bool, number: u16) -> Option<String> {
+    if number % 16 == 15 {
+        None
+    } else if main {
+        Some(format!("SO-2026-{:06}", 17 + number / ADDRESSES_IN_ORDER))
+    } else {
+        Some(SECOND_ORDER.to_owned())
+    }
+}
+
+fn activation(index: u32) -> Timestamp {
+    let boundaries = BOUNDARIES.iter().copied().map(Some);
+    let choices: Vec<Option<&str>> = boundaries.chain(iter::repeat_n(None, 2 * BOUNDARIES.len())).collect();
+    match pick(index, 7, &choices) {
+        Some(boundary) => time(boundary),
+        None => spread(index, "2025-06-01T00:00:00Z"),
+    }
+}
+
+/// Times some hours apart, with differing fractions of a second.
+fn spread(index: u32, from: &str) -> Timestamp {
+    let step = SignedDuration::new(i64::from(index % 700) * 40_111, (index % 10).pow(9).cast_signed());
+    time(from).saturating_add(step).unwrap_or(Timestamp::MAX)
+}
+
+fn capabilities(index: u32) -> Capabilities {
+    let weekly = TermRule { min_days: Some(7), max_days: Some(0), step_days: Some(1), ..TermRule::default() };
+    let listed = TermRule { allowed_days: Some(vec![30, 90, 365]), ..TermRule::default() };
+    let full = Capabilities {
+        purchase: Some(weekly.clone()),
+        renew: Some(listed.clone()),
+        convert_trial: Some(TermRule { allowed_days: Some(Vec::new()), ..weekly.clone() }),
+        trial_days: Some(0),
+        change_ip: Some(true),
+        select_replacement: Some(false),
+        custom_credentials: Some(true),
+        random_credentials: Some(false),
+        max_batch_size: Some(50),
+    };
+    // Ceilings far below and far above what a request may hold: neither may change a limit.
+    let low =
+        Capabilities { max_batch_size: Some(1), renew: Some(TermRule::default()), ..Capabilities::default() };
+    let high =
+        Capabilities { max_batch_size: Some(u32::MAX), trial_days: Some(3), ..Capabilities::default() };
+    let trial =
+        Capabilities { convert_trial: Some(listed), change_ip: Some(false), ..Capabilities::default() };
+    pick(index, 8, &[Capabilities::default(), full, low, high, trial])
+}
+
+/// One of `choices`, which changes with `index` in another way for each `field`.
+fn pick<T: Clone>(index: u32, field: u32, choices: &[T]) -> T {
+    let mixed = u64::from(index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(field * 7);
+    let spun = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 33;
+    choices[(spun % choices.len() as u64) as usize].clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn fields_vary_independently() {
+        let instances: Vec<_> = main("canary").collect();
+        let pairs: HashSet<_> = instances
+            .iter()
+            .map(|instance| (instance.status, instance.city_code.clone(), instance.group_id))
+            .collect();
+        assert_eq!(pairs.len(), 5 * 6 * 4);
+    }
+
+    #[test]
+    fn every_shape_of_a_field_occurs() {
+        let instances: Vec<_> = main("canary").collect();
+        let some = |test: fn(&InstanceRecord) -> bool| assert!(instances.iter().any(test));
+        some(|instance| instance.activated_at.is_none());
+        some(|instance| instance.expires_at.is_none());
+        some(|instance| instance.order_no.is_none());
+        some(|instance| instance.port == 0);
+        some(|instance| instance.ip.is_ipv6() && instance.port == u16::MAX);
+        some(|instance| instance.capabilities == Capabilities::default());
+        some(|instance| instance.capabilities.max_batch_size == Some(1));
+        for boundary in BOUNDARIES {
+            assert!(instances.iter().any(|instance| instance.activated_at == Some(time(boundary))));
+        }
+    }
+
+    #[test]
+    fn an_address_and_port_may_repeat() {
+        let instances: Vec<_> = main("canary").collect();
+        let distinct: HashSet<_> = instances.iter().map(|instance| (instance.ip, instance.port)).collect();
+        assert!(distinct.len() < instances.len());
+    }
+}

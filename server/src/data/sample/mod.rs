@@ -1,0 +1,130 @@
+//! The sample data itself. Addresses come from the ranges that are reserved for documentation and benchmarks.
+
+mod accounts;
+mod gateways;
+mod instances;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::seed::{Order, Sample};
+use crate::{
+    domain::{address::Address, instance::Id},
+    store::record::{InstanceRecord, Loaded, Record},
+};
+
+/// The name of the account that has everything.
+const MAIN: &str = "aurora";
+
+/// The name of the account whose data the first one must never see.
+const SECOND: &str = "borealis";
+
+/// The sample data as records, in an order in which they can be loaded, and what a tester may know of it.
+pub(super) fn make() -> (Sample, Vec<Record>) {
+    let canary = format!("canary-{:016x}", rand::random::<u64>());
+    let (tokens, mut records) = accounts::make();
+    records.extend(gateways::make(&canary).map(Record::Gateway));
+    records.extend(accounts::groups().map(Record::Group));
+
+    let main: Vec<_> = instances::main(&canary).collect();
+    let second: Vec<_> = instances::second(&canary).collect();
+    let (own, foreign) = (addresses(&main), addresses(&second));
+    let sample = Sample {
+        loaded: Loaded::default(),
+        tokens,
+        addresses: own.iter().copied().collect(),
+        orders: orders(&main),
+        foreign_addresses: foreign.difference(&own).copied().collect(),
+        foreign_order: instances::SECOND_ORDER.to_owned(),
+        foreign_group: accounts::foreign_group(),
+        shared_addresses: own.intersection(&foreign).copied().collect(),
+        plentiful_region: gateways::PLENTIFUL.0.to_owned(),
+        scarce_region: gateways::SCARCE.0.to_owned(),
+        scarce_count: gateways::SCARCE.1,
+        empty_region: gateways::EMPTY.to_owned(),
+        canaries: vec![canary],
+    };
+    let instances = main.into_iter().chain(second).map(|instance| Record::Instance(Box::new(instance)));
+    records.extend(instances);
+    (sample, records)
+}
+
+fn addresses(instances: &[InstanceRecord]) -> BTreeSet<Address> {
+    instances.iter().map(|instance| Address { ip: instance.ip, port: None }).collect()
+}
+
+fn orders(instances: &[InstanceRecord]) -> Vec<Order> {
+    let mut orders: BTreeMap<&str, BTreeSet<Address>> = BTreeMap::new();
+    for instance in instances {
+        if let Some(number) = &instance.order_no {
+            orders.entry(number).or_default().insert(Address { ip: instance.ip, port: None });
+        }
+    }
+    orders
+        .into_iter()
+        .map(|(number, addresses)| Order {
+            number: number.to_owned(),
+            addresses: addresses.into_iter().collect(),
+        })
+        .collect()
+}
+
+/// An identifier that is written down in the sample data.
+#[expect(clippy::expect_used, reason = "evaluated when compiled: a number below 1 would stop the build")]
+const fn id(number: i64) -> Id {
+    Id::new(number).expect("an identifier is 1 or more")
+}
+
+/// A time that is written down in the sample data.
+#[expect(clippy::expect_used, reason = "the texts are constants, and the tests parse each of them")]
+fn time(text: &str) -> jiff::Timestamp {
+    text.parse().expect("a time in the sample data is RFC 3339")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_has_thousands_of_instances_with_distinct_ids() {
+        let (_, records) = make();
+        let ids: BTreeSet<_> = records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Instance(instance) => Some(instance.instance_id),
+                _ => None,
+            })
+            .collect();
+        assert!(ids.len() > 2500, "{}", ids.len());
+        assert_eq!(records.iter().filter(|record| matches!(record, Record::Instance(_))).count(), ids.len());
+    }
+
+    #[test]
+    fn every_fact_has_something_to_show() {
+        let (sample, _) = make();
+        assert!(sample.addresses.len() > 1000);
+        assert!(sample.addresses.iter().any(|address| address.ip.is_ipv6()));
+        assert!(sample.foreign_addresses.len() > 100);
+        assert!(sample.shared_addresses.len() > 1);
+        assert!(sample.orders.len() > 10);
+        assert!(sample.orders.iter().all(|order| order.number != sample.foreign_order));
+    }
+
+    #[test]
+    fn every_proxy_secret_holds_the_canary() {
+        let (sample, records) = make();
+        let canary = &sample.canaries[0];
+        let mut seen = 0;
+        for record in &records {
+            let secrets = match record {
+                Record::Gateway(gateway) => [&gateway.username, &gateway.password],
+                Record::Instance(instance) => [&instance.username, &instance.password],
+                _ => continue,
+            };
+            for secret in secrets {
+                assert!(secret.as_ref().is_some_and(|secret| secret.contains(canary)));
+                seen += 1;
+            }
+        }
+        assert!(seen > 5000);
+    }
+}
