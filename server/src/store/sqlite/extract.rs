@@ -146,3 +146,25 @@ const IN_REGION: &str =
     "SELECT host, port FROM gateways INDEXED BY gateways_by_region WHERE protocol = ?1 AND region = ?2";
 const RING_AFTER: &str = "AND spin >= ?3 ORDER BY spin LIMIT ?4";
 const RING_BEFORE: &str = "AND spin < ?3 ORDER BY spin LIMIT ?4";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    #[test]
+    fn the_choice_of_gateways_walks_an_index() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        for gateways in [EVERYWHERE, IN_REGION] {
+            for half in [RING_AFTER, RING_BEFORE] {
+                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {half}")).unwrap();
+                let steps: Vec<String> =
+                    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+                assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
+                assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
+                assert!(steps[0].contains("spin"), "{steps:?}");
+            }
+        }
+    }
+}

@@ -107,3 +107,51 @@ fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         group_id: row.get(13)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    /// The steps of the plan of `sql`.
+    fn plan(sql: &str, statistics: &str) -> Vec<String> {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        db.execute_batch(statistics).unwrap();
+        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        // The plan does not depend on what is bound, so nothing is.
+        explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
+    }
+
+    fn assert_seeks(steps: &[String]) {
+        let seek = "SEARCH i USING INDEX instances_by_address (account_id=? AND ip=? AND port>? AND port<?)";
+        assert!(steps.iter().any(|step| step == seek), "{steps:#?}");
+        assert!(steps.iter().any(|step| step.contains("USING INTEGER PRIMARY KEY (rowid=?)")), "{steps:#?}");
+        let scanned: Vec<_> = steps.iter().filter(|step| step.starts_with("SCAN")).collect();
+        assert!(
+            scanned.iter().all(|step| !step.contains("instances") && !step.contains("SCAN i")),
+            "{steps:#?}"
+        );
+    }
+
+    #[test]
+    fn a_search_seeks_by_address() {
+        assert_seeks(&plan(SEARCH, ""));
+    }
+
+    #[test]
+    fn statistics_of_a_one_account_database_change_nothing() {
+        // As if the index told next to nothing apart, which tempts the planner to scan.
+        let stale =
+            "ANALYZE; INSERT INTO sqlite_stat1 VALUES ('instances', 'instances_by_address', '10 10 10 10');
+                     ANALYZE sqlite_schema;";
+        assert_seeks(&plan(SEARCH, stale));
+    }
+
+    #[test]
+    fn the_plan_of_a_plain_join_would_be_noticed() {
+        let plain = "SELECT count(*) FROM instances AS i WHERE i.account_id = ?1 AND i.status = ?2";
+        let steps = plan(plain, "");
+        assert!(std::panic::catch_unwind(|| assert_seeks(&steps)).is_err());
+    }
+}

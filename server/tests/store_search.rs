@@ -1,0 +1,234 @@
+//! Searches on a real database, held against a naive model in memory.
+
+use std::{net::IpAddr, sync::Arc};
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::{prelude::*, sample::select, test_runner::TestRunner};
+use sallyport_server::{
+    domain::{
+        address::Address,
+        instance::{Capabilities, Id, Status},
+        search::{Filters, GroupFilter, SearchCommand},
+        service::Service,
+        token::{Token, TokenKind},
+    },
+    store::{
+        Store,
+        record::{Account, GroupRecord, InstanceRecord, Line, Record, TokenRecord},
+        sqlite::SqliteStore,
+    },
+};
+
+const ACCOUNTS: [&str; 2] = ["one", "two"];
+const ADDRESSES: [&str; 8] = [
+    "192.0.2.1",
+    "192.0.2.2",
+    "192.0.2.3",
+    "198.51.100.1",
+    "2001:db8::1",
+    "2001:db8::2",
+    "::1",
+    "::c000:201", // The low bytes of 192.0.2.1: no IPv4 address.
+];
+const PORTS: [u16; 4] = [0, 1, 20_001, u16::MAX];
+const ORDERS: [&str; 3] = ["SO-1", "SO-10", "so-1"];
+const COUNTRIES: [&str; 2] = ["USA", "DEU"];
+const CITIES: [&str; 2] = ["NYC", "BER"];
+const TIMES: [&str; 5] = [
+    "1969-12-31T23:59:59.999999999Z",
+    "1970-01-01T00:00:00Z",
+    "2025-12-31T23:59:59.999999999Z",
+    "2026-01-01T00:00:00Z",
+    "2400-01-01T00:00:00.000000001Z",
+];
+
+#[test]
+fn every_search_answers_like_the_model() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    runtime.block_on(store.load(Box::new(lines(&instances, &tokens)))).unwrap();
+    let service = Service::new(store);
+
+    let mut runner = TestRunner::new(ProptestConfig { cases: 600, ..ProptestConfig::default() });
+    let case = (0..ACCOUNTS.len(), command());
+    runner
+        .run(&case, |(account, command)| {
+            let (expected, total) = model(&instances, ACCOUNTS[account], &command);
+            let page = runtime.block_on(service.search(&tokens[account], command)).unwrap();
+            let ids: Vec<Id> = page.items.iter().map(|instance| instance.id).collect();
+            prop_assert_eq!(ids, expected);
+            prop_assert_eq!(page.total, total as u64);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[tokio::test]
+async fn an_instance_comes_back_in_every_field() {
+    let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    store.load(Box::new(lines(&instances, &tokens))).await.unwrap();
+    let addresses = ADDRESSES.map(address).to_vec();
+    let command = SearchCommand { addresses, filters: Filters::default(), page: 1, page_size: 1000 };
+    let page = Service::new(store).search(&tokens[0], command).await.unwrap();
+
+    let stored: Vec<_> = instances.iter().filter(|instance| instance.account == ACCOUNTS[0]).collect();
+    assert_eq!(page.items.len(), stored.len());
+    for (shown, stored) in page.items.iter().zip(stored) {
+        assert_eq!(
+            (shown.id, shown.offer_id, shown.status),
+            (stored.instance_id, stored.offer_id, stored.status)
+        );
+        assert_eq!((shown.ip, shown.port), (stored.ip, stored.port));
+        assert_eq!(shown.protocols, stored.protocols);
+        assert_eq!((&shown.country_code, &shown.city_code), (&stored.country_code, &stored.city_code));
+        assert_eq!(shown.isp_type, stored.isp_type);
+        assert_eq!((shown.expires_at, shown.activated_at), (stored.expires_at, stored.activated_at));
+        assert_eq!((&shown.capabilities, shown.group_id), (&stored.capabilities, stored.group_id));
+    }
+}
+
+/// The ids on the page, and how many there are on all pages.
+fn model(instances: &[InstanceRecord], account: &str, command: &SearchCommand) -> (Vec<Id>, usize) {
+    let SearchCommand { addresses, filters, page, page_size } = command;
+    let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } = filters;
+    let all: Vec<Id> = instances
+        .iter()
+        .filter(|instance| instance.account == account)
+        .filter(|instance| {
+            addresses.iter().any(|wanted| {
+                wanted.ip == instance.ip && wanted.port.is_none_or(|port| port == instance.port)
+            })
+        })
+        .filter(|instance| order_no.is_none() || *order_no == instance.order_no)
+        .filter(|instance| match group {
+            GroupFilter::All => true,
+            GroupFilter::Ungrouped => instance.group_id.is_none(),
+            GroupFilter::Only(id) => instance.group_id == Some(*id),
+        })
+        .filter(|instance| country_code.as_ref().is_none_or(|code| *code == instance.country_code))
+        .filter(|instance| city_code.as_ref().is_none_or(|code| *code == instance.city_code))
+        .filter(|instance| status.is_none_or(|status| status == instance.status))
+        .filter(|instance| {
+            activated_from.is_none_or(|from| instance.activated_at.is_some_and(|at| at >= from))
+        })
+        .filter(|instance| activated_to.is_none_or(|to| instance.activated_at.is_some_and(|at| at <= to)))
+        .map(|instance| instance.instance_id)
+        .collect();
+    let skipped = (*page as usize - 1) * *page_size as usize;
+    (all.iter().skip(skipped).take(*page_size as usize).copied().collect(), all.len())
+}
+
+fn command() -> impl Strategy<Value = SearchCommand> {
+    let port = prop_oneof![2 => Just(None), 3 => select(PORTS.to_vec()).prop_map(Some)];
+    let item = (select(ADDRESSES.to_vec()), port)
+        .prop_map(|(text, port)| Address { ip: text.parse().unwrap(), port });
+    let group = prop_oneof![
+        3 => Just(GroupFilter::All),
+        1 => Just(GroupFilter::Ungrouped),
+        3 => (1..6_i64).prop_map(|id| GroupFilter::Only(Id::new(id).unwrap())),
+    ];
+    let text = |choices: &[&'static str]| {
+        let known = select(choices.to_vec()).prop_map(str::to_owned);
+        prop_oneof![4 => Just(None), 3 => known.prop_map(Some), 1 => Just(Some("unknown".to_owned()))]
+    };
+    let status = prop_oneof![2 => Just(None), 1 => select(Status::ALL.to_vec()).prop_map(Some)];
+    let bound = || {
+        let near = (select(TIMES.to_vec()), -1..=1_i64)
+            .prop_map(|(text, nanos)| time(text) + SignedDuration::from_nanos(nanos));
+        proptest::option::weighted(0.3, near)
+    };
+    let filters = (text(&ORDERS), group, text(&COUNTRIES), text(&CITIES), status, bound(), bound()).prop_map(
+        |(order_no, group, country_code, city_code, status, activated_from, activated_to)| Filters {
+            order_no,
+            group,
+            country_code,
+            city_code,
+            status,
+            activated_from,
+            activated_to,
+        },
+    );
+    let page = prop_oneof![3 => 1..4_u32, 1 => Just(1_000_000)];
+    let page_size = prop_oneof![1..10_u32, Just(1000)];
+    (prop::collection::vec(item, 1..24), filters, page, page_size).prop_map(
+        |(addresses, filters, page, page_size)| SearchCommand { addresses, filters, page, page_size },
+    )
+}
+
+/// Every combination of account, address and port, twice; the other fields vary with coprime periods.
+fn instances() -> Vec<InstanceRecord> {
+    let mut instances = Vec::new();
+    for round in 0..2 {
+        for (place, ip) in ADDRESSES.iter().enumerate() {
+            for (port_place, port) in PORTS.into_iter().enumerate() {
+                for (owner, account) in ACCOUNTS.into_iter().enumerate() {
+                    let n = instances.len() + 3 * place + 5 * port_place + 7 * round;
+                    let group = (n % 4) as i64;
+                    instances.push(InstanceRecord {
+                        account: account.to_owned(),
+                        order_no: ORDERS.get(n % 5).map(ToString::to_string),
+                        instance_id: Id::new(instances.len() as i64 + 1).unwrap(),
+                        offer_id: Id::new(i64::MAX).unwrap(),
+                        status: Status::ALL[n % 5],
+                        ip: ip.parse().unwrap(),
+                        port,
+                        protocols: ["http", "socks5"][..n % 3].iter().map(ToString::to_string).collect(),
+                        country_code: COUNTRIES[n % 3 % 2].to_owned(),
+                        city_code: CITIES[n / 3 % 2].to_owned(),
+                        isp_type: (n % 3) as u32,
+                        expires_at: TIMES.get(n % 11).map(|text| time(text)),
+                        activated_at: TIMES.get(n % 7).map(|text| time(text)),
+                        capabilities: Capabilities {
+                            trial_days: (n % 2 == 0).then_some(0),
+                            ..Capabilities::default()
+                        },
+                        // Groups 1 and 2 belong to the first account, 3 and 4 to the second.
+                        group_id: (group < 2).then(|| Id::new(group + 1 + 2 * owner as i64).unwrap()),
+                        username: None,
+                        password: Some("hidden".to_owned()),
+                    });
+                }
+            }
+        }
+    }
+    instances
+}
+
+fn lines(
+    instances: &[InstanceRecord],
+    tokens: &[Token; 2],
+) -> impl Iterator<Item = std::io::Result<Line>> + use<> {
+    let mut records = Vec::new();
+    for (owner, account) in ACCOUNTS.into_iter().enumerate() {
+        records.push(Record::Account(Account { name: account.to_owned(), real_name_verified: true }));
+        records.push(Record::Token(TokenRecord {
+            account: account.to_owned(),
+            sha256: tokens[owner].digest(),
+            kind: TokenKind::Api,
+            created_at: Timestamp::UNIX_EPOCH,
+            expires_at: None,
+            revoked_at: None,
+        }));
+        for group in [1, 2] {
+            records.push(Record::Group(GroupRecord {
+                account: account.to_owned(),
+                group_id: Id::new(group + 2 * owner as i64).unwrap(),
+                name: "group".to_owned(),
+                created_at: Timestamp::UNIX_EPOCH,
+                updated_at: Timestamp::UNIX_EPOCH,
+            }));
+        }
+    }
+    records.extend(instances.iter().cloned().map(|instance| Record::Instance(Box::new(instance))));
+    (1..).zip(records).map(|(number, record)| Ok(Line { number, record: Ok(record) }))
+}
+
+fn address(text: &str) -> Address {
+    Address { ip: text.parse::<IpAddr>().unwrap(), port: None }
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
