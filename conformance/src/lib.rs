@@ -1,1 +1,28 @@
+//! Holds any service against the contract: every clause that an answer over HTTP can show is checked, and what the
+//! contract leaves open is observed and never judged.
+//!
+//! ```no_run
+//! use sallyport_conformance::{Contract, Facts, Options, Secret, Silent, Suite, Target};
+//!
+//! # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+//! let token = Secret::new("API_KEY", std::env::var("SALLYPORT_API_KEY")?);
+//! let target = Target::new("https://api.example.com", token, Facts::default(), false)?;
+//! let report = Suite::new(Contract::embedded()?, &target, Options::default())?.run(&Silent).await;
+//! println!("{:?}: {} checks passed", report.verdict, report.totals.passed);
+//! # Ok(())
+//! # }
+//! ```
 
+pub mod check;
+mod checks;
+pub mod contract;
+pub mod report;
+pub mod run;
+pub mod target;
+pub mod wire;
+
+pub use check::{Check, Finding, Outcome, registry};
+pub use contract::Contract;
+pub use run::{Observer, Options, Report, Selection, Silent, Suite, Verdict};
+pub use target::{Facts, Secret, Target};
+pub use wire::Budget;

@@ -1,0 +1,18 @@
+//! What a check is, the context it runs in, and what comes out of it.
+
+mod definition;
+mod finding;
+mod judgement;
+mod probe;
+mod registry;
+mod watch;
+
+pub use definition::{Check, Cost, Run, Stop};
+pub use finding::{Finding, Observation, Outcome, Severity};
+pub use judgement::{Form, Judgement};
+pub use probe::{Accepted, Probe};
+pub use registry::{UNCOVERED, registry};
+pub use watch::{Complaint, Sighting};
+
+pub(crate) use probe::ProbeContext;
+pub(crate) use watch::{Watcher, Watchtower};

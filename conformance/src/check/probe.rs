@@ -1,0 +1,362 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::judgement::excerpt;
+use super::{Check, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower};
+use crate::contract::{Contract, OperationId};
+use crate::target::{Facts, Secret, Target};
+use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Wire};
+
+/// Everything that the checks of a run share.
+#[derive(Debug)]
+pub(crate) struct ProbeContext<'a> {
+    pub(crate) contract: &'a Contract,
+    pub(crate) target: &'a Target,
+    pub(crate) wire: &'a Wire,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) watchtower: &'a Watchtower,
+}
+
+/// The context that one check runs in: it sends requests, judges what is the same for all checks, and collects findings.
+#[derive(Debug)]
+pub struct Probe<'a> {
+    check: &'static Check,
+    context: &'a ProbeContext<'a>,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    recording: Vec<Recorded>,
+    findings: Vec<Finding>,
+    observations: Vec<Observation>,
+    accepted: Vec<Request>,
+    misuse: Option<String>,
+}
+
+/// A success.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    /// What was sent and what came.
+    pub exchange: Exchange,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// What a check leaves behind.
+#[derive(Debug)]
+pub(crate) struct Concluded {
+    pub(crate) outcome: Outcome,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) exchanges: Vec<Recorded>,
+    pub(crate) requests: usize,
+}
+
+impl<'a> Probe<'a> {
+    /// An address of a documentation range (RFC 5737): in form, and of no instance.
+    pub const NOBODYS_ADDRESS: &'static str = "203.0.113.250";
+
+    pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
+        Self { check, context, notes: Mutex::new(Notes::default()) }
+    }
+
+    /// The contract.
+    #[must_use]
+    pub fn contract(&self) -> &'a Contract {
+        self.context.contract
+    }
+
+    /// What the tester knows.
+    #[must_use]
+    pub fn facts(&self) -> &'a Facts {
+        &self.context.target.facts
+    }
+
+    /// The account's token.
+    #[must_use]
+    pub fn token(&self) -> &'a Secret {
+        &self.context.target.token
+    }
+
+    /// An extraction that should be accepted: the fewest gateways, from the plentiful region when one is known.
+    #[must_use]
+    pub fn extract(&self) -> Request {
+        let extract = &self.contract().extract;
+        self.extract_without_token().query(&extract.api_key.name, self.token().expose())
+    }
+
+    /// The same without a token.
+    #[must_use]
+    pub fn extract_without_token(&self) -> Request {
+        let extract = &self.contract().extract;
+        let request = Request::to(&extract.operation).query(&extract.num.name, extract.num_range.start());
+        match &self.facts().plentiful_region {
+            Some(region) => request.query(&extract.regions.name, region),
+            None => request,
+        }
+    }
+
+    /// A listing of groups that should be accepted.
+    #[must_use]
+    pub fn groups(&self) -> Request {
+        let groups = &self.contract().groups;
+        Request::to(&groups.operation).query(&groups.api_key.name, self.token().expose())
+    }
+
+    /// A search for these addresses that should be accepted.
+    #[must_use]
+    pub fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request {
+        let search = &self.contract().search;
+        let ips: Vec<Value> = ips.into_iter().map(Into::into).collect();
+        Request::to(&search.operation)
+            .query(&search.api_key.name, self.token().expose())
+            .field(&search.ips.name, ips)
+    }
+
+    /// A search for one address that may or may not be the account's, for checks that look at other things.
+    #[must_use]
+    pub fn any_search(&self) -> Request {
+        let own = self.facts().own_addresses.first().map(String::as_str);
+        self.search([own.unwrap_or(Self::NOBODYS_ADDRESS)])
+    }
+
+    /// Sends a request, waiting out 429 and 503.
+    ///
+    /// # Errors
+    /// When the budget is used up or there is no connection at all.
+    pub async fn send(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        self.send_with(request, Patience::WaitOut).await
+    }
+
+    /// Sends a request and takes the first answer, whatever it is.
+    ///
+    /// # Errors
+    /// As for [`Probe::send`].
+    pub async fn send_once(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        self.send_with(request, Patience::FirstAnswer).await
+    }
+
+    /// Sends a request that a conforming service accepts, as the ground that the check stands on.
+    ///
+    /// # Errors
+    /// Inconclusive when it is not accepted: then nothing can be said of what the check is about.
+    pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        match accepted(exchange, &judgement) {
+            Ok(accepted) => {
+                self.notes().accepted.push(request.clone());
+                Ok(accepted)
+            }
+            Err(_) => Err(Stop::Inconclusive(self.redact(&format!(
+                "the control was not accepted, so nothing can be said: {}",
+                judgement.description()
+            )))),
+        }
+    }
+
+    /// Sends a request that the clause wants accepted, and reports a finding when it is not. `why` says what is special
+    /// about the request.
+    ///
+    /// # Errors
+    /// Inconclusive when the service is busy all the time.
+    pub async fn accepts(
+        &self,
+        clause: &str,
+        why: &str,
+        request: &Request,
+    ) -> Result<Option<Accepted>, Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        match accepted(exchange, &judgement) {
+            Ok(accepted) => Ok(Some(accepted)),
+            Err(_) if matches!(judgement, Judgement::Busy(_)) => Err(busy(&judgement)),
+            Err(exchange) => {
+                self.finding(clause, &format!("accepted: {why}"), judgement.description(), &[&exchange]);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Shows that the good twin is accepted, then sends the bad one, and reports a finding when that is accepted too or
+    /// breaks the service. `why` says what is wrong with the bad one.
+    ///
+    /// # Errors
+    /// Inconclusive when the good twin is not accepted, or the service is busy all the time.
+    pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
+        let shown = self.notes().accepted.contains(good);
+        if !shown {
+            self.control(good).await?;
+        }
+        self.rejects(clause, why, bad).await
+    }
+
+    /// Sends a request that is to be rejected, without a control: only for checks that showed one in another way.
+    ///
+    /// # Errors
+    /// Inconclusive when the service is busy all the time.
+    pub async fn rejects(&self, clause: &str, why: &str, bad: &Request) -> Result<(), Stop> {
+        let (exchange, judgement) = self.send(bad).await?;
+        let expected = format!("rejected: {why}");
+        match &judgement {
+            Judgement::Rejected(_) | Judgement::Muddled(_) => {}
+            Judgement::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
+            Judgement::Broken(what) => {
+                let expected = format!("{expected}, by an answer that is no server fault");
+                self.finding(clause, &expected, what, &[&exchange]);
+            }
+            Judgement::Busy(_) | Judgement::Unreachable(_) => return Err(busy(&judgement)),
+        }
+        Ok(())
+    }
+
+    /// Reports that a clause is broken.
+    pub fn finding(&self, clause: &str, expected: &str, actual: &str, exchanges: &[&Exchange]) {
+        self.report(Severity::Fail, clause, expected, actual, exchanges);
+    }
+
+    /// Reports something doubtful that no clause forbids.
+    pub fn warning(&self, clause: &str, expected: &str, actual: &str, exchanges: &[&Exchange]) {
+        self.report(Severity::Warn, clause, expected, actual, exchanges);
+    }
+
+    /// Notes how the target decided something that the contract leaves open.
+    pub fn observe(&self, silence: &str, text: &str) {
+        let text = self.redact(text);
+        let known = self.contract().catalogue.silence(silence).is_some();
+        let mut notes = self.notes();
+        if known {
+            notes.observations.push(Observation { silence: silence.to_owned(), text });
+        } else {
+            notes.misuse = Some(format!("the check observes the unknown silence {silence}"));
+        }
+    }
+
+    /// Ends the check: what it needs did not hold still or can't be told.
+    #[must_use]
+    pub fn inconclusive(&self, reason: &str) -> Stop {
+        Stop::Inconclusive(self.redact(reason))
+    }
+
+    /// Ends the check: the data at hand does not allow it.
+    #[must_use]
+    pub fn skip(&self, reason: &str) -> Stop {
+        Stop::Skip(self.redact(reason))
+    }
+
+    pub(crate) fn conclude(self, result: Result<(), Stop>) -> Concluded {
+        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let broken = notes.findings.iter().any(|finding| finding.severity == Severity::Fail);
+        let outcome = match (notes.misuse, result) {
+            (Some(misuse), _) => Outcome::Error(misuse),
+            (None, _) if broken => Outcome::Fail,
+            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(reason),
+            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(reason),
+            (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
+            (None, Err(Stop::Error(reason))) => Outcome::Error(reason),
+            (None, Ok(())) if !notes.findings.is_empty() => Outcome::Warn,
+            (None, Ok(())) => Outcome::Pass,
+        };
+        let requests = notes.recording.len();
+        let cited = |recorded: &Recorded| {
+            notes.findings.iter().any(|finding| finding.exchanges.contains(&recorded.index))
+        };
+        let exchanges = notes.recording.into_iter().filter(cited).collect();
+        Concluded { outcome, findings: notes.findings, observations: notes.observations, exchanges, requests }
+    }
+
+    async fn send_with(&self, request: &Request, patience: Patience) -> Result<(Exchange, Judgement), Stop> {
+        let contract = self.contract();
+        let operation = self.operation_of(request);
+        let form = Form::of(contract, operation, request);
+        let judge =
+            |exchange: &Exchange| Judgement::of(contract.operation(operation), form, &exchange.result);
+        let exchange = self
+            .context
+            .wire
+            .send(request, self.gateways(operation, request), patience, |exchange| {
+                let recorded = Recorded::new(exchange, self.context.redactor);
+                exchange.index = self.record(recorded);
+                if let Ok(answer) = &exchange.result {
+                    let judgement = judge(exchange);
+                    let facts = self.facts();
+                    let sighting =
+                        Sighting { contract, facts, operation, form, judgement: &judgement, answer };
+                    self.context.watchtower.show(&sighting, exchange, self.context.redactor);
+                }
+            })
+            .await?;
+        let judgement = judge(&exchange);
+        match judgement {
+            Judgement::Unreachable(what) => Err(Stop::Error(self.redact(&what))),
+            judgement => Ok((exchange, judgement)),
+        }
+    }
+
+    fn operation_of(&self, request: &Request) -> OperationId {
+        let path = request.path();
+        let by_path = OperationId::ALL.into_iter().find(|id| self.contract().operation(*id).path == path);
+        by_path.or(self.check.operation).unwrap_or(OperationId::Groups)
+    }
+
+    /// What a request may cost: `num`, when it is one; nothing, when it is to be rejected anyway.
+    fn gateways(&self, operation: OperationId, request: &Request) -> u64 {
+        let extract = &self.contract().extract;
+        let num = request.query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
+        let num = num.filter(|num| operation == OperationId::Extract && extract.num_range.contains(num));
+        num.and_then(|num| u64::try_from(num).ok()).unwrap_or(0)
+    }
+
+    fn record(&self, mut recorded: Recorded) -> usize {
+        let mut notes = self.notes();
+        let index = notes.recording.len();
+        recorded.index = index;
+        notes.recording.push(recorded);
+        index
+    }
+
+    fn report(
+        &self,
+        severity: Severity,
+        clause: &str,
+        expected: &str,
+        actual: &str,
+        exchanges: &[&Exchange],
+    ) {
+        const LONGEST: usize = 1_000;
+        let requirement = self.contract().catalogue.clause(clause).map(|clause| clause.text.clone());
+        let mut notes = self.notes();
+        let Some(requirement) = requirement.filter(|_| self.check.clauses.contains(&clause)) else {
+            notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
+            return;
+        };
+        notes.findings.push(Finding {
+            clause: clause.to_owned(),
+            requirement,
+            expected: excerpt(&self.redact(expected), LONGEST),
+            actual: excerpt(&self.redact(actual), LONGEST),
+            severity,
+            exchanges: exchanges.iter().map(|exchange| exchange.index).collect(),
+        });
+    }
+
+    fn redact(&self, text: &str) -> String {
+        self.context.redactor.redact(text)
+    }
+
+    /// A check that panicked leaves its notes whole: each of them is pushed in one step.
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn accepted(exchange: Exchange, judgement: &Judgement) -> Result<Accepted, Exchange> {
+    match (&exchange.result, judgement) {
+        (Ok(answer), Judgement::Accepted) => Ok(Accepted { answer: answer.clone(), exchange }),
+        _ => Err(exchange),
+    }
+}
+
+fn busy(judgement: &Judgement) -> Stop {
+    Stop::Inconclusive(format!("the service was busy throughout: {}", judgement.description()))
+}

@@ -1,0 +1,30 @@
+use serde_json::Value;
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "groups.order.ascending",
+    title: "groups ascend by id",
+    operation: Some(OperationId::Groups),
+    clauses: &["groups.order"],
+    needs: &[],
+    cost: Cost::requests(1),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let listing = probe.control(&probe.groups()).await?;
+    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+    let items =
+        items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
+    let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
+    if ids.len() < 2 {
+        return Err(probe.skip("the account has fewer than two groups: use one with several"));
+    }
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let actual = format!("{} stands before {}", pair[0], pair[1]);
+        probe.finding("groups.order", "each groupId above the one before", &actual, &[&listing.exchange]);
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+use std::ops::RangeInclusive;
+
+use super::operation::{Operation, OperationId, Parameter};
+use super::source::{ContractError, Source};
+
+/// The extraction: its parameters by name, and its limits.
+#[derive(Debug)]
+pub struct Extract {
+    /// Method, path and success.
+    pub operation: Operation,
+    /// How many gateways.
+    pub num: Parameter,
+    /// Country of the gateways.
+    pub regions: Parameter,
+    /// Alias of `regions`.
+    pub country: Parameter,
+    /// Protocol of the gateways.
+    pub protocol: Parameter,
+    /// JSON or text.
+    pub return_type: Parameter,
+    /// Separator of a text answer.
+    pub lb: Parameter,
+    /// The separator itself.
+    pub sb: Parameter,
+    /// Idempotency number in the query.
+    pub request_id: Parameter,
+    /// Idempotency number in a header.
+    pub request_id_header: Parameter,
+    /// The token in the query.
+    pub api_key: Parameter,
+    /// The header that carries the token.
+    pub api_key_header: String,
+    /// Fewest and most gateways of one call.
+    pub num_range: RangeInclusive<i64>,
+    /// Most bytes of `sb`.
+    pub separator_bytes: usize,
+    /// Every value of `protocol`.
+    pub protocols: Vec<String>,
+    /// Every value of `lb`, with what it stands for.
+    pub separators: Vec<Separator>,
+    /// The value of `lb` that takes its text from `sb`.
+    pub custom_separator: String,
+    /// The value of `return_type` that asks for JSON.
+    pub json: String,
+    /// The value of `return_type` that asks for text.
+    pub text: String,
+}
+
+/// A separator of text answers that the contract names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Separator {
+    /// Value of `lb`.
+    pub code: String,
+    /// What stands between two entries.
+    pub text: String,
+}
+
+impl Extract {
+    pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
+        let (operation, mut parameters, node) = Operation::read(source, OperationId::Extract)?;
+        let num = parameters.query("num")?;
+        let regions = parameters.query("regions")?;
+        let country = parameters.query("country")?;
+        let protocol = parameters.query("protocol")?;
+        let return_type = parameters.query("return_type")?;
+        let lb = parameters.query("lb")?;
+        let sb = parameters.query("sb")?;
+        let request_id = parameters.query("request_id")?;
+        let request_id_header = parameters.header("X-Request-Id")?;
+        let api_key = parameters.query("api_key")?;
+        parameters.finish()?;
+
+        let codes = lb.schema.strings()?;
+        let lb_node = node
+            .get("parameters")?
+            .items()?
+            .into_iter()
+            .find(|p| p.find("name").is_some_and(|name| name.value == lb.name.as_str()));
+        let texts = lb_node.ok_or_else(|| node.wrong("expected lb"))?.get("schema")?.get("x-separators")?;
+        let mut separators = Vec::new();
+        for (code, text) in texts.members()? {
+            separators.push(Separator { code: code.to_owned(), text: text.string()?.to_owned() });
+        }
+        let mut custom = codes.into_iter().filter(|code| separators.iter().all(|known| known.code != *code));
+        let custom_separator =
+            custom.next().ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
+
+        let header = source.root().get("document")?.get("components")?.get("securitySchemes")?;
+        let header = header.members()?.into_iter().find_map(|(_, scheme)| {
+            let in_header = scheme.find("in").is_some_and(|place| place.value == "header");
+            in_header.then(|| scheme.get("name").and_then(|name| name.string().map(str::to_owned)))
+        });
+        let api_key_header = header.ok_or_else(|| node.wrong("expected a security scheme in a header"))??;
+
+        let forms = return_type.schema.strings()?;
+        let json = return_type.schema.default.as_ref().and_then(|default| default.as_str());
+        let json = json.ok_or_else(|| node.wrong("expected a default of return_type"))?.to_owned();
+        let text = forms.iter().find(|form| **form != json).cloned();
+        Ok(Self {
+            num_range: num.schema.range()?,
+            separator_bytes: sb
+                .schema
+                .max_utf8_bytes
+                .ok_or_else(|| node.wrong("expected x-max-utf8-bytes of sb"))?,
+            protocols: protocol.schema.strings()?,
+            text: text.ok_or_else(|| node.wrong("expected a second value of return_type"))?,
+            json,
+            separators,
+            custom_separator,
+            operation,
+            num,
+            regions,
+            country,
+            protocol,
+            return_type,
+            lb,
+            sb,
+            request_id,
+            request_id_header,
+            api_key,
+            api_key_header,
+        })
+    }
+}

@@ -1,0 +1,135 @@
+use std::ops::RangeInclusive;
+
+use super::operation::{Operation, OperationId, Parameter, body_properties};
+use super::schema::Property;
+use super::source::{ContractError, Node, Source};
+
+/// The batch search: its body by property, and its limits.
+#[derive(Debug)]
+pub struct Search {
+    /// Method, path and success.
+    pub operation: Operation,
+    /// The token.
+    pub api_key: Parameter,
+    /// The addresses.
+    pub ips: Property,
+    /// Filter by order number.
+    pub order_no: Property,
+    /// Filter by group.
+    pub group_id: Property,
+    /// Filter by country.
+    pub country_code: Property,
+    /// Filter by city.
+    pub city_code: Property,
+    /// Filter by status.
+    pub status: Property,
+    /// Number of the page.
+    pub page: Property,
+    /// Instances on a page.
+    pub page_size: Property,
+    /// Lower bound on the activation time.
+    pub activated_from: Property,
+    /// Upper bound on the activation time.
+    pub activated_to: Property,
+    /// Fewest and most raw items of `ips`.
+    pub raw_items: RangeInclusive<usize>,
+    /// Most items after de-duplication.
+    pub distinct_items: usize,
+    /// Ports of an item.
+    pub ports: RangeInclusive<i64>,
+    /// Pages.
+    pub pages: RangeInclusive<i64>,
+    /// Page when none is asked for.
+    pub default_page: i64,
+    /// Page sizes.
+    pub page_sizes: RangeInclusive<i64>,
+    /// Page size when none is asked for.
+    pub default_page_size: i64,
+    /// Every status.
+    pub statuses: Vec<String>,
+}
+
+impl Search {
+    pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
+        let (operation, mut parameters, node) = Operation::read(source, OperationId::Search)?;
+        let api_key = parameters.query("api_key")?;
+        parameters.finish()?;
+
+        let mut properties = body_properties(&node)?;
+        let mut take = |name: &str| {
+            let found = properties.iter().position(|property| property.name == name);
+            found
+                .map(|index| properties.remove(index))
+                .ok_or_else(|| node.wrong(&format!("expected a body property `{name}`")))
+        };
+        let ips = take("ips")?;
+        let order_no = take("orderNo")?;
+        let group_id = take("groupId")?;
+        let country_code = take("countryCode")?;
+        let city_code = take("cityCode")?;
+        let status = take("status")?;
+        let page = take("page")?;
+        let page_size = take("pageSize")?;
+        let activated_from = take("activatedFrom")?;
+        let activated_to = take("activatedTo")?;
+        if let Some(unknown) = properties.first() {
+            return Err(node.wrong(&format!(
+                "no check knows the body property `{}`: read it in conformance/src/contract/search.rs and write its checks",
+                unknown.name
+            )));
+        }
+
+        let schema = node.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
+        let items = schema.get("properties")?.get(&ips.name)?;
+        Ok(Self {
+            raw_items: ips.schema.item_range()?,
+            distinct_items: usize::try_from(items.get("x-max-distinct")?.integer()?)
+                .map_err(|_| items.wrong("expected x-max-distinct from 0"))?,
+            ports: ports(&items.get("items")?)?,
+            pages: page.schema.range()?,
+            default_page: default(&page, &node)?,
+            page_sizes: page_size.schema.range()?,
+            default_page_size: default(&page_size, &node)?,
+            statuses: status.schema.strings()?,
+            operation,
+            api_key,
+            ips,
+            order_no,
+            group_id,
+            country_code,
+            city_code,
+            status,
+            page,
+            page_size,
+            activated_from,
+            activated_to,
+        })
+    }
+
+    /// Every property of the body.
+    #[must_use]
+    pub fn properties(&self) -> [&Property; 10] {
+        [
+            &self.ips,
+            &self.order_no,
+            &self.group_id,
+            &self.country_code,
+            &self.city_code,
+            &self.status,
+            &self.page,
+            &self.page_size,
+            &self.activated_from,
+            &self.activated_to,
+        ]
+    }
+}
+
+fn ports(item: &Node<'_>) -> Result<RangeInclusive<i64>, ContractError> {
+    let port = item.get("x-port")?;
+    Ok(port.get("minimum")?.integer()?..=port.get("maximum")?.integer()?)
+}
+
+fn default(property: &Property, node: &Node<'_>) -> Result<i64, ContractError> {
+    let default = property.schema.default.as_ref().and_then(serde_json::Value::as_i64);
+    default.ok_or_else(|| node.wrong(&format!("expected a default of `{}`", property.name)))
+}

@@ -1,0 +1,220 @@
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use super::source::{ContractError, Node, Source};
+
+/// One way in which an answer does not fit the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The clause that the broken constraint comes from.
+    pub clause: String,
+    /// Where in the document's schemas the constraint stands.
+    pub schema_path: String,
+    /// Where in the answer it is broken.
+    pub instance_path: String,
+    /// What was expected and what came.
+    pub message: String,
+}
+
+/// The schema of a successful JSON answer and of the headers that must come with it.
+#[derive(Debug)]
+pub(super) struct ResponseSchema {
+    root: Value,
+    validator: Validator,
+    headers: Vec<HeaderSchema>,
+    fallback: String,
+}
+
+#[derive(Debug)]
+struct HeaderSchema {
+    name: String,
+    values: Vec<String>,
+    clause: String,
+}
+
+impl ResponseSchema {
+    pub(super) fn read(source: &Source, response: &Node<'_>) -> Result<Self, ContractError> {
+        let media = response.get("content")?.get("application/json")?;
+        // Taken unresolved: the validator follows the reference by itself, among the lowered schemas.
+        let target = media.value.pointer("/schema/$ref").and_then(Value::as_str);
+        let name = target
+            .and_then(|target| target.strip_prefix("#/components/schemas/"))
+            .ok_or_else(|| media.wrong("expected a $ref to a component schema"))?;
+        let root = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$ref": format!("#/$defs/{name}"),
+            "$defs": source.schemas()?,
+        });
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .should_ignore_unknown_formats(false)
+            .build(&root)
+            .map_err(|error| media.wrong(&format!("the lowered schema does not compile: {error}")))?;
+        let citations = super::Citations::read(response)?;
+        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?.to_owned();
+        let headers = match response.find("headers") {
+            Some(headers) => headers.members()?,
+            None => Vec::new(),
+        };
+        let clause = citations.of("headers").unwrap_or(&fallback).to_owned();
+        let headers = headers
+            .into_iter()
+            .filter_map(|(name, header)| HeaderSchema::read(name, &header, &clause).transpose())
+            .collect::<Result<_, _>>()?;
+        Ok(Self { root, validator, headers, fallback })
+    }
+
+    /// Every constraint that `body` breaks.
+    pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
+        self.validator
+            .iter_errors(body)
+            .map(|error| {
+                let schema_path = error.schema_path().to_string();
+                Violation {
+                    clause: self.clause_at(&schema_path),
+                    instance_path: error.instance_path().to_string(),
+                    message: error.to_string(),
+                    schema_path,
+                }
+            })
+            .collect()
+    }
+
+    /// Every required header that is missing or has another value; `values` gives all values of a header.
+    pub(super) fn header_violations(&self, values: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
+        self.headers.iter().filter_map(|header| header.violation(&values(&header.name))).collect()
+    }
+
+    /// The clause of the innermost schema around a constraint that cites one.
+    fn clause_at(&self, schema_path: &str) -> String {
+        let keyword = schema_path.rsplit('/').next().unwrap_or_default();
+        let mut path = schema_path;
+        while let Some((parent, _)) = path.rsplit_once('/') {
+            let schema = self.root.pointer(parent).and_then(Value::as_object);
+            if let Some(clause) = schema.and_then(|schema| cited(schema, keyword)) {
+                return clause.to_owned();
+            }
+            path = parent;
+        }
+        self.fallback.clone()
+    }
+}
+
+impl HeaderSchema {
+    /// None for a header that an answer may leave out: when it must come is a rule of its own, with checks of its own.
+    fn read(name: &str, node: &Node<'_>, clause: &str) -> Result<Option<Self>, ContractError> {
+        let required = node.find("required").map(|required| required.boolean()).transpose()?;
+        if required != Some(true) {
+            return Ok(None);
+        }
+        let schema = super::Schema::read(&node.get("schema")?)?;
+        let values = if schema.values.is_empty() { Vec::new() } else { schema.strings()? };
+        Ok(Some(Self { name: name.to_owned(), values, clause: clause.to_owned() }))
+    }
+
+    /// A header with a closed list of values is a list of directives, of which one must be in the closed list.
+    fn violation(&self, found: &[String]) -> Option<Violation> {
+        let message = match found {
+            [] => format!("expected the header {}, found none", self.name),
+            _ if self.values.is_empty() => return None,
+            found => {
+                let mut directives = found.iter().flat_map(|value| value.split(',')).map(str::trim);
+                if directives
+                    .any(|directive| self.values.iter().any(|value| value.eq_ignore_ascii_case(directive)))
+                {
+                    return None;
+                }
+                format!("expected {}: {}, found {}", self.name, self.values.join(" or "), found.join(", "))
+            }
+        };
+        Some(Violation {
+            clause: self.clause.clone(),
+            schema_path: format!("/headers/{}", self.name),
+            instance_path: self.name.clone(),
+            message,
+        })
+    }
+}
+
+impl super::Success {
+    /// Every way in which a successful JSON answer does not fit the document.
+    #[must_use]
+    pub fn violations(&self, body: &Value, header: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
+        let mut violations = self.schema.body_violations(body);
+        violations.extend(self.schema.header_violations(header));
+        violations
+    }
+}
+
+fn cited<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a str> {
+    match schema.get("x-clause")? {
+        Value::String(clause) => Some(clause),
+        Value::Array(clauses) => clauses.first()?.as_str(),
+        Value::Object(clauses) => clauses.get(keyword).or_else(|| clauses.get("any"))?.as_str(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::contract::Contract;
+
+    fn headers(name: &str) -> Vec<String> {
+        match name {
+            "Cache-Control" => vec!["private, No-Store".to_owned()],
+            _ => vec!["abc".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_violation_names_both_paths_and_the_clause_of_the_innermost_schema() {
+        let contract = Contract::embedded().expect("contract");
+        let body = json!({"code": 200, "message": "", "requestId": "a", "data": {"items": [
+            {"groupId": 0, "name": "a", "createdAt": "2026-01-04T09:30:00", "updatedAt": "2026-01-04T09:30:00Z"},
+        ]}});
+        let violations = contract.groups.operation.success.violations(&body, headers);
+        let found: Vec<_> =
+            violations.iter().map(|v| (v.clause.as_str(), v.instance_path.as_str())).collect();
+        assert_eq!(
+            found,
+            [("groups.fields", "/data/items/0/groupId"), ("groups.fields", "/data/items/0/createdAt")]
+        );
+        assert_eq!(violations[0].schema_path, "/$defs/StaticGroup/properties/groupId/minimum");
+    }
+
+    #[test]
+    fn null_passes_where_the_document_allows_it_and_nowhere_else() {
+        let contract = Contract::embedded().expect("contract");
+        let mut item = json!({
+            "instanceId": 1, "offerId": 1, "status": "active", "ip": "203.0.113.7", "port": 1, "protocols": [],
+            "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null,
+            "capabilities": {}, "groupId": null, "further": true
+        });
+        let body = |item: &serde_json::Value| {
+            json!({"code": 200, "message": "", "requestId": "a",
+                   "data": {"items": [item], "page": 1, "pageSize": 20, "total": 1}})
+        };
+        let success = &contract.search.operation.success;
+        assert_eq!(success.violations(&body(&item), headers), []);
+        item["port"] = json!(null);
+        item["status"] = json!("sleeping");
+        let clauses: Vec<_> =
+            success.violations(&body(&item), headers).into_iter().map(|v| v.clause).collect();
+        assert_eq!(clauses, ["search.status", "search.instance"]);
+    }
+
+    #[test]
+    fn required_headers_are_judged_as_directives() {
+        let contract = Contract::embedded().expect("contract");
+        let body = json!({"code": 200, "message": "", "requestId": "a", "data": {"items": []}});
+        let success = &contract.groups.operation.success;
+        assert_eq!(success.violations(&body, headers), []);
+        let found = success.violations(&body, |name| match name {
+            "Cache-Control" => vec!["no-cache".to_owned()],
+            _ => Vec::new(),
+        });
+        assert_eq!(found.iter().map(|v| v.clause.as_str()).collect::<Vec<_>>(), ["groups.headers"; 2]);
+    }
+}

@@ -1,0 +1,46 @@
+use crate::target::Fact;
+use crate::wire::Recorded;
+
+/// The command that sends a recorded request again. Secrets stand as shell variables, for the shell to put in.
+pub(super) fn command(base: &str, exchange: &Recorded) -> String {
+    let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
+    let mut command = format!("curl -sS -i -X {} {}", exchange.method, quoted(&url));
+    for (name, value) in &exchange.request_headers {
+        command.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
+    }
+    match &exchange.request_body {
+        None => {}
+        Some(body) if exchange.request_body_cut => {
+            command.push_str(&format!(" --data-binary @body  # begins with {}", quoted(&first_line(body))));
+        }
+        Some(body) => command.push_str(&format!(" --data-binary {}", quoted(body))),
+    }
+    command
+}
+
+/// One word of a shell: literal but for the names of secrets, which the shell replaces.
+fn quoted(text: &str) -> String {
+    let mut quoted = format!("'{}'", text.replace('\'', r"'\''"));
+    let names = Fact::ALL.iter().map(|fact| fact.variable()).chain(["API_KEY"]);
+    for name in names {
+        quoted = quoted.replace(&format!("${name}"), &format!("'\"${name}\"'"));
+    }
+    quoted
+}
+
+fn first_line(body: &str) -> String {
+    const LONGEST: usize = 60;
+    body.lines().next().unwrap_or_default().chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hold_and_variables_stand_outside_of_them() {
+        assert_eq!(quoted("a=it's&k=$API_KEY&x=1"), r#"'a=it'\''s&k='"$API_KEY"'&x=1'"#);
+        assert_eq!(quoted("$HOME `id`"), "'$HOME `id`'");
+        assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "''\"$SALLYPORT_SECOND_API_KEY\"''");
+    }
+}

@@ -1,0 +1,221 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::check::{Check, Finding, Observation, Outcome, Severity};
+use crate::contract::OperationId;
+use crate::wire::{Recorded, Usage};
+
+/// All that came out of a run. Holds no secret.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// Version of this shape.
+    pub schema_version: u32,
+    /// Name and version of the suite.
+    pub suite: String,
+    /// The base URL.
+    pub target: String,
+    /// When it began, RFC 3339.
+    pub begun: String,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Why the target could not be reached, or why the run ended early.
+    pub stopped: Option<String>,
+    /// How many checks came to which outcome.
+    pub totals: Totals,
+    /// What it cost.
+    pub usage: Usage,
+    /// Each check, sorted by id.
+    pub checks: Vec<CheckResult>,
+    /// Each clause that a chosen check cites, sorted by id.
+    pub clauses: Vec<ClauseSummary>,
+}
+
+/// What came out of one check.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckResult {
+    /// The check.
+    pub id: &'static str,
+    /// What a conforming service does.
+    pub title: &'static str,
+    /// The operation, if it tests one alone.
+    pub operation: Option<OperationId>,
+    /// The clauses that it cites.
+    pub clauses: &'static [&'static str],
+    /// What came out.
+    pub outcome: Outcome,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+    /// What was seen of things that the contract leaves open.
+    pub observations: Vec<Observation>,
+    /// The exchanges that findings point at.
+    pub exchanges: Vec<Recorded>,
+    /// Requests sent.
+    pub requests: usize,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// What the checks of one clause came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ClauseSummary {
+    /// The clause.
+    pub id: String,
+    /// Checks that cite it and came to a result.
+    pub checked: usize,
+    /// Findings that cite it and weigh as failures.
+    pub failures: usize,
+}
+
+/// How many checks came to which outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// All as the contract says.
+    pub passed: usize,
+    /// A clause is broken.
+    pub failed: usize,
+    /// Doubtful.
+    pub warned: usize,
+    /// Something was missing.
+    pub skipped: usize,
+    /// No result.
+    pub inconclusive: usize,
+    /// Our own fault or the network's.
+    pub errors: usize,
+}
+
+/// What a run comes to. The program ends with its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every check that ran passed, and at least one ran.
+    Conforms,
+    /// At least one clause is broken.
+    Findings,
+    /// The target could not be reached.
+    Unreachable,
+    /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, a check came to no
+    /// result or failed by itself, or nothing ran.
+    Incomplete,
+}
+
+impl Verdict {
+    /// Exit code of wrong usage or configuration; a run never comes to it.
+    pub const USAGE: u8 = 2;
+
+    /// The exit code of the program.
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Conforms => 0,
+            Self::Findings => 1,
+            Self::Unreachable => 3,
+            Self::Incomplete => 4,
+        }
+    }
+
+    /// What results come to; `stopped` is set when the run ended early.
+    #[must_use]
+    pub fn of(totals: Totals, stopped: bool) -> Self {
+        let Totals { passed, failed, warned, skipped: _, inconclusive, errors } = totals;
+        if failed > 0 {
+            Self::Findings
+        } else if stopped || inconclusive > 0 || errors > 0 || passed + warned == 0 {
+            Self::Incomplete
+        } else {
+            Self::Conforms
+        }
+    }
+}
+
+impl Totals {
+    /// Counts outcomes.
+    #[must_use]
+    pub fn of(results: &[CheckResult]) -> Self {
+        let mut totals = Self::default();
+        for result in results {
+            match result.outcome {
+                Outcome::Pass => totals.passed += 1,
+                Outcome::Fail => totals.failed += 1,
+                Outcome::Warn => totals.warned += 1,
+                Outcome::Skipped(_) => totals.skipped += 1,
+                Outcome::Inconclusive(_) => totals.inconclusive += 1,
+                Outcome::Error(_) => totals.errors += 1,
+            }
+        }
+        totals
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(self) -> usize {
+        let Self { passed, failed, warned, skipped, inconclusive, errors } = self;
+        passed + failed + warned + skipped + inconclusive + errors
+    }
+}
+
+impl CheckResult {
+    /// The result of a check that did not run.
+    #[must_use]
+    pub fn not_run(check: &'static Check, outcome: Outcome) -> Self {
+        Self {
+            id: check.id,
+            title: check.title,
+            operation: check.operation,
+            clauses: check.clauses,
+            outcome,
+            findings: Vec::new(),
+            observations: Vec::new(),
+            exchanges: Vec::new(),
+            requests: 0,
+            elapsed_ms: 0,
+        }
+    }
+}
+
+impl ClauseSummary {
+    /// One summary for each clause that a result cites.
+    #[must_use]
+    pub fn of(results: &[CheckResult]) -> Vec<Self> {
+        let mut clauses: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for result in results {
+            let concluded = matches!(result.outcome, Outcome::Pass | Outcome::Fail | Outcome::Warn);
+            for clause in result.clauses {
+                clauses.entry(clause).or_default().0 += usize::from(concluded);
+            }
+            for finding in result.findings.iter().filter(|finding| finding.severity == Severity::Fail) {
+                clauses.entry(&finding.clause).or_default().1 += 1;
+            }
+        }
+        let summary = |(id, (checked, failures)): (&str, _)| Self { id: id.to_owned(), checked, failures };
+        clauses.into_iter().map(summary).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_as_documented() {
+        let codes = [Verdict::Conforms, Verdict::Findings, Verdict::Unreachable, Verdict::Incomplete];
+        assert_eq!(codes.map(Verdict::exit_code), [0, 1, 3, 4]);
+        assert_eq!(Verdict::USAGE, 2);
+    }
+
+    #[test]
+    fn only_a_run_that_came_to_something_conforms() {
+        let passed = Totals { passed: 1, ..Totals::default() };
+        assert_eq!(Verdict::of(passed, false), Verdict::Conforms);
+        assert_eq!(Verdict::of(Totals { skipped: 9, ..passed }, false), Verdict::Conforms);
+        assert_eq!(Verdict::of(Totals { warned: 1, ..passed }, false), Verdict::Conforms);
+        assert_eq!(Verdict::of(passed, true), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals::default(), false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { skipped: 9, ..Totals::default() }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { inconclusive: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { errors: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { failed: 1, errors: 1, ..passed }, true), Verdict::Findings);
+    }
+}

@@ -1,0 +1,100 @@
+//! What is tested: where it is, which credentials are at hand, and what the tester knows about the data behind it.
+
+mod environment;
+mod fact;
+mod secret;
+
+use reqwest::Url;
+
+pub use environment::{EnvironmentError, facts_from};
+pub use fact::{Fact, Facts, HeldOrder};
+pub use secret::Secret;
+
+use crate::wire::is_loopback;
+
+/// The service under test.
+#[derive(Debug)]
+pub struct Target {
+    base: Url,
+    /// The account's token.
+    pub token: Secret,
+    /// What the tester knows; each fact unlocks checks.
+    pub facts: Facts,
+}
+
+/// Why a target can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// Not a URL.
+    #[error("the base URL is not valid ({0}): expected something like https://api.example.com")]
+    Url(String),
+    /// Plain http away from this machine.
+    #[error("the base URL is plain http, which sends the token in clear text: use https, or --allow-http")]
+    PlainHttp,
+    /// A part that a base URL can't have.
+    #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
+    Part(&'static str),
+}
+
+impl Target {
+    /// A target at `base_url`. Plain http is refused unless it stays on this machine or `allow_http` is set.
+    ///
+    /// # Errors
+    /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http.
+    pub fn new(base_url: &str, token: Secret, facts: Facts, allow_http: bool) -> Result<Self, TargetError> {
+        let base = Url::parse(base_url).map_err(|error| TargetError::Url(error.to_string()))?;
+        match base.scheme() {
+            "https" => {}
+            "http" if allow_http || is_loopback(&base) => {}
+            "http" => return Err(TargetError::PlainHttp),
+            other => return Err(TargetError::Url(format!("the scheme is {other}"))),
+        }
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(TargetError::Part("a user or a password"));
+        }
+        if base.query().is_some() || base.fragment().is_some() {
+            return Err(TargetError::Part("a query or a fragment"));
+        }
+        Ok(Self { base, token, facts })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Every secret that may travel or come back.
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        std::iter::once(&self.token).chain(self.facts.secrets())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str, allow_http: bool) -> Result<Target, TargetError> {
+        Target::new(url, Secret::new("API_KEY", "token"), Facts::default(), allow_http)
+    }
+
+    #[test]
+    fn plain_http_needs_loopback_or_permission() {
+        assert!(target("https://api.invalid", false).is_ok());
+        for local in ["http://127.0.0.1:80", "http://[::1]:80", "http://localhost"] {
+            assert!(target(local, false).is_ok(), "{local}");
+        }
+        assert!(matches!(target("http://api.invalid", false), Err(TargetError::PlainHttp)));
+        assert!(target("http://api.invalid", true).is_ok());
+        assert!(matches!(target("http://127.0.0.1.evil.invalid", false), Err(TargetError::PlainHttp)));
+    }
+
+    #[test]
+    fn what_a_base_url_cannot_have_is_named() {
+        for wrong in
+            ["ftp://api.invalid", "api.invalid", "https://a:b@api.invalid", "https://api.invalid?x=1"]
+        {
+            assert!(target(wrong, false).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// A token or another text that must never be shown. It has no `Display`, and its `Debug` says only its name.
+#[derive(Clone)]
+pub struct Secret {
+    name: &'static str,
+    value: SecretString,
+}
+
+impl Secret {
+    /// A secret that reports show as `$name`.
+    #[must_use]
+    pub fn new(name: &'static str, value: impl Into<String>) -> Self {
+        Self { name, value: SecretString::from(value.into()) }
+    }
+
+    /// What stands in its place.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The value itself, for a request or for the redactor.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        self.value.expose_secret()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret(${})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_the_name_only() {
+        assert_eq!(format!("{:?}", Secret::new("API_KEY", "hunter2")), "Secret($API_KEY)");
+    }
+}

@@ -1,0 +1,71 @@
+use std::fmt;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// An answer as it came. It is not redacted: what a check says of it goes through the redactor before it is kept.
+#[derive(Clone)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Bytes,
+    json: Option<Value>,
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
+        let json = serde_json::from_slice(&body).ok();
+        Self { status, headers, body, json }
+    }
+
+    /// Every value of a header, in the order of the answer; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn header_values(&self, name: &str) -> Vec<String> {
+        let values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        values.map(|(_, value)| String::from_utf8_lossy(value).trim().to_owned()).collect()
+    }
+
+    /// The first value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.header_values(name).into_iter().next()
+    }
+
+    /// Names and values of all headers.
+    #[must_use]
+    pub fn headers(&self) -> &[(String, Vec<u8>)] {
+        &self.headers
+    }
+
+    /// The body as bytes.
+    #[must_use]
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The body as text; bytes that are no UTF-8 are replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON, when it is.
+    #[must_use]
+    pub fn json(&self) -> Option<&Value> {
+        self.json.as_ref()
+    }
+
+    /// The member of the JSON body at a pointer.
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> Option<&Value> {
+        self.json.as_ref()?.pointer(pointer)
+    }
+}
+
+impl fmt::Debug for Answer {
+    /// An answer may echo the token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{Method, Url};
+
+use super::budget::Exhausted;
+use super::{Answer, Exchange, FailureKind, Meter, Request, RetryAfter, WireFailure};
+
+/// How long and how often the wire waits.
+#[derive(Debug, Clone)]
+pub struct WireOptions {
+    /// For one exchange, from connecting to the last byte.
+    pub timeout: Duration,
+    /// Longest answer that is read, in bytes.
+    pub body_limit: usize,
+    /// How often a request is sent at most when the target asks to wait.
+    pub attempts: u32,
+    /// Longest single wait.
+    pub longest_wait: Duration,
+}
+
+/// Whether 429 and 503 are waited out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// Wait as Retry-After says and send again, within bounds.
+    WaitOut,
+    /// Hand over the first answer, whatever it is.
+    FirstAnswer,
+}
+
+/// Nothing more can be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum WireError {
+    /// A ceiling of the budget was reached.
+    #[error(transparent)]
+    Budget(#[from] Exhausted),
+    /// The client could not be set up: our own fault.
+    #[error("the HTTP client could not be set up: {0}")]
+    Setup(String),
+}
+
+/// The one place where requests leave.
+#[derive(Debug)]
+pub struct Wire {
+    client: reqwest::Client,
+    base: Url,
+    options: WireOptions,
+    meter: Arc<Meter>,
+}
+
+impl Default for WireOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(20),
+            body_limit: 16 * 1024 * 1024,
+            attempts: 6,
+            longest_wait: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Wire {
+    /// Time to wait when the target asks to wait without saying how long.
+    const UNTOLD_WAIT: Duration = Duration::from_secs(1);
+
+    /// A wire to `base`: no redirects, no cookies, no referer, TLS verified.
+    ///
+    /// # Errors
+    /// When TLS can't be set up.
+    pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
+        let mut builder = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .retry(reqwest::retry::never())
+            .timeout(options.timeout)
+            .user_agent(concat!("sallyport-conformance/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(&base) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| WireError::Setup(error.without_url().to_string()))?;
+        Ok(Self { client, base, options, meter })
+    }
+
+    /// Sends a request that may cost `gateways`, and hands every try to `record`, which numbers it.
+    ///
+    /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
+    ///
+    /// # Errors
+    /// When the budget does not allow it.
+    pub async fn send(
+        &self,
+        request: &Request,
+        gateways: u64,
+        patience: Patience,
+        mut record: impl FnMut(&mut Exchange),
+    ) -> Result<Exchange, WireError> {
+        let mut tries = 0;
+        let mut broken = false;
+        loop {
+            self.meter.take(gateways)?;
+            tries += 1;
+            let begun = Instant::now();
+            let result = self.exchange(request).await;
+            let mut exchange =
+                Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
+            record(&mut exchange);
+            match &exchange.result {
+                Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
+                    if tries >= self.options.attempts {
+                        return Ok(exchange);
+                    }
+                    let wait = self.wait_asked_for(answer);
+                    if wait >= self.meter.time_left() {
+                        return Ok(exchange);
+                    }
+                    tokio::time::sleep(wait).await;
+                }
+                Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
+                    broken = true
+                }
+                _ => return Ok(exchange),
+            }
+        }
+    }
+
+    fn wait_asked_for(&self, answer: &Answer) -> Duration {
+        let told = answer.header("retry-after").and_then(|value| RetryAfter::parse(&value).ok());
+        let wait = told.map_or(Self::UNTOLD_WAIT, |told| told.delay(SystemTime::now()));
+        wait.min(self.options.longest_wait)
+    }
+
+    async fn exchange(&self, request: &Request) -> Result<Answer, WireFailure> {
+        let built =
+            self.build(request).map_err(|detail| WireFailure { kind: FailureKind::Request, detail })?;
+        let response = self.client.execute(built).await.map_err(failure)?;
+        let status = response.status().as_u16();
+        let headers = response
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+            .collect();
+        let body = self.read(response).await?;
+        Ok(Answer::new(status, headers, body))
+    }
+
+    fn build(&self, request: &Request) -> Result<reqwest::Request, String> {
+        let base = self.base.as_str().trim_end_matches('/');
+        let url = Url::parse(&format!("{base}{}", request.target())).map_err(|error| error.to_string())?;
+        let method =
+            Method::from_bytes(request.method_name().as_bytes()).map_err(|error| error.to_string())?;
+        let mut builder = self.client.request(method, url);
+        for (name, value) in request.headers() {
+            builder = builder.header(name.as_str(), value.as_slice());
+        }
+        if let Some(body) = request.body_bytes() {
+            builder = builder.body(body);
+        }
+        builder.build().map_err(|error| error.without_url().to_string())
+    }
+
+    async fn read(&self, mut response: reqwest::Response) -> Result<Bytes, WireFailure> {
+        let mut body = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(failure)? {
+            if body.len() + chunk.len() > self.options.body_limit {
+                return Err(WireFailure {
+                    kind: FailureKind::TooLarge,
+                    detail: format!("the answer is longer than {} bytes", self.options.body_limit),
+                });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body.freeze())
+    }
+}
+
+/// Whether a URL leads to this machine without leaving it.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The URL is taken out first: it holds the token.
+fn failure(error: reqwest::Error) -> WireFailure {
+    let error = error.without_url();
+    let kind = if error.is_timeout() {
+        FailureKind::Timeout
+    } else if error.is_connect() {
+        FailureKind::Connect
+    } else {
+        FailureKind::Broken
+    };
+    let mut detail = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        detail = format!("{detail}: {cause}");
+        source = cause.source();
+    }
+    WireFailure { kind, detail }
+}

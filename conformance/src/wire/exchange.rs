@@ -1,0 +1,109 @@
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Answer, Redactor, Request};
+
+/// What was sent and what came back, for a check to judge.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Number in the recording of its check, from 0.
+    pub index: usize,
+    /// What was sent.
+    pub request: Request,
+    /// What came back.
+    pub result: Result<Answer, WireFailure>,
+    /// From the first byte sent to the last one received, without the time spent waiting out 429 and 503.
+    pub elapsed: Duration,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{detail}")]
+pub struct WireFailure {
+    /// What kind of failure.
+    pub kind: FailureKind,
+    /// In words, without the URL.
+    pub detail: String,
+}
+
+/// Kinds of failures on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// No connection could be made, TLS included.
+    Connect,
+    /// No complete answer within the time allowed.
+    Timeout,
+    /// The connection ended before the answer was complete, or the answer was no HTTP.
+    Broken,
+    /// The answer was longer than the suite reads.
+    TooLarge,
+    /// The request could not be built: our own fault.
+    Request,
+}
+
+/// An exchange without secrets, as reports keep it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recorded {
+    /// Number in the recording of its check, from 0.
+    pub index: usize,
+    /// HTTP method.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// Headers that were set on purpose.
+    pub request_headers: Vec<(String, String)>,
+    /// Body, cut when it is long.
+    pub request_body: Option<String>,
+    /// Whether the body was cut.
+    pub request_body_cut: bool,
+    /// HTTP status, when an answer came.
+    pub status: Option<u16>,
+    /// Headers of the answer.
+    pub answer_headers: Vec<(String, String)>,
+    /// Body of the answer, cut when it is long.
+    pub answer_body: Option<String>,
+    /// Why no answer came.
+    pub failure: Option<WireFailure>,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+}
+
+impl Recorded {
+    /// Most bytes of a body that a report keeps.
+    const BODY_LIMIT: usize = 16 * 1024;
+    /// Most bytes of a target or a header.
+    const LINE_LIMIT: usize = 4 * 1024;
+
+    /// Takes the secrets out of an exchange.
+    #[must_use]
+    pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
+        let lines = |headers: &[(String, Vec<u8>)]| {
+            let line = |(name, value): &(String, Vec<u8>)| {
+                (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
+            };
+            headers.iter().map(line).collect()
+        };
+        let request = &exchange.request;
+        let answer = exchange.result.as_ref().ok();
+        let body = request.body_bytes();
+        Self {
+            index: exchange.index,
+            method: request.method_name().to_owned(),
+            target: redactor.redact_bytes(request.target().as_bytes(), Self::LINE_LIMIT),
+            request_headers: lines(request.headers()),
+            request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::BODY_LIMIT),
+            request_body: body.map(|body| redactor.redact_bytes(&body, Self::BODY_LIMIT)),
+            status: answer.map(|answer| answer.status),
+            answer_headers: answer.map(|answer| lines(answer.headers())).unwrap_or_default(),
+            answer_body: answer.map(|answer| redactor.redact_bytes(answer.body(), Self::BODY_LIMIT)),
+            failure: exchange
+                .result
+                .as_ref()
+                .err()
+                .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
+            elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}

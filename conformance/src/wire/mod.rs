@@ -1,0 +1,18 @@
+//! Raw HTTP under the checks' control: a request says exactly what a check wants it to say, every exchange is recorded
+//! with the secrets taken out, and nothing is sent beyond the budget. Nothing here judges.
+
+mod answer;
+mod budget;
+mod client;
+mod exchange;
+mod redact;
+mod request;
+mod retry_after;
+
+pub use answer::Answer;
+pub use budget::{Budget, Exhausted, Meter, Usage};
+pub use client::{Patience, Wire, WireError, WireOptions, is_loopback};
+pub use exchange::{Exchange, FailureKind, Recorded, WireFailure};
+pub use redact::{Redactor, RedactorError};
+pub use request::Request;
+pub use retry_after::{RetryAfter, RetryAfterError};

@@ -1,0 +1,215 @@
+use std::fmt;
+
+use bytes::Bytes;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+
+use crate::contract::Operation;
+
+/// Everything but what RFC 3986 calls unreserved.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A request that can say anything: repeated keys, raw query text, any header, any bytes.
+#[derive(Clone)]
+pub struct Request {
+    method: String,
+    path: String,
+    query: Vec<Pair>,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Body,
+}
+
+#[derive(Clone, PartialEq)]
+enum Body {
+    None,
+    Fields(Map<String, Value>),
+    Bytes(Bytes),
+}
+
+#[derive(Clone)]
+enum Pair {
+    Named { name: String, value: String },
+    Raw(String),
+}
+
+impl Request {
+    /// A bare request to an operation.
+    #[must_use]
+    pub fn to(operation: &Operation) -> Self {
+        Self {
+            method: operation.method.clone(),
+            path: operation.path.clone(),
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: Body::None,
+        }
+    }
+
+    /// Adds a query parameter, percent-encoded, beside any of the same name.
+    #[must_use]
+    pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.query.push(Pair::Named { name: name.to_owned(), value: value.to_string() });
+        self
+    }
+
+    /// Sets a query parameter in place of all of the same name.
+    #[must_use]
+    pub fn query(self, name: &str, value: impl fmt::Display) -> Self {
+        self.without_query(name).add_query(name, value)
+    }
+
+    /// Takes a query parameter out.
+    #[must_use]
+    pub fn without_query(mut self, name: &str) -> Self {
+        self.query.retain(|pair| !matches!(pair, Pair::Named { name: known, .. } if known == name));
+        self
+    }
+
+    /// Adds text to the query as it is, for instance `num=%ff`.
+    #[must_use]
+    pub fn raw_query(mut self, text: impl Into<String>) -> Self {
+        self.query.push(Pair::Raw(text.into()));
+        self
+    }
+
+    /// Adds a header, beside any of the same name.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.to_owned(), value.as_ref().to_vec()));
+        self
+    }
+
+    /// Sets a member of the JSON object that is the body, in place of any of the same name.
+    #[must_use]
+    pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
+        let mut fields = match self.body {
+            Body::Fields(fields) => fields,
+            Body::None | Body::Bytes(_) => Map::new(),
+        };
+        fields.insert(name.to_owned(), value.into());
+        self.body = Body::Fields(fields);
+        self.content_type("application/json")
+    }
+
+    /// Takes a member of the JSON body out.
+    #[must_use]
+    pub fn without_field(mut self, name: &str) -> Self {
+        if let Body::Fields(fields) = &mut self.body {
+            fields.shift_remove(name);
+        }
+        self
+    }
+
+    /// Sets the body to bytes of any kind.
+    #[must_use]
+    pub fn body(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        self.body = Body::Bytes(body.into());
+        self.content_type(content_type)
+    }
+
+    /// Takes the body out, and its content type with it.
+    #[must_use]
+    pub fn without_body(mut self) -> Self {
+        self.body = Body::None;
+        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        self
+    }
+
+    /// Sets another method.
+    #[must_use]
+    pub fn method(mut self, method: &str) -> Self {
+        self.method = method.to_owned();
+        self
+    }
+
+    /// The method as it is sent.
+    #[must_use]
+    pub fn method_name(&self) -> &str {
+        &self.method
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Path and query as they are sent; holds the token.
+    #[must_use]
+    pub fn target(&self) -> String {
+        let pairs = self.query.iter().map(|pair| match pair {
+            Pair::Named { name, value } => {
+                format!("{}={}", utf8_percent_encode(name, QUERY), utf8_percent_encode(value, QUERY))
+            }
+            Pair::Raw(text) => text.clone(),
+        });
+        let query = pairs.collect::<Vec<_>>().join("&");
+        if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
+    }
+
+    /// Every header as it is sent; holds the token when it travels there.
+    #[must_use]
+    pub fn headers(&self) -> &[(String, Vec<u8>)] {
+        &self.headers
+    }
+
+    /// The body as it is sent.
+    #[must_use]
+    pub fn body_bytes(&self) -> Option<Bytes> {
+        match &self.body {
+            Body::None => None,
+            Body::Fields(fields) => Some(Value::Object(fields.clone()).to_string().into()),
+            Body::Bytes(bytes) => Some(bytes.clone()),
+        }
+    }
+
+    /// The value of a query parameter that was named, the last one of several.
+    #[must_use]
+    pub fn query_value(&self, wanted: &str) -> Option<&str> {
+        self.query.iter().rev().find_map(|pair| match pair {
+            Pair::Named { name, value } if name == wanted => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    fn content_type(mut self, value: &str) -> Self {
+        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        self.header("Content-Type", value)
+    }
+}
+
+impl fmt::Debug for Request {
+    /// Query and headers may hold the token, so they are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        self.method == other.method
+            && self.target() == other.target()
+            && self.headers == other.headers
+            && self.body == other.body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn a_request_says_what_it_is_told() {
+        let contract = Contract::embedded().expect("contract");
+        let operation = &contract.groups.operation;
+        let request = Request::to(operation).add_query("a", "1 &").add_query("a", 2).raw_query("b=%ff");
+        assert_eq!(request.target(), format!("{}?a=1%20%26&a=2&b=%ff", operation.path));
+        assert_eq!(request.clone().query("a", 3).target(), format!("{}?b=%ff&a=3", operation.path));
+        assert_eq!(request.query_value("a"), Some("2"));
+        assert!(!format!("{request:?}").contains("ff"));
+    }
+}
