@@ -1,0 +1,168 @@
+//! The last touch on progenitor's output: what no setting of progenitor can say.
+
+use std::collections::BTreeSet;
+
+use quote::ToTokens;
+use syn::{
+    Attribute, Field, ImplItem, Item, ItemMod, ItemStruct, Meta, Token, Type, parse_quote,
+    punctuated::Punctuated,
+};
+
+/// Dresses `file`. `answers` are the names of the types that an answer can hold.
+///
+/// - Whole numbers of answers are read through `crate::lenient`: providers send ports as text.
+/// - Structs of answers are `non_exhaustive`: a new field of the document breaks no user.
+/// - `Client::new` goes: it makes an HTTP client that may panic, follows redirects and sends a `Referer`.
+/// - Builders of types go, save those of request bodies: fields are public, and they are half of the file.
+pub(super) fn dress(file: &mut syn::File, answers: &BTreeSet<String>) {
+    let bodies = body_types(file);
+    for item in &mut file.items {
+        match item {
+            Item::Mod(module) if module.ident == "types" => dress_types(module, answers, &bodies),
+            Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
+                block
+                    .items
+                    .retain(|item| !matches!(item, ImplItem::Fn(function) if function.sig.ident == "new"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The types that the operations' builders take as a body, through the builder of the type.
+fn body_types(file: &syn::File) -> BTreeSet<String> {
+    let builders = file.items.iter().find_map(|item| match item {
+        Item::Mod(module) if module.ident == "builder" => module.content.as_ref(),
+        _ => None,
+    });
+    let mut found = BTreeSet::new();
+    for item in builders.into_iter().flat_map(|(_, items)| items) {
+        let Item::Struct(ItemStruct { fields, .. }) = item else { continue };
+        for field in fields {
+            let path = field.ty.to_token_stream().to_string().replace(' ', "");
+            let body = path.split("types::builder::").nth(1).and_then(|rest| rest.split([',', '>']).next());
+            found.extend(body.map(str::to_owned));
+        }
+    }
+    found
+}
+
+fn dress_types(module: &mut ItemMod, answers: &BTreeSet<String>, bodies: &BTreeSet<String>) {
+    let Some((_, items)) = &mut module.content else { return };
+    for item in items.iter_mut() {
+        match item {
+            Item::Struct(structure) if answers.contains(&structure.ident.to_string()) => {
+                structure.attrs.push(parse_quote!(#[non_exhaustive]));
+                structure.fields.iter_mut().for_each(read_leniently);
+            }
+            Item::Impl(block) if !bodies.contains(&name_of(&block.self_ty)) => {
+                block.items.retain(
+                    |item| !matches!(item, ImplItem::Fn(function) if function.sig.ident == "builder"),
+                );
+            }
+            Item::Mod(builders) if builders.ident == "builder" => {
+                if let Some((_, items)) = &mut builders.content {
+                    items.retain(|item| keeps_builder(item, bodies));
+                }
+            }
+            _ => {}
+        }
+    }
+    items.retain(
+        |item| !matches!(item, Item::Impl(block) if block.trait_.is_none() && block.items.is_empty()),
+    );
+}
+
+fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {
+    match item {
+        Item::Struct(structure) => bodies.contains(&structure.ident.to_string()),
+        Item::Impl(block) => bodies.contains(&name_of(&block.self_ty)),
+        _ => true,
+    }
+}
+
+/// The last segment of a path type.
+fn name_of(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) => {
+            path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whole numbers also come as decimal text, and a field that may be null may be absent as well.
+fn read_leniently(field: &mut Field) {
+    let ty = field.ty.to_token_stream().to_string().replace(' ', "");
+    if name_of(&field.ty) == "Option" {
+        forget(&mut field.attrs, &["deserialize_with", "default"]);
+        field.attrs.push(parse_quote!(#[serde(default)]));
+    }
+    if ty == "i64" {
+        field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::integer")]));
+    } else if ty.ends_with("Option<i64>") {
+        field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::optional_integer")]));
+    }
+}
+
+/// Takes the given keys out of the `serde` attributes.
+fn forget(attributes: &mut Vec<Attribute>, keys: &[&str]) {
+    for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
+        let Ok(all) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
+            continue;
+        };
+        let kept: Punctuated<Meta, Token![,]> =
+            all.into_iter().filter(|meta| !keys.iter().any(|key| meta.path().is_ident(key))).collect();
+        *attribute = parse_quote!(#[serde(#kept)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dressed(source: &str) -> String {
+        let mut file = syn::parse_str(source).unwrap();
+        dress(&mut file, &["Answer".to_owned()].into());
+        prettyplease::unparse(&file)
+    }
+
+    #[test]
+    fn numbers_of_answers_are_read_leniently_and_those_of_requests_are_not() {
+        let text = dressed(
+            "pub mod types {
+                pub struct Answer {
+                    #[serde(rename = \"groupId\", deserialize_with = \"::std::option::Option::deserialize\")]
+                    pub group_id: ::std::option::Option<i64>,
+                    pub port: i64,
+                    pub name: String,
+                }
+                pub struct Request { pub page: i64 }
+            }",
+        );
+        assert!(text.contains("#[non_exhaustive]\n    pub struct Answer"), "{text}");
+        assert_eq!(text.matches("crate::lenient::integer").count(), 1, "{text}");
+        assert_eq!(text.matches("crate::lenient::optional_integer").count(), 1, "{text}");
+        assert!(!text.contains("Option::deserialize") && text.contains("rename = \"groupId\""), "{text}");
+    }
+
+    #[test]
+    fn the_constructor_that_may_panic_goes_and_the_other_stays() {
+        let text = dressed("pub struct Client; impl Client { pub fn new() {} pub fn new_with_client() {} }");
+        assert!(!text.contains("fn new(") && text.contains("fn new_with_client("), "{text}");
+    }
+
+    #[test]
+    fn only_builders_of_bodies_stay() {
+        let text = dressed(
+            "pub mod types {
+                impl Answer { pub fn builder() {} }
+                impl Asked { pub fn builder() {} }
+                pub mod builder { pub struct Answer; pub struct Asked; impl Asked { fn f() {} } }
+            }
+            pub mod builder { pub struct Search<'a> { body: Result<types::builder::Asked, String>, c: &'a () } }",
+        );
+        assert!(!text.contains("struct Answer") && text.contains("struct Asked"), "{text}");
+        assert_eq!(text.matches("pub fn builder()").count(), 1, "{text}");
+    }
+}

@@ -1,0 +1,49 @@
+//! What the client does about each constraint, for the ledger.
+
+use super::name;
+use crate::model::{Constraint, Side};
+
+/// The generated item that keeps the constraint, or `None` when the client does not.
+pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
+    match constraint.side {
+        Side::Request => request(constraint),
+        Side::Response => response(constraint),
+    }
+}
+
+fn request(constraint: &Constraint) -> Option<String> {
+    let input = name::pascal(&constraint.operation);
+    if constraint.credential {
+        // An empty token is refused when the client is built; where it goes is generated.
+        return Some("contract::operation (credential)".to_owned());
+    }
+    match constraint.keyword {
+        "minimum" | "maximum" | "minLength" | "maxLength" | "x-max-utf8-bytes" | "minItems" | "maxItems"
+        | "x-max-distinct" | "x-rules" => Some(format!("contract::{input}::check")),
+        "x-format" | "x-port" => Some("Address (contract::ADDRESS_PORTS)".to_owned()),
+        "x-separators" => Some("contract::Separator".to_owned()),
+        "required" | "type" | "enum" | "format" | "nullable" | "content" => {
+            Some(format!("contract::{input} (types)"))
+        }
+        "x-credentials-agree" => Some("contract::operation (sends one transport)".to_owned()),
+        "x-alias-of" | "x-aliases-agree" | "x-falls-back-to" => {
+            Some(format!("contract::{input} (sends one name)"))
+        }
+        // The service applies defaults: the client leaves an absent value out.
+        "default" => Some(format!("contract::{input} (left out)")),
+        _ => None,
+    }
+}
+
+fn response(constraint: &Constraint) -> Option<String> {
+    // Answers are read leniently, so that one odd value fails no page; the suite is what holds servers to the rest.
+    match constraint.keyword {
+        "enum" if constraint.at.ends_with(" code") => Some("contract::operation (success code)".to_owned()),
+        "required" | "type" if constraint.at.starts_with("200 body ") => Some("generated::types".to_owned()),
+        "format" if constraint.value == "date-time" => Some("generated::types".to_owned()),
+        "required" | "type" if constraint.at.ends_with("header Retry-After") => {
+            Some("retry::retry_after".to_owned())
+        }
+        _ => None,
+    }
+}

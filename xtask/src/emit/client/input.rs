@@ -1,0 +1,162 @@
+//! One struct an operation: everything that can be sent, and the only road from there to a request leads past its checks.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{
+    check::{self, Place},
+    name,
+};
+use crate::{
+    document::Document,
+    lower,
+    model::{Format, Kind, Location, Operation, Parameter, Rule, Schema},
+    problem::Problem,
+};
+
+/// The struct for `operation`, its checks, the constants of its limits and its calls.
+pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenStream, Vec<Problem>> {
+    let title = name::pascal(&operation.id);
+    let parameters: Vec<&Parameter> =
+        operation.parameters.iter().filter(|parameter| is_sent(parameter, operation)).collect();
+    let mut fields = Vec::new();
+    let mut checks = Vec::new();
+    let mut constants = Vec::new();
+    let mut setters = Vec::new();
+    for parameter in &parameters {
+        let field = name::snake(&parameter.name);
+        let ty = parameter_type(document, parameter)?;
+        let doc = name::sentence(parameter.description.as_deref().unwrap_or(&parameter.name));
+        let ty = if parameter.required { ty } else { quote!(Option<#ty>) };
+        fields.push(quote!(#[doc = #doc] pub #field: #ty));
+        let label = format!("{} {}", parameter.location, parameter.name);
+        let place = Place { value: quote!(self.#field), label: &label, optional: !parameter.required };
+        checks.push(check::statements(document, &parameter.schema, &place)?);
+        constants.extend(check::constants(&parameter.name, &parameter.schema));
+        setters.push(if parameter.required {
+            quote!(call = call.#field(self.#field.clone());)
+        } else {
+            quote!(if let Some(value) = &self.#field { call = call.#field(value.clone()); })
+        });
+    }
+    if let Some(body) = &operation.body {
+        let name = body.schema.name.as_deref().map(name::pascal).ok_or_else(|| {
+            let help = "move the schema under components/schemas and refer to it";
+            vec![document.problem(body.pointer.clone(), "the body's schema has no name", help)]
+        })?;
+        fields.push(quote!(#[doc = " The body."] pub body: types::#name));
+        setters.push(quote!(call = call.body(self.body.clone());));
+        for property in body.schema.properties() {
+            let field = name::snake(&property.name);
+            let label = format!("body {}", property.name);
+            let place =
+                Place { value: quote!(self.body.#field), label: &label, optional: !property.required };
+            checks.push(check::statements(document, &property.schema, &place)?);
+            constants.extend(check::constants(&property.name, &property.schema));
+        }
+    }
+    checks.extend(operation.rules.iter().map(|rule| rule_check(document, operation, rule)));
+    let mut calls = vec![call(&title, &operation.id, &format_ident!("call"), &setters)];
+    if operation.success.content.len() > 1 {
+        let twin = lower::text_operation_id(&operation.id);
+        calls.push(call(&name::pascal(&twin), &twin, &format_ident!("call_text"), &setters));
+    }
+    let doc = format!(" All that `{}` sends, the token excepted.", operation.id);
+    Ok(quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug)]
+        pub struct #title { #(#fields),* }
+
+        impl #title {
+            #(#constants)*
+
+            /// Refuses what the document forbids.
+            ///
+            /// # Errors
+            /// The first limit that is broken, with its clause.
+            pub fn check(&self) -> Result<(), Refused> {
+                #(#checks)*
+                Ok(())
+            }
+
+            #(#calls)*
+        }
+    })
+}
+
+/// Whether the client sends the parameter as such: credentials are the hooks' matter, and what says a thing a second time
+/// is left out, as in [`lower`].
+pub(super) fn is_sent(parameter: &Parameter, operation: &Operation) -> bool {
+    let is_fallback = parameter.location == Location::Header
+        && operation.parameters.iter().any(|other| other.falls_back_to.as_ref() == Some(&parameter.name));
+    !parameter.credential && parameter.alias_of.is_none() && !is_fallback
+}
+
+fn call(builder: &Ident, id: &str, function: &Ident, setters: &[TokenStream]) -> TokenStream {
+    let method = name::snake(id);
+    let binding = if setters.is_empty() { quote!(let call) } else { quote!(let mut call) };
+    quote! {
+        /// The request, once everything in it is allowed.
+        ///
+        /// # Errors
+        /// As [`check`](Self::check).
+        pub fn #function<'c>(
+            &self,
+            client: &'c generated::Client,
+        ) -> Result<generated::builder::#builder<'c>, Refused> {
+            self.check()?;
+            #binding = client.#method();
+            #(#setters)*
+            Ok(call)
+        }
+    }
+}
+
+fn rule_check(document: &Document, operation: &Operation, rule: &Rule) -> TokenStream {
+    let in_body = matches!(rule, Rule::NotBefore { .. });
+    let field = |name: &str| {
+        let field = name::snake(name);
+        if in_body { quote!(self.body.#field) } else { quote!(self.#field) }
+    };
+    let condition = match rule {
+        Rule::RequiredWhen { condition, equals, .. } => {
+            let other = operation.parameter(Location::Query, condition);
+            let value = field(condition);
+            match other.map(|parameter| &parameter.schema) {
+                Some(Schema { name: Some(name), variants: Some(_), default, .. })
+                    if !other.is_some_and(|parameter| check::is_opened(document, &parameter.schema)) =>
+                {
+                    let (ty, variant) = (name::pascal(name), name::pascal(equals));
+                    let holds_by_default = default.as_ref().is_some_and(|default| default == equals.as_str());
+                    if holds_by_default {
+                        quote!(#value.is_none_or(|value| value == types::#ty::#variant))
+                    } else {
+                        quote!(#value == Some(types::#ty::#variant))
+                    }
+                }
+                _ => quote!(#value.as_deref() == Some(#equals)),
+            }
+        }
+        Rule::NotBefore { .. } => TokenStream::new(),
+    };
+    check::rule(rule, field, &condition)
+}
+
+fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStream, Vec<Problem>> {
+    let schema = &parameter.schema;
+    Ok(match (&schema.kind, &schema.name, &schema.variants) {
+        (Kind::String { .. }, Some(name), Some(_)) => {
+            let ty = name::pascal(name);
+            if check::is_opened(document, schema) { quote!(#ty) } else { quote!(types::#ty) }
+        }
+        (Kind::String { format: None, .. }, None, None) => quote!(String),
+        (Kind::String { format: Some(Format::DateTime), .. }, None, None) => quote!(jiff::Timestamp),
+        (Kind::Integer { .. }, None, None) => quote!(i64),
+        (Kind::Boolean, None, None) => quote!(bool),
+        _ => {
+            let help = "use a plain string, integer or boolean, or a named string enum";
+            let message = "the client cannot send a parameter of this kind";
+            return Err(vec![document.problem(parameter.pointer.clone(), message, help)]);
+        }
+    })
+}

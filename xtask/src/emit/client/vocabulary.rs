@@ -1,0 +1,299 @@
+//! What the document names: operations, enum values, separators, headers.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{check, name};
+use crate::{
+    document::Document,
+    lower,
+    model::{Contract, Credential, Format, Header, Kind, Operation, Response, Schema},
+    problem::Problem,
+};
+
+/// Facts about each operation, found by the name that progenitor gives it.
+pub(super) fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let mut statics = Vec::new();
+    let mut arms = Vec::new();
+    for operation in &contract.operations {
+        let mut forms = vec![(operation.id.clone(), false)];
+        if operation.success.content.len() > 1 {
+            forms.push((lower::text_operation_id(&operation.id), true));
+        }
+        for (id, text) in forms {
+            let (constant, key) = (name::constant(&id), name::snake(&id).to_string());
+            let facts = facts(document, operation, text)?;
+            statics.push(quote!(static #constant: Operation = #facts;));
+            arms.push(quote!(#key => Some(&#constant)));
+        }
+    }
+    let header = request_id_header(document, contract)?;
+    Ok(quote! {
+        /// The header that carries the id of a request.
+        pub const REQUEST_ID_HEADER: &str = #header;
+
+        #(#statics)*
+
+        /// What is known of the operation that progenitor calls `name`.
+        pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
+            match name { #(#arms,)* _ => None }
+        }
+    })
+}
+
+/// The bounds of a port in an address.
+pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
+    for operation in &contract.operations {
+        for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
+            let schema = match &property.schema.kind {
+                Kind::Array { items, .. } => items,
+                _ => &property.schema,
+            };
+            if let Kind::String { format: Some(Format::IpEndpoint { port }), .. } = schema.kind {
+                found.push((schema, port));
+            }
+        }
+    }
+    let Some((schema, (minimum, maximum))) = found.first().copied() else { return Ok(TokenStream::new()) };
+    let (item, port) = (check::clause(schema, "x-format"), check::clause(schema, "x-port"));
+    Ok(quote! {
+        /// Lowest and highest port of an address.
+        pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
+        pub(crate) const ADDRESS_CLAUSE: &str = #item;
+        pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
+    })
+}
+
+/// An open enum for each named enum that an answer can hold.
+pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let mut made = TokenStream::new();
+    for name in lower::opened_enums(document.root()) {
+        let Some(schema) = contract.schemas.iter().find(|schema| schema.name.as_ref() == Some(&name)) else {
+            continue;
+        };
+        let Some(values) = schema.text_variants() else { continue };
+        let title = name::pascal(&name);
+        let variants: Vec<_> = values.iter().map(|value| name::pascal(value)).collect();
+        let docs: Vec<_> = values.iter().map(|value| format!(" `{value}`.")).collect();
+        let doc = name::sentence(schema.description.as_deref().unwrap_or(&name));
+        made.extend(quote! {
+            #[doc = #doc]
+            ///
+            /// A value that the document does not know yet is kept as `Other`.
+            #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+            #[non_exhaustive]
+            pub enum #title {
+                #(#[doc = #docs] #variants,)*
+                /// A value that the document does not name.
+                Other(String),
+            }
+
+            impl #title {
+                /// Every value that the document names.
+                pub const KNOWN: &'static [&'static str] = &[#(#values),*];
+
+                /// As it is sent.
+                pub fn as_str(&self) -> &str {
+                    match self { #(Self::#variants => #values,)* Self::Other(value) => value }
+                }
+
+                pub(crate) fn unknown(&self) -> Option<(&str, &'static [&'static str])> {
+                    match self { Self::Other(value) => Some((value, Self::KNOWN)), _ => None }
+                }
+            }
+
+            impl From<&str> for #title {
+                fn from(value: &str) -> Self {
+                    match value { #(#values => Self::#variants,)* other => Self::Other(other.to_owned()) }
+                }
+            }
+
+            impl std::str::FromStr for #title {
+                type Err = std::convert::Infallible;
+
+                fn from_str(value: &str) -> Result<Self, Self::Err> {
+                    Ok(Self::from(value))
+                }
+            }
+
+            impl fmt::Display for #title {
+                fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    out.write_str(self.as_str())
+                }
+            }
+
+            impl serde::Serialize for #title {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.serialize_str(self.as_str())
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for #title {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let value = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
+                    Ok(Self::from(value.as_ref()))
+                }
+            }
+        });
+    }
+    Ok(made)
+}
+
+/// The separators of a text answer, with the code of each.
+pub(super) fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let mut made = TokenStream::new();
+    for schema in &contract.schemas {
+        let Kind::String { separators: Some(separators), .. } = &schema.kind else { continue };
+        let Some(code) = schema.name.as_deref().map(name::pascal) else { continue };
+        if !made.is_empty() {
+            let help = "give the operations one enum with x-separators";
+            return Err(vec![document.problem(schema.pointer.clone(), "a second set of separators", help)]);
+        }
+        let (mut variants, mut codes, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for separator in separators {
+            let value = name::pascal(&separator.value);
+            let sent = &separator.value;
+            match &separator.text {
+                Some(text) => {
+                    let variant = name::separator(text);
+                    let doc = format!(" `{}`, sent as `{sent}`.", text.escape_debug());
+                    variants.push(quote!(#[doc = #doc] #variant));
+                    codes.push(quote!(Self::#variant => types::#code::#value));
+                    texts.push(quote!(Self::#variant => #text));
+                }
+                None => {
+                    let doc = format!(" Any other text, sent as `{sent}` together with the text.");
+                    variants.push(quote!(#[doc = #doc] Custom(String)));
+                    codes.push(quote!(Self::Custom(_) => types::#code::#value));
+                    texts.push(quote!(Self::Custom(text) => text));
+                }
+            }
+        }
+        made = quote! {
+            /// What stands between two entries of a plain-text answer.
+            #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+            pub enum Separator { #(#variants),* }
+
+            impl Separator {
+                /// The text itself.
+                pub fn text(&self) -> &str {
+                    match self { #(#texts),* }
+                }
+
+                pub(crate) fn code(&self) -> types::#code {
+                    match self { #(#codes),* }
+                }
+            }
+        };
+    }
+    Ok(made)
+}
+
+/// A struct for the headers of each success answer that has any.
+pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let mut made = TokenStream::new();
+    for operation in contract.operations.iter().filter(|operation| !operation.success.headers.is_empty()) {
+        let title = name::pascal(&format!("{}_headers", operation.id));
+        let (mut fields, mut reads) = (Vec::new(), Vec::new());
+        for Header { name, description, schema, pointer, .. } in &operation.success.headers {
+            let field = name::snake(name);
+            let doc = name::sentence(description.as_deref().unwrap_or(name));
+            let (ty, read) = match &schema.kind {
+                Kind::Integer { .. } => (quote!(i64), quote!(integer)),
+                Kind::String { .. } => (quote!(String), quote!(text)),
+                _ => {
+                    let help = "use a string or an integer";
+                    let message = "the client cannot read a header of this kind";
+                    return Err(vec![document.problem(pointer.clone(), message, help)]);
+                }
+            };
+            fields.push(quote!(#[doc = #doc] pub #field: Option<#ty>));
+            reads.push(quote!(#field: crate::lenient::header::#read(headers, #name)));
+        }
+        let doc = format!(
+            " Headers of a successful `{}`; those that are absent or not readable are `None`.",
+            operation.id
+        );
+        made.extend(quote! {
+            #[doc = #doc]
+            #[derive(Clone, Debug, Default, PartialEq, Eq)]
+            #[non_exhaustive]
+            pub struct #title { #(#fields),* }
+
+            impl #title {
+                pub(crate) fn read(headers: &reqwest::header::HeaderMap) -> Self {
+                    Self { #(#reads),* }
+                }
+            }
+        });
+    }
+    Ok(made)
+}
+
+fn facts(document: &Document, operation: &Operation, text: bool) -> Result<TokenStream, Vec<Problem>> {
+    let Operation { id, path, .. } = operation;
+    let method = operation.method.to_string();
+    let status: u16 = operation.success.status.parse().map_err(|_| {
+        let help = "name one success status, such as \"200\"";
+        vec![document.problem(operation.success.pointer.clone(), "the success status is no number", help)]
+    })?;
+    let (field, code) = business_code(&operation.success).ok_or_else(|| {
+        let help = "give the success body one integer property whose enum has one value";
+        vec![document.problem(
+            operation.success.pointer.clone(),
+            "the success body has no business code",
+            help,
+        )]
+    })?;
+    let credential = credential(operation).ok_or_else(|| {
+        let help = "list at least one scheme under security";
+        vec![document.problem(operation.pointer.clone(), "the operation takes no token", help)]
+    })?;
+    let shortage =
+        operation.errors.iter().any(|response| response.status == "default" && has_retry_after(response));
+    Ok(quote! {
+        Operation {
+            id: #id, method: #method, path: #path, status: #status, code_field: #field, code: #code,
+            credential: #credential, shortage: #shortage, text: #text,
+        }
+    })
+}
+
+/// The property that tells success from rejection, and its value for success.
+fn business_code(success: &Response) -> Option<(String, i64)> {
+    let mut codes = success.json()?.properties().iter().filter_map(|property| {
+        let [value] = property.schema.variants.as_deref()? else { return None };
+        matches!(property.schema.kind, Kind::Integer { .. })
+            .then(|| Some((property.name.clone(), value.as_i64()?)))?
+    });
+    let found = codes.next()?;
+    codes.next().is_none().then_some(found)
+}
+
+/// The transport to use: a header where there is a choice, because addresses end up in logs on the way.
+fn credential(operation: &Operation) -> Option<TokenStream> {
+    let rank = |credential: &&Credential| match credential {
+        Credential::Header { .. } => 0,
+        Credential::Bearer => 1,
+        Credential::Query { .. } => 2,
+    };
+    operation.credentials.iter().min_by_key(rank).map(|credential| match credential {
+        Credential::Header { name } => quote!(Credential::Header(#name)),
+        Credential::Bearer => quote!(Credential::Bearer),
+        Credential::Query { name } => quote!(Credential::Query(#name)),
+    })
+}
+
+/// Whether a rejection other than for throttling says how long to wait: the contract calls that a shortage.
+fn has_retry_after(response: &Response) -> bool {
+    response.headers.iter().any(|header| header.name.eq_ignore_ascii_case("retry-after"))
+}
+
+fn request_id_header(document: &Document, contract: &Contract) -> Result<String, Vec<Problem>> {
+    let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
+    parameters.filter_map(|parameter| parameter.falls_back_to.clone()).next().ok_or_else(|| {
+        let help = "give one parameter the extension x-falls-back-to";
+        vec![document.problem("/paths", "no header carries a request id", help)]
+    })
+}

@@ -1,0 +1,104 @@
+//! Edits on what is sent.
+
+use serde_json::{Map, Value};
+
+use super::walk;
+
+/// progenitor ignores security schemes and would take the token as an argument of every call: the client's hooks put it
+/// where the document says, so the parameters go.
+pub(super) fn drop_credentials(root: &mut Value) {
+    drop_parameters(root, |parameter, _| parameter.get("x-credential") == Some(&Value::Bool(true)));
+    walk::operations(root).for_each(|operation| {
+        operation.remove("security");
+    });
+    if let Some(components) = root.get_mut("components").and_then(Value::as_object_mut) {
+        components.remove("securitySchemes");
+    }
+}
+
+/// An alias says the same thing a second time, and the two could differ: the client sends the first name only.
+pub(super) fn drop_aliases(root: &mut Value) {
+    drop_parameters(root, |parameter, _| parameter.get("x-alias-of").is_some());
+}
+
+/// A header that is read when a query parameter is absent is a second way to say one thing: the client sends the
+/// parameter.
+pub(super) fn drop_fallback_headers(root: &mut Value) {
+    drop_parameters(root, |parameter, all| {
+        parameter.get("in").is_some_and(|place| place == "header")
+            && all.iter().any(|other| {
+                other.get("x-falls-back-to").is_some_and(|name| Some(name) == parameter.get("name"))
+            })
+    });
+}
+
+/// Removes each parameter for which `unwanted` holds, given the parameter and all those of its operation, with `$ref`s
+/// followed.
+fn drop_parameters(root: &mut Value, unwanted: impl Fn(&Value, &[Value]) -> bool) {
+    let shared =
+        root.pointer("/components/parameters").and_then(Value::as_object).cloned().unwrap_or_default();
+    for operation in walk::operations(root) {
+        let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) else {
+            continue;
+        };
+        let resolved: Vec<Value> = parameters.iter().map(|one| resolve(one, &shared)).collect();
+        parameters.retain(|one| !unwanted(&resolve(one, &shared), &resolved));
+    }
+    if let Some(shared) = root.pointer_mut("/components/parameters").and_then(Value::as_object_mut) {
+        shared.retain(|_, parameter| !unwanted(parameter, &[]));
+    }
+}
+
+fn resolve(parameter: &Value, shared: &Map<String, Value>) -> Value {
+    walk::component(parameter, "parameters").and_then(|name| shared.get(name)).unwrap_or(parameter).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn names(root: &Value) -> Vec<&str> {
+        let parameters = root.pointer("/paths/~1a/get/parameters").unwrap().as_array().unwrap();
+        parameters.iter().map(|one| one["name"].as_str().unwrap()).collect()
+    }
+
+    fn document(parameters: Value) -> Value {
+        json!({
+            "paths": {"/a": {"get": {"security": [], "parameters": parameters, "responses": {}}}},
+            "components": {
+                "securitySchemes": {},
+                "parameters": {"Key": {"name": "key", "in": "query", "x-credential": true}},
+            },
+        })
+    }
+
+    #[test]
+    fn credentials_go_shared_ones_as_well() {
+        let mut root =
+            document(json!([{"$ref": "#/components/parameters/Key"}, {"name": "kept", "in": "query"}]));
+        drop_credentials(&mut root);
+        assert_eq!(names(&root), ["kept"]);
+        assert_eq!(root.pointer("/components"), Some(&json!({"parameters": {}})));
+        assert_eq!(root.pointer("/paths/~1a/get/security"), None);
+    }
+
+    #[test]
+    fn aliases_go() {
+        let mut root = document(json!([{"name": "kept"}, {"name": "other", "x-alias-of": "kept"}]));
+        drop_aliases(&mut root);
+        assert_eq!(names(&root), ["kept"]);
+    }
+
+    #[test]
+    fn only_the_header_that_a_parameter_falls_back_to_goes() {
+        let mut root = document(json!([
+            {"name": "id", "in": "query", "x-falls-back-to": "X-Id"},
+            {"name": "X-Id", "in": "header"},
+            {"name": "X-Other", "in": "header"},
+        ]));
+        drop_fallback_headers(&mut root);
+        assert_eq!(names(&root), ["id", "X-Other"]);
+    }
+}

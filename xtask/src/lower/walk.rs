@@ -1,0 +1,44 @@
+//! Ways through a document that may be malformed: whatever has another shape is passed over, the lint reports it.
+
+use serde_json::{Map, Value};
+
+type Object = Map<String, Value>;
+
+/// Every operation of the document.
+pub(super) fn operations(root: &mut Value) -> impl Iterator<Item = &mut Object> {
+    root.get_mut("paths")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flat_map(Map::values_mut)
+        .filter_map(Value::as_object_mut)
+        .flat_map(Map::values_mut)
+        .filter_map(Value::as_object_mut)
+        .filter(|operation| operation.contains_key("responses"))
+}
+
+/// The schemas under `components`, by name.
+pub(super) fn components(root: &mut Value) -> Option<&mut Object> {
+    root.pointer_mut("/components/schemas")?.as_object_mut()
+}
+
+/// Calls `visit` for `value` and every object inside it, the outer ones first. Examples and extensions are data, not
+/// document, and are passed over.
+pub(super) fn objects(value: &mut Value, visit: &mut impl FnMut(&mut Object)) {
+    match value {
+        Value::Object(object) => {
+            visit(object);
+            for (key, member) in object {
+                if key != "example" && !key.starts_with("x-") {
+                    objects(member, visit);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| objects(item, visit)),
+        _ => {}
+    }
+}
+
+/// The name of the component that a `$ref` in `value` leads to, under `components/{kind}`.
+pub(super) fn component<'a>(value: &'a Value, kind: &str) -> Option<&'a str> {
+    value.get("$ref")?.as_str()?.strip_prefix("#/components/")?.strip_prefix(kind)?.strip_prefix('/')
+}
