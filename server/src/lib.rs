@@ -1,4 +1,43 @@
+//! The service: proxy extraction and static IP queries, as `openapi/openapi.yaml` describes them.
+//!
+//! [`start`] serves a [`store::Store`] and gives the address. [`data`] fills a store, [`domain`] holds the rules,
+//! [`edge`] reads requests and gives refusals their words, and [`api`] is generated from the document.
 
+pub mod api;
 pub mod data;
 pub mod domain;
+pub mod edge;
+mod handlers;
+mod log;
+mod running;
 pub mod store;
+
+pub use running::{Config, Running, StartError, start};
+
+/// The OpenAPI document that the running API gives through Dropshot. `cargo xtask check` holds it against the contract.
+///
+/// # Panics
+/// Never: the endpoints that it shows are those with which every server starts.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "every server starts with these endpoints, and a test shows this document"
+)]
+pub fn emitted_openapi() -> serde_json::Value {
+    let api = handlers::api().expect("endpoints that fit together");
+    api::generated::definition(&api).json().expect("a document that Dropshot can write")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_emitted_document_has_the_operations() {
+        let document = super::emitted_openapi();
+        let paths = document["paths"].as_object().unwrap();
+        assert!(
+            paths.values().all(|methods| methods.as_object().unwrap().len() == 1),
+            "hidden methods are shown"
+        );
+        assert!(!paths.is_empty());
+    }
+}

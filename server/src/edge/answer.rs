@@ -1,0 +1,201 @@
+//! Answers: a success or a refusal of one operation, in the envelope that the document gives it.
+
+use std::marker::PhantomData;
+
+use dropshot::{
+    ApiEndpointBodyContentType, ApiEndpointResponse, Body, ExtractorMetadata, HttpResponse,
+    HttpResponseError, HttpResponseHeaders, HttpResponseOk,
+};
+use http::{
+    HeaderName, HeaderValue, Response, StatusCode,
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
+};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::{
+    call::Arrived,
+    catalogue::Reason,
+    fault::{Fault, Spot},
+    refused::Refused,
+};
+
+/// An operation of the document. Every implementation is generated.
+pub trait Operation: Send + Sync + 'static {
+    /// The methods that its path has, as `Allow` lists them.
+    const ALLOW: &'static str;
+    /// Path.
+    const PATH: &'static str;
+    /// The body, for operations that have one.
+    const BODY: Option<Spot<'static>>;
+    /// Description of the success answer.
+    const DESCRIPTION: &'static str;
+    /// What a caller asks for. It holds only valid values.
+    type Request: Send + 'static;
+    /// Body of a success.
+    type Success: JsonSchema + Serialize + Send + Sync + 'static;
+    /// Headers of a success.
+    type Headers: JsonSchema + Serialize + SuccessHeaders + Send + Sync + 'static;
+    /// Body of a refusal.
+    type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
+
+    /// Parameters and body, as Dropshot documents them.
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// The first fault found.
+    fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault>;
+}
+
+/// The headers that a success carries.
+pub trait SuccessHeaders {
+    /// Name and value of each header that is sent.
+    fn pairs(&self) -> Vec<(&'static str, String)>;
+}
+
+/// The body of a refusal.
+pub trait ErrorEnvelope: Serialize {
+    /// A refusal with this business code. Envelopes without a field for the request's id leave it out.
+    fn new(code: i64, message: String, request_id: Option<&str>) -> Self;
+}
+
+/// What a handler gives when all went well.
+#[derive(Debug)]
+pub struct Success<O: Operation> {
+    /// The body.
+    pub content: Content<O::Success>,
+    /// The headers.
+    pub headers: O::Headers,
+}
+
+/// The body of a success in one of its media types.
+#[derive(Debug)]
+pub enum Content<T> {
+    /// application/json
+    Json(T),
+    /// text/plain in UTF-8
+    Text(String),
+}
+
+/// A finished answer of an operation.
+#[derive(Debug)]
+pub struct Answer<O> {
+    response: Response<Body>,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Operation> Answer<O> {
+    /// The answer for what a handler gave, to the request with this id.
+    #[must_use]
+    pub fn new(outcome: Result<Success<O>, Refused>, request_id: &str) -> Self {
+        let response =
+            outcome.and_then(success::<O>).unwrap_or_else(|refused| refusal::<O>(&refused, request_id));
+        Self { response, operation: PhantomData }
+    }
+}
+
+impl<O: Operation> HttpResponse for Answer<O> {
+    fn to_result(self) -> Result<Response<Body>, dropshot::HttpError> {
+        Ok(self.response)
+    }
+
+    fn response_metadata() -> ApiEndpointResponse {
+        let mut metadata = HttpResponseHeaders::<HttpResponseOk<O::Success>, O::Headers>::response_metadata();
+        metadata.description = Some(O::DESCRIPTION.to_owned());
+        metadata
+    }
+
+    fn status_code(&self) -> StatusCode {
+        self.response.status()
+    }
+}
+
+/// The whole number `N` and no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Always<const N: i64>;
+
+impl<const N: i64> Serialize for Always<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(N)
+    }
+}
+
+/// The truth value `B` and no other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlwaysBool<const B: bool>;
+
+impl<const B: bool> Serialize for AlwaysBool<B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(B)
+    }
+}
+
+/// Lets Dropshot document a refusal's body. Dropshot itself never sends one: our extractors cannot fail, and handlers
+/// answer with [`Answer`]. Should it try all the same, it sends an internal error.
+macro_rules! error_response {
+    ($type:ty) => {
+        impl From<::dropshot::HttpError> for $type {
+            fn from(_: ::dropshot::HttpError) -> Self {
+                let reason = $crate::edge::catalogue::Reason::Internal;
+                $crate::edge::answer::ErrorEnvelope::new(reason.code(), reason.when().to_owned(), None)
+            }
+        }
+
+        impl ::dropshot::HttpResponseError for $type {
+            fn status_code(&self) -> ::dropshot::ErrorStatusCode {
+                ::dropshot::ErrorStatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str($crate::edge::catalogue::Reason::Internal.when())
+            }
+        }
+    };
+}
+pub(crate) use error_response;
+
+fn success<O: Operation>(success: Success<O>) -> Result<Response<Body>, Refused> {
+    let Success { content, headers } = success;
+    let mut response = match content {
+        Content::Json(body) => {
+            let bytes = serde_json::to_vec(&body).map_err(|_| Refused::from(Reason::Internal))?;
+            response(StatusCode::OK, "application/json", bytes)
+        }
+        Content::Text(text) => response(StatusCode::OK, "text/plain; charset=utf-8", text.into_bytes()),
+    };
+    for (name, value) in headers.pairs() {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Refused::from(Reason::Internal))?;
+        let value = HeaderValue::from_str(&value).map_err(|_| Refused::from(Reason::Internal))?;
+        response.headers_mut().insert(name, value);
+    }
+    Ok(response)
+}
+
+fn refusal<O: Operation>(refused: &Refused, request_id: &str) -> Response<Body> {
+    let Refused { reason, message, retry_after } = refused;
+    let envelope = O::Error::new(reason.code(), message.clone(), Some(request_id));
+    // Envelopes hold numbers and strings, which always serialise.
+    let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
+    let mut response = response(reason.status(), "application/json", bytes);
+    if let Some(wait) = retry_after {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if *reason == Reason::MethodNotAllowed {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(O::ALLOW));
+    }
+    response
+}
+
+/// What every answer of ours has. Dropshot adds `X-Request-Id`.
+fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

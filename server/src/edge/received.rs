@@ -1,0 +1,75 @@
+//! Our extractor: it takes a request as it is and never fails, so that reading can happen where a fault can get its
+//! envelope.
+
+use std::marker::PhantomData;
+
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, HttpError,
+    RequestContext, ServerContext,
+};
+
+use super::{answer::Operation, body, fault::Fault};
+use crate::edge::call::Arrived;
+
+/// A request of an operation, not yet read.
+#[derive(Debug)]
+pub struct Received<O> {
+    body: Body,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Operation> Received<O> {
+    /// Reads the request.
+    ///
+    /// # Errors
+    /// The first fault found: in the body, then in parameters, then a missing token.
+    pub async fn read<C: ServerContext>(
+        self,
+        rqctx: &RequestContext<C>,
+        body_timeout: std::time::Duration,
+    ) -> Result<O::Request, Fault> {
+        let headers = rqctx.request.headers();
+        let json = match O::BODY {
+            Some(spot) => Some(body::read(self.body, headers, body_timeout, spot).await?),
+            None => {
+                body::discard(self.body);
+                None
+            }
+        };
+        O::read(Arrived { query: rqctx.request.uri().query(), headers, json })
+    }
+}
+
+#[async_trait]
+impl<O: Operation> ExclusiveExtractor for Received<O> {
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: hyper::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        Ok(Self { body: request.into_body(), operation: PhantomData })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        O::metadata(content_type)
+    }
+}
+
+/// A request that is not read at all.
+#[derive(Debug)]
+pub struct Unread;
+
+#[async_trait]
+impl ExclusiveExtractor for Unread {
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: hyper::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        body::discard(request.into_body());
+        Ok(Self)
+    }
+
+    fn metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
+    }
+}

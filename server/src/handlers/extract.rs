@@ -1,0 +1,85 @@
+//! `extractProxies`.
+
+use crate::{
+    api::generated::{
+        ExtractProxies, ExtractProxiesHeaders, ExtractProxiesRequest, ExtractSuccess, ProxyEndpoint,
+        ProxyProtocol, ReturnType,
+    },
+    domain::extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
+    edge::{
+        answer::{Always, AlwaysBool, Content, Success},
+        call::Call,
+        integer::Within,
+        refused::Refused,
+    },
+};
+
+pub(super) async fn handle(
+    call: Call,
+    request: ExtractProxiesRequest,
+) -> Result<Success<ExtractProxies>, Refused> {
+    let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
+        request;
+    let region = if regions == ExtractProxiesRequest::REGIONS_DEFAULT {
+        Region::Everywhere
+    } else {
+        Region::Only(regions)
+    };
+    let protocol = match protocol {
+        ProxyProtocol::Http => Protocol::Http,
+        ProxyProtocol::Socks5 => Protocol::Socks5,
+    };
+    let command = ExtractCommand {
+        token: credential,
+        caller_ip: call.caller_ip,
+        parameters: Parameters { count: num.to_u32(), region, protocol },
+        request_id,
+    };
+    let extraction = call.service.extract(command).await?;
+
+    let headers = ExtractProxiesHeaders {
+        x_proxy_requested_count: Some(Within::new(extraction.requested)?),
+        x_proxy_returned_count: Some(Within::new(extraction.returned())?),
+        x_proxy_partial: Some(extraction.is_partial().to_string()),
+    };
+    let content = match return_type {
+        ReturnType::Json => Content::Json(body(extraction)),
+        ReturnType::Txt => Content::Text(lines(&extraction.endpoints, &separator)),
+    };
+    Ok(Success { content, headers })
+}
+
+fn body(extraction: Extraction) -> ExtractSuccess {
+    let Extraction { endpoints, requested: _, caller_ip } = extraction;
+    let data =
+        endpoints.into_iter().map(|Endpoint { host, port }| ProxyEndpoint { ip: host, port: port.into() });
+    ExtractSuccess {
+        code: Always,
+        success: AlwaysBool,
+        msg: "ok".to_owned(),
+        data: data.collect(),
+        request_ip: caller_ip,
+    }
+}
+
+/// `host:port` entries with the separator between them and none at the end (`open.extract.txt-layout`). A host that is
+/// an IPv6 address stands in brackets.
+fn lines(endpoints: &[Endpoint], separator: &str) -> String {
+    let entry = |Endpoint { host, port }: &Endpoint| {
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    };
+    endpoints.iter().map(entry).collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_stand_between_entries_only() {
+        let endpoint = |host: &str| Endpoint { host: host.to_owned(), port: 1 };
+        let endpoints = [endpoint("gw.invalid"), endpoint("192.0.2.1"), endpoint("2001:db8::1")];
+        assert_eq!(lines(&endpoints, "/br"), "gw.invalid:1/br192.0.2.1:1/br[2001:db8::1]:1");
+        assert_eq!(lines(&endpoints[..1], "\r\n"), "gw.invalid:1");
+    }
+}

@@ -1,0 +1,40 @@
+//! `listStaticGroups`.
+
+use crate::{
+    api::generated::{
+        GroupsData, GroupsSuccess, ListStaticGroups, ListStaticGroupsCacheControl, ListStaticGroupsHeaders,
+        ListStaticGroupsRequest, StaticGroup,
+    },
+    domain::instance::Group,
+    edge::{
+        answer::{Always, Content, Success},
+        call::Call,
+        integer::Within,
+        refused::Refused,
+    },
+};
+
+pub(super) async fn handle(
+    call: Call,
+    request: ListStaticGroupsRequest,
+) -> Result<Success<ListStaticGroups>, Refused> {
+    let ListStaticGroupsRequest { credential } = request;
+    let groups = call.service.groups(&credential).await?;
+    let items = groups.into_iter().map(item).collect::<Result<_, _>>()?;
+    let content = Content::Json(GroupsSuccess {
+        code: Always,
+        message: "ok".to_owned(),
+        request_id: call.request_id.clone(),
+        data: GroupsData { items },
+    });
+    let headers = ListStaticGroupsHeaders {
+        cache_control: ListStaticGroupsCacheControl::NoStore,
+        x_request_id: call.request_id,
+    };
+    Ok(Success { content, headers })
+}
+
+fn item(group: Group) -> Result<StaticGroup, Refused> {
+    let Group { id, name, created_at, updated_at } = group;
+    Ok(StaticGroup { group_id: Within::new(id)?, name, created_at, updated_at })
+}

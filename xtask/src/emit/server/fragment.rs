@@ -1,0 +1,173 @@
+//! Fragments of the document as the emitted OpenAPI shall show them.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use serde_json::{Map, Value, json};
+
+use super::{Emitter, names};
+use crate::{
+    document::reference,
+    model::{Kind, Operation, Parameter, Schema},
+};
+
+/// A named part with its schema and description: a parameter or a header.
+pub(super) struct Member<'a> {
+    pub(super) name: &'a str,
+    pub(super) required: bool,
+    pub(super) description: Option<&'a str>,
+    /// The schema as the document has it at the place of use, `$ref` included.
+    pub(super) schema: Value,
+}
+
+impl Emitter<'_> {
+    /// The impl that gives `ty` the schema `source` under `name`.
+    pub(super) fn described(
+        &mut self,
+        ty: &TokenStream,
+        name: &str,
+        source: &Value,
+        pointer: &str,
+    ) -> TokenStream {
+        let source = stripped(source);
+        if let Err(error) = serde_json::from_value::<schemars::schema::Schema>(source.clone()) {
+            let help = "keep to the keywords that openapi/README.md names";
+            self.refuse::<()>(pointer, format!("Dropshot cannot hold this schema: {error}"), help);
+        }
+        let mut referred = Vec::new();
+        references(&source, &mut referred);
+        let referred = referred.iter().map(|name| self.marker(name));
+        let json = raw(&source.to_string());
+        quote!(described!(#ty, #name, #json, [#(#referred),*]);)
+    }
+
+    /// The impl that gives `ty` the members of a query, a set of headers or a response's headers.
+    pub(super) fn described_members(
+        &mut self,
+        ty: &TokenStream,
+        members: &[Member<'_>],
+        pointer: &str,
+    ) -> TokenStream {
+        let mut properties = Map::new();
+        for Member { name, description, schema, .. } in members {
+            // Dropshot takes the description for the part and leaves what is inside `allOf` as it is.
+            properties.insert((*name).to_owned(), json!({"description": description, "allOf": [schema]}));
+        }
+        let required: Vec<_> =
+            members.iter().filter(|member| member.required).map(|member| member.name).collect();
+        let source = json!({"type": "object", "properties": properties, "required": required});
+        self.described(ty, &ty.to_string(), &source, pointer)
+    }
+
+    /// The members of an operation's query or headers.
+    pub(super) fn members<'m>(&self, parameters: impl Iterator<Item = &'m Parameter>) -> Vec<Member<'m>> {
+        parameters
+            .map(|parameter| Member {
+                name: &parameter.name,
+                required: parameter.required,
+                description: parameter.description.as_deref(),
+                schema: self.schema_at(&parameter.pointer),
+            })
+            .collect()
+    }
+
+    /// What stands under `schema` at the definition of a parameter or header.
+    pub(super) fn schema_at(&self, pointer: &str) -> Value {
+        self.document.get(&format!("{pointer}/schema")).cloned().unwrap_or_default()
+    }
+
+    /// Types that exist for their schema alone: named schemas that Rust knows as a general type.
+    pub(super) fn schema_markers(&mut self) -> TokenStream {
+        let contract = self.contract;
+        let mut markers = TokenStream::new();
+        for schema in &contract.schemas {
+            let Some(name) = schema.name.as_deref().filter(|_| !self.has_own_type(schema)) else { continue };
+            let ident = names::type_ident(name);
+            let doc = format!(" `{name}` of the document.");
+            let described = self.described(&quote!(#ident), name, &schema.source, &schema.pointer);
+            markers.extend(quote! {
+                #[doc = #doc]
+                #[derive(Debug, serde::Deserialize)]
+                pub struct #ident {}
+                #described
+            });
+        }
+        quote! {
+            /// Schemas of the document whose values have general types in Rust, for documentation alone.
+            pub mod schemas {
+                use super::*;
+
+                #markers
+            }
+        }
+    }
+
+    /// Whether a named schema is a type of its own: an enum, or an object of an answer.
+    pub(super) fn has_own_type(&self, schema: &Schema) -> bool {
+        match &schema.kind {
+            Kind::Object { .. } => {
+                let is_body = |operation: &Operation| {
+                    operation.body.as_ref().is_some_and(|body| body.schema.pointer == schema.pointer)
+                };
+                !self.contract.operations.iter().any(is_body)
+            }
+            _ => schema.text_variants().is_some(),
+        }
+    }
+
+    /// The path of the type that has the schema of that name.
+    pub(super) fn marker(&self, name: &str) -> TokenStream {
+        let ident = names::type_ident(name);
+        let own = self.contract.schemas.iter().find(|schema| schema.name.as_deref() == Some(name));
+        if own.is_none_or(|schema| self.has_own_type(schema)) {
+            quote!(crate::api::generated::#ident)
+        } else {
+            quote!(crate::api::generated::schemas::#ident)
+        }
+    }
+}
+
+/// Text as a raw string, which people can read.
+fn raw(text: &str) -> TokenStream {
+    let literal = format!("r##\"{text}\"##");
+    match literal.parse::<Literal>() {
+        Ok(literal) if !text.contains("\"##") => quote!(#literal),
+        _ => quote!(#text),
+    }
+}
+
+/// The fragment without our extensions, which Dropshot would show.
+fn stripped(source: &Value) -> Value {
+    match source {
+        Value::Object(map) => map
+            .iter()
+            .filter(|(key, value)| !key.starts_with("x-") && !(value.is_null() && *key == "description"))
+            .map(|(key, value)| {
+                // The names of properties are not keywords.
+                let inner = match (key.as_str(), value) {
+                    ("properties", Value::Object(properties)) => {
+                        properties.iter().map(|(name, schema)| (name.clone(), stripped(schema))).collect()
+                    }
+                    ("example" | "default" | "enum", value) => value.clone(),
+                    (_, value) => stripped(value),
+                };
+                (key.clone(), inner)
+            })
+            .collect(),
+        Value::Array(list) => list.iter().map(stripped).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// The named schemas that a fragment refers to, each once.
+fn references(source: &Value, found: &mut Vec<String>) {
+    if let Some(name) = reference(source).and_then(|target| target.strip_prefix("/components/schemas/")) {
+        if !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    match source {
+        Value::Object(map) => map.values().for_each(|value| references(value, found)),
+        Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,78 @@
+//! The headers of a success.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{Emitter, fragment::Member, names, types::doc};
+use crate::model::{Kind, Operation, Side};
+
+impl Emitter<'_> {
+    /// The struct of an operation's success headers, and how they are written.
+    pub(super) fn success_headers(&mut self, operation: &Operation) -> Option<TokenStream> {
+        let ident = format_ident!("{}Headers", names::pascal(&operation.id));
+        let mut fields = TokenStream::new();
+        let mut pairs = TokenStream::new();
+        let mut enums = TokenStream::new();
+        for header in &operation.success.headers {
+            let name = &header.name;
+            let hint = format!("{}-{name}", operation.id);
+            let ty = self.rust_type(&header.schema, &hint, Side::Response)?;
+            let field = names::field_ident(name);
+            let doc = doc(&header.description, &header.citation, &format!("`{name}`."));
+            let text = match &header.schema.kind {
+                Kind::String { .. } if header.schema.variants.is_some() => {
+                    if header.schema.name.is_none() {
+                        enums.extend(self.text_enum(
+                            &header.schema,
+                            &names::pascal(&hint),
+                            Side::Response,
+                        )?);
+                    }
+                    quote!(value.as_str().to_owned())
+                }
+                Kind::String { .. } => quote!(value.clone()),
+                Kind::Integer { .. } | Kind::Boolean => quote!(value.to_string()),
+                _ => {
+                    let help = "use a string, an integer or a boolean";
+                    return self.refuse(&header.schema.pointer, "a header is a list or an object", help);
+                }
+            };
+            if header.required {
+                fields.extend(quote!(#doc pub #field: #ty,));
+                pairs.extend(quote!(let value = &self.#field; pairs.push((#name, #text));));
+            } else {
+                fields.extend(quote!(#doc pub #field: Option<#ty>,));
+                pairs.extend(quote!(if let Some(value) = &self.#field { pairs.push((#name, #text)); }));
+            }
+        }
+        let members: Vec<_> = operation
+            .success
+            .headers
+            .iter()
+            .map(|header| Member {
+                name: &header.name,
+                required: header.required,
+                description: header.description.as_deref(),
+                schema: self.schema_at(&header.pointer),
+            })
+            .collect();
+        let described = self.described_members(&quote!(#ident), &members, &operation.success.pointer);
+        let summary = format!(" Headers of a success of `{}`.", operation.id);
+        Some(quote! {
+            #[doc = #summary]
+            #[derive(Clone, Debug, PartialEq, Serialize)]
+            pub struct #ident { #fields }
+            #enums
+
+            impl SuccessHeaders for #ident {
+                fn pairs(&self) -> Vec<(&'static str, String)> {
+                    let mut pairs = Vec::new();
+                    #pairs
+                    pairs
+                }
+            }
+
+            #described
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Names in Rust for names of the document.
+
+use proc_macro2::{Ident, Span};
+
+/// `return_type`, `X-Request-Id` and `orderNo` as `ReturnType`, `XRequestId` and `OrderNo`.
+pub(super) fn pascal(name: &str) -> String {
+    words(name)
+        .iter()
+        .map(|word| {
+            let mut letters = word.chars();
+            let first = letters.next().map(|first| first.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        })
+        .collect()
+}
+
+/// `return_type`, `x_request_id` and `order_no`.
+pub(super) fn snake(name: &str) -> String {
+    words(name).join("_")
+}
+
+/// The name as an identifier; a keyword gets an underscore.
+pub(super) fn ident(name: &str) -> Ident {
+    let name = if name.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("_{name}")
+    } else {
+        name.to_owned()
+    };
+    match syn::parse_str::<Ident>(&name) {
+        Ok(ident) => ident,
+        Err(_) => Ident::new(&format!("{name}_"), Span::call_site()),
+    }
+}
+
+pub(super) fn type_ident(name: &str) -> Ident {
+    ident(&pascal(name))
+}
+
+pub(super) fn field_ident(name: &str) -> Ident {
+    ident(&snake(name))
+}
+
+pub(super) fn constant_ident(name: &str) -> Ident {
+    ident(&snake(name).to_ascii_uppercase())
+}
+
+/// The variant of an enum for one of its values; a value that begins with a digit gets a word in front.
+pub(super) fn variant_ident(value: &str) -> Ident {
+    let name = pascal(value);
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        ident(&format!("Value{name}"))
+    } else {
+        ident(&name)
+    }
+}
+
+/// Words in lower case; they begin after anything but a letter or digit, and at an upper-case letter after a lower one.
+fn words(name: &str) -> Vec<String> {
+    let mut spaced = String::new();
+    let mut previous_lower = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && previous_lower {
+            spaced.push(' ');
+        }
+        spaced.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' });
+        previous_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    }
+    spaced.split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_identifiers() {
+        for (name, in_pascal, in_snake) in [
+            ("num", "Num", "num"),
+            ("return_type", "ReturnType", "return_type"),
+            ("X-Request-Id", "XRequestId", "x_request_id"),
+            ("orderNo", "OrderNo", "order_no"),
+            ("extractProxies", "ExtractProxies", "extract_proxies"),
+        ] {
+            assert_eq!((pascal(name), snake(name)), (in_pascal.to_owned(), in_snake.to_owned()));
+        }
+        assert_eq!(variant_ident("1").to_string(), "Value1");
+        assert_eq!(variant_ident("no-store").to_string(), "NoStore");
+        assert_eq!(field_ident("type").to_string(), "type_");
+    }
+}

@@ -1,0 +1,247 @@
+//! Operations: the impl of `Operation` for each, and the trait of all.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use serde_json::Value;
+
+use super::{
+    Emitter, names,
+    request::{Request, spot},
+};
+use crate::model::{Location, Operation};
+
+impl Emitter<'_> {
+    /// The types of an operation and how they belong together.
+    pub(super) fn operation(&mut self, operation: &Operation) -> Option<TokenStream> {
+        let ident = names::type_ident(&operation.id);
+        let [request_ident, headers_ident, query_ident, parameters_ident] =
+            ["Request", "Headers", "Query", "HeaderParameters"]
+                .map(|suffix| format_ident!("{ident}{suffix}"));
+        let request = self.request(operation)?;
+        let headers = self.success_headers(operation)?;
+        let error = self.error_type(operation)?;
+        let Some(success) = operation.success.json().and_then(|schema| schema.name.as_deref()) else {
+            let help = "give the success a named schema under application/json";
+            return self.refuse(&operation.success.pointer, "the success has no named JSON body", help);
+        };
+        let success = names::type_ident(success);
+        let extra = operation.success.content.iter().find(|media| {
+            !(media.name == "application/json" || (media.name == "text/plain" && media.schema.name.is_none()))
+        });
+        if let (Some(media), _) | (None, Some(media)) =
+            (extra, operation.success.content.first().filter(|_| operation.success.status != "200"))
+        {
+            let help = "answer with status 200, as application/json and perhaps as text/plain";
+            let message = format!("the server cannot answer {} as {}", operation.success.status, media.name);
+            return self.refuse(&operation.success.pointer, message, help);
+        }
+
+        let (query, query_type) = self.documented(operation, Location::Query, &query_ident);
+        let (header_parameters, header_type) =
+            self.documented(operation, Location::Header, &parameters_ident);
+        let body = match &operation.body {
+            None => None,
+            Some(body) if !body.required => {
+                let help = "write `required: true`";
+                return self.refuse(&body.pointer, "the body is optional", help);
+            }
+            Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
+        };
+        let metadata = [
+            query_type.map(|ty| quote!(<DocumentedQuery<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
+            header_type.map(|ty| quote!(<Header<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
+            body.as_ref().map(|ty| {
+                quote!(<TypedBody<#ty> as dropshot::ExclusiveExtractor>::metadata(content_type.clone()))
+            }),
+        ];
+        let metadata = metadata.iter().flatten();
+
+        let body_spot = operation.body.as_ref().map(|body| {
+            let spot = spot(&names::ident("Body"), None, &body.citation, None);
+            quote! {
+                impl #ident {
+                    /// The body, for messages.
+                    pub const BODY_SPOT: Spot<'static> = #spot;
+                }
+            }
+        });
+        let body_const = if body_spot.is_some() { quote!(Some(Self::BODY_SPOT)) } else { quote!(None) };
+        let allow = self.allow(&operation.path);
+        let (path, id) = (&operation.path, &operation.id);
+        let description = operation.success.description.as_deref().unwrap_or_default().trim();
+        let Request { types, fields, spots, defaults, reading, names } = request;
+        let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
+        let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
+        let request_doc = format!(" What a caller of `{id}` asks for. Every value lies within its limits.");
+        Some(quote! {
+            #types
+
+            #[doc = #marker_doc]
+            #[derive(Clone, Copy, Debug)]
+            pub struct #ident;
+
+            #body_spot
+
+            #[doc = #request_doc]
+            #[derive(Clone, Debug)]
+            pub struct #request_ident { #fields }
+            #defaults
+
+            #headers
+            #query
+            #header_parameters
+
+            impl Operation for #ident {
+                const ALLOW: &'static str = #allow;
+                const PATH: &'static str = #path;
+                const BODY: Option<Spot<'static>> = #body_const;
+                const DESCRIPTION: &'static str = #description;
+                type Request = #request_ident;
+                type Success = #success;
+                type Headers = #headers_ident;
+                type Error = #error;
+
+                fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+                    joined([#(#metadata),*])
+                }
+
+                fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
+                    #spots
+                    #reading
+                    Ok(#request_ident { #(#names),* })
+                }
+            }
+        })
+    }
+
+    /// The type whose schema documents the operation's parameters at one place, if it has any.
+    fn documented(
+        &mut self,
+        operation: &Operation,
+        location: Location,
+        ident: &proc_macro2::Ident,
+    ) -> (Option<TokenStream>, Option<TokenStream>) {
+        let members =
+            self.members(operation.parameters.iter().filter(|parameter| parameter.location == location));
+        if members.is_empty() {
+            return (None, None);
+        }
+        let described = self.described_members(&quote!(#ident), &members, &operation.pointer);
+        let doc = format!(" The parameters of `{}` in {location}, for documentation alone.", operation.id);
+        let code = quote! {
+            #[doc = #doc]
+            #[derive(Debug, serde::Deserialize)]
+            pub struct #ident {}
+            #described
+        };
+        (Some(code), Some(quote!(#ident)))
+    }
+
+    /// The methods that a path has, as `Allow` lists them.
+    fn allow(&self, path: &str) -> String {
+        let methods = self.contract.operations.iter().filter(|operation| operation.path == path);
+        methods.map(|operation| operation.method.to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The trait that a server implements, and what Dropshot shall say of the API as a whole.
+    pub(super) fn api(&mut self) -> TokenStream {
+        let contract = self.contract;
+        let endpoints = contract.operations.iter().map(|operation| {
+            let (ident, function) = (names::type_ident(&operation.id), names::field_ident(&operation.id));
+            let (id, path) = (&operation.id, &operation.path);
+            let method = names::ident(&operation.method.to_string());
+            let tags = &operation.tags;
+            let summary = operation.summary.as_deref().unwrap_or_default();
+            let description = operation.description.as_deref().unwrap_or_default();
+            let doc = doc_lines_verbatim(&format!("{summary}\n\n{description}"));
+            quote! {
+                #doc
+                #[endpoint { method = #method, path = #path, tags = [#(#tags),*], operation_id = #id }]
+                async fn #function(
+                    rqctx: RequestContext<Self::Context>,
+                    request: Received<#ident>,
+                ) -> Result<Answer<#ident>, <#ident as Operation>::Error>;
+            }
+        });
+        let endpoints: Vec<_> = endpoints.collect();
+        let mut paths: Vec<&str> = Vec::new();
+        let mut firsts = Vec::new();
+        for operation in &contract.operations {
+            if !paths.contains(&operation.path.as_str()) {
+                paths.push(&operation.path);
+                firsts.push(names::type_ident(&operation.id));
+            }
+        }
+        let tags = self.document.get("/tags").and_then(Value::as_array).cloned().unwrap_or_default();
+        let tags = tags.iter().filter_map(|tag| {
+            let name = tag.get("name")?.as_str()?;
+            let description = tag.get("description").and_then(Value::as_str).unwrap_or_default();
+            Some(quote!(#name = { description = #description }))
+        });
+        let tags: Vec<_> = tags.collect();
+        let info = self.info();
+        quote! {
+            /// The API. A type that implements it is a server; nothing has a default.
+            #[dropshot::api_description { tag_config = { tags = { #(#tags),* } } }]
+            pub trait Api {
+                /// What every handler has at hand.
+                type Context;
+
+                #(#endpoints)*
+            }
+
+            /// Refuses, on each path, the methods that it does not have.
+            ///
+            /// # Errors
+            /// As Dropshot's registration.
+            pub fn refuse_other_methods(
+                api: &mut ApiDescription<Context>,
+            ) -> Result<(), ApiDescriptionRegisterError> {
+                #(method::refuse_others::<#firsts>(api)?;)*
+                Ok(())
+            }
+
+            #info
+        }
+    }
+
+    /// The document's `info`, as constants.
+    fn info(&mut self) -> TokenStream {
+        let text = |key: &str| {
+            self.document
+                .get(&format!("/info/{key}"))
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let fields = ["title", "description", "contact/name", "contact/url", "license/name", "license/url"];
+        let [title, description, contact_name, contact_url, license_name, license_url] = fields.map(text);
+        let version = text("version");
+        let numbers: Vec<u64> = version.split('.').filter_map(|number| number.parse().ok()).collect();
+        let &[major, minor, patch] = numbers.as_slice() else {
+            let help = "write three numbers, such as 1.0.0";
+            self.refuse::<()>("/info/version", format!("the version `{version}` is not semantic"), help);
+            return TokenStream::new();
+        };
+        quote! {
+            /// The definition of `api` under the document's title, version and so on.
+            pub fn definition<C: dropshot::ServerContext>(api: &ApiDescription<C>) -> dropshot::OpenApiDefinition<'_, C> {
+                let version = dropshot::semver::Version::new(#major, #minor, #patch);
+                let mut definition = api.openapi(#title, version);
+                definition
+                    .description(#description)
+                    .contact_name(#contact_name)
+                    .contact_url(#contact_url)
+                    .license(#license_name, #license_url);
+                definition
+            }
+        }
+    }
+}
+
+/// Text as doc comments, as it is: Dropshot shows it to people.
+fn doc_lines_verbatim(text: &str) -> TokenStream {
+    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
+    quote!(#(#[doc = #lines])*)
+}

@@ -1,0 +1,499 @@
+//! Requests: a struct that holds only valid values, and the calls that read it.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::Value;
+
+use super::{
+    Emitter, names,
+    types::{doc, doc_lines},
+};
+use crate::model::{
+    Citation, Credential, Kind, Location, Operation, Parameter, Property, Rule, Schema, Side,
+};
+
+/// The code of one request.
+pub(super) struct Request {
+    /// Type aliases and enums that its fields need.
+    pub(super) types: TokenStream,
+    /// Fields of the struct, with their docs.
+    pub(super) fields: TokenStream,
+    /// The spots that messages name, as constants.
+    pub(super) spots: TokenStream,
+    /// Defaults that a handler may want to compare with.
+    pub(super) defaults: TokenStream,
+    /// Statements that read the fields out of `arrived`.
+    pub(super) reading: TokenStream,
+    /// The fields, by name, once they are read.
+    pub(super) names: Vec<Ident>,
+}
+
+/// A field that has been read: its name in Rust, its type, and whether it may be absent.
+struct Field<'a> {
+    ident: Ident,
+    ty: TokenStream,
+    optional: bool,
+    schema: &'a Schema,
+}
+
+impl Request {
+    /// Notes the spot of a value with the clauses of its constraints, and gives the name of its constant.
+    pub(super) fn spot(
+        &mut self,
+        at: &str,
+        name: &str,
+        citation: &Citation,
+        items: Option<&Citation>,
+    ) -> Ident {
+        let ident = names::constant_ident(&format!("{at}-{name}"));
+        let spot = spot(&names::ident(at), Some(name), citation, items);
+        self.spots.extend(quote!(const #ident: Spot<'static> = #spot;));
+        ident
+    }
+
+    pub(super) fn push(&mut self, ident: &Ident, ty: &TokenStream, doc: TokenStream, reading: TokenStream) {
+        self.fields.extend(quote!(#doc pub #ident: #ty,));
+        self.reading.extend(reading);
+        self.names.push(ident.clone());
+    }
+}
+
+impl Emitter<'_> {
+    /// The request of an operation.
+    pub(super) fn request(&mut self, operation: &Operation) -> Option<Request> {
+        let mut request = Request {
+            types: TokenStream::new(),
+            fields: TokenStream::new(),
+            spots: TokenStream::new(),
+            defaults: TokenStream::new(),
+            reading: self.open_query(operation),
+            names: Vec::new(),
+        };
+        let mut folded: HashSet<&str> = HashSet::new();
+        let mut enforced: HashSet<&str> = HashSet::new();
+        for alias in operation.parameters.iter().filter(|parameter| parameter.alias_of.is_some()) {
+            folded.insert(&alias.name);
+        }
+        for parameter in &operation.parameters {
+            if let Some((custom, rule)) = self.separator_rule(operation, parameter)? {
+                folded.insert(&custom.name);
+                enforced.insert(rule);
+            }
+            if let Some(header) = &parameter.falls_back_to {
+                folded.insert(header);
+            }
+        }
+        for parameter in &operation.parameters {
+            if parameter.credential || folded.contains(parameter.name.as_str()) {
+                continue;
+            }
+            self.parameter(operation, parameter, &mut request)?;
+        }
+        if let Some(body) = &operation.body {
+            self.body_fields(&body.schema, &mut request)?;
+        }
+        self.rules(operation, &enforced, &mut request)?;
+        self.credential(operation, &mut request)?;
+        Some(request)
+    }
+
+    fn open_query(&self, operation: &Operation) -> TokenStream {
+        let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
+        let known = in_query.map(|parameter| &parameter.name);
+        quote!(let mut query = Query::parse(arrived.query, &[#(#known),*])?;)
+    }
+
+    fn parameter(
+        &mut self,
+        operation: &Operation,
+        parameter: &Parameter,
+        request: &mut Request,
+    ) -> Option<()> {
+        let name = &parameter.name;
+        if let Some((custom, _)) = self.separator_rule(operation, parameter)? {
+            return self.separator(operation, parameter, custom, request);
+        }
+        let (ty, spot) = self.parameter_type(operation, parameter, request)?;
+        let ident = names::field_ident(name);
+        let mut read = read_parameter(parameter, &spot);
+        if let Some(alias) = operation.parameters.iter().find(|other| other.alias_of.as_deref() == Some(name))
+        {
+            let alias_name = &alias.name;
+            let alias_ty = self.rust_type(&alias.schema, name, Side::Request)?;
+            if alias_ty.to_string() != self.rust_type(&parameter.schema, name, Side::Request)?.to_string() {
+                let help = "give both names one schema";
+                return self.refuse(
+                    &alias.pointer,
+                    format!("`{alias_name}` has another type than `{name}`"),
+                    help,
+                );
+            }
+            let alias_spot = request.spot("Parameter", alias_name, &alias_citation(alias), None);
+            read =
+                quote!(rules::alias(#read, query.optional(#alias_name, #alias_spot)?, #name, #alias_spot)?);
+        }
+        if let Some(header) = &parameter.falls_back_to {
+            let Some(header) = operation.parameter(Location::Header, header) else {
+                let help = "declare the header among the operation's parameters";
+                return self.refuse(
+                    &parameter.pointer,
+                    format!("x-falls-back-to names no header `{header}`"),
+                    help,
+                );
+            };
+            let (header_ty, header_spot) = self.parameter_type(operation, header, request)?;
+            if header_ty.to_string() != ty.to_string() {
+                let help = "give the parameter and its header the same schema";
+                return self.refuse(&header.pointer, "the header has another type than its parameter", help);
+            }
+            let header_name = &header.name;
+            read = quote! {
+                match #read {
+                    Some(value) => Some(value),
+                    None => headers::optional(arrived.headers, #header_name, #header_spot)?,
+                }
+            };
+        }
+        let doc = doc(&parameter.description, &parameter.citation, &format!("`{name}`."));
+        self.finish(parameter.required, &parameter.schema, &ident, &ty, doc, read, request)
+    }
+
+    /// Adds a field whose `read` gives an option unless it is `required`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "parameters and body fields end alike, and share nothing else"
+    )]
+    fn finish(
+        &mut self,
+        required: bool,
+        schema: &Schema,
+        ident: &Ident,
+        ty: &TokenStream,
+        doc: TokenStream,
+        read: TokenStream,
+        request: &mut Request,
+    ) -> Option<()> {
+        let optional = quote!(Option<#ty>);
+        match (required, self.default_value(schema, ty)?) {
+            (true, None) => request.push(ident, ty, doc, quote!(let #ident: #ty = #read;)),
+            (true, Some(_)) => {
+                let help = "take one of the two away";
+                return self.refuse(&schema.pointer, "a required value has a default", help);
+            }
+            (false, None) => request.push(ident, &optional, doc, quote!(let #ident: #optional = #read;)),
+            (false, Some(default)) => {
+                let reading = match &schema.default {
+                    Some(Value::String(text)) if schema.variants.is_none() => {
+                        let constant = names::constant_ident(&format!("{ident}-default"));
+                        let summary = format!(" What an absent `{ident}` stands for.");
+                        request.defaults.extend(quote! {
+                            #[doc = #summary]
+                            pub const #constant: &'static str = #text;
+                        });
+                        quote!(let #ident = #ident.unwrap_or_else(|| Self::Request::#constant.to_owned());)
+                    }
+                    _ => quote!(let #ident = #ident.unwrap_or(#default);),
+                };
+                request.push(ident, ty, doc, quote!(let #ident: #optional = #read; #reading));
+            }
+        }
+        Some(())
+    }
+
+    /// The type of a parameter and the spot that names it; notes the alias or enum that the type needs.
+    pub(super) fn parameter_type(
+        &mut self,
+        operation: &Operation,
+        parameter: &Parameter,
+        request: &mut Request,
+    ) -> Option<(TokenStream, Ident)> {
+        let Parameter { name, schema, pointer, .. } = parameter;
+        if schema.nullable || matches!(schema.kind, Kind::Array { .. } | Kind::Object { .. }) {
+            let help = "use a string, an integer or a boolean that is not nullable";
+            return self.refuse(pointer, "the server reads no such value from a query or header", help);
+        }
+        let hint = format!("{}-{name}", operation.id);
+        let ty = self.named_type(schema, &hint, &parameter.description, request)?;
+        let at = match parameter.location {
+            Location::Query => "Parameter",
+            Location::Header => "Header",
+        };
+        let required = parameter.citation.clauses_for("required");
+        let spot = request.spot(at, name, &with_required(&schema.citation, required), None);
+        Some((ty, spot))
+    }
+
+    /// The type of a schema under a name of its own where it has constraints, so that the limits can be cited.
+    pub(super) fn named_type(
+        &mut self,
+        schema: &Schema,
+        hint: &str,
+        description: &Option<String>,
+        request: &mut Request,
+    ) -> Option<TokenStream> {
+        let ty = self.rust_type(schema, hint, Side::Request)?;
+        let plain = matches!(ty.to_string().as_str(), "String" | "bool" | "Timestamp");
+        if plain || (schema.name.is_some() && schema.variants.is_some()) {
+            return Some(ty);
+        }
+        let ident = names::type_ident(hint);
+        if schema.variants.is_some() {
+            request.types.extend(self.text_enum(schema, &names::pascal(hint), Side::Request)?);
+        } else {
+            let description = schema.description.clone().or_else(|| description.clone());
+            let doc = doc(&description, &schema.citation, "A value within its limits.");
+            request.types.extend(quote!(#doc pub type #ident = #ty;));
+        }
+        Some(quote!(#ident))
+    }
+
+    fn body_fields(&mut self, schema: &Schema, request: &mut Request) -> Option<()> {
+        let Some(owner) = schema.name.as_deref() else {
+            let help = "give the body's schema a name under components/schemas";
+            return self.refuse(&schema.pointer, "the body's schema has no name", help);
+        };
+        if schema.properties().is_empty() || schema.nullable {
+            let help = "make the body an object with properties that is not nullable";
+            return self.refuse(&schema.pointer, "the server reads only objects as bodies", help);
+        }
+        let known = schema.properties().iter().map(|property| &property.name);
+        request.reading.extend(quote! {
+            let Some(json) = arrived.json else { return Err(Self::BODY_SPOT.missing()) };
+            let mut fields = Fields::of(json, Self::BODY_SPOT, &[#(#known),*])?;
+        });
+        for Property { name, required, schema } in schema.properties() {
+            let hint = format!("{owner}-{name}");
+            let ty = self.named_type(schema, &hint, &None, request)?;
+            let items = match &schema.kind {
+                Kind::Array { items, .. } => Some(&items.citation),
+                _ => None,
+            };
+            let spot = request.spot("Field", name, &schema.citation, items);
+            let ident = names::field_ident(name);
+            let doc = doc(&schema.description, &schema.citation, &format!("`{name}`."));
+            match (required, schema.nullable, &schema.default) {
+                (false, true, None) => {
+                    let read = quote!(let #ident: Tristate<#ty> = fields.tristate(#name, #spot)?;);
+                    request.push(&ident, &quote!(Tristate<#ty>), doc, read);
+                    continue;
+                }
+                (_, true, _) => {
+                    let help = "a nullable field of a body is optional and has no default";
+                    return self.refuse(&schema.pointer, "the server cannot read this nullable field", help);
+                }
+                (_, false, _) => {}
+            }
+            let read = if *required {
+                quote!(fields.required(#name, #spot)?)
+            } else {
+                quote!(fields.optional(#name, #spot)?)
+            };
+            self.finish(*required, schema, &ident, &ty, doc, read, request)?;
+        }
+        Some(())
+    }
+
+    fn credential(&mut self, operation: &Operation, request: &mut Request) -> Option<()> {
+        if operation.credentials.is_empty() {
+            let help = "add `security`; every operation of this server needs a token";
+            return self.refuse(&operation.pointer, "the operation takes no token", help);
+        }
+        let transports = operation.credentials.iter().map(|credential| match credential {
+            Credential::Query { name } => quote!(Transport::Query(#name)),
+            Credential::Header { name } => quote!(Transport::Header(#name)),
+            Credential::Bearer => quote!(Transport::Bearer),
+        });
+        let transports: Vec<_> = transports.collect();
+        let Some(parameter) = operation.parameters.iter().find(|parameter| parameter.credential) else {
+            let help = "declare the parameter that carries the token, with `x-credential: true`";
+            return self.refuse(&operation.pointer, "no parameter of the operation carries its token", help);
+        };
+        let Kind::String {
+            format: None,
+            min_length: None | Some(0 | 1),
+            max_length: None,
+            max_utf8_bytes: None,
+            ..
+        } = &parameter.schema.kind
+        else {
+            let help = "a token is a string, perhaps with `minLength: 1`";
+            return self.refuse(&parameter.schema.pointer, "the server keeps no such limit on a token", help);
+        };
+        let name = &parameter.name;
+        let at = match parameter.location {
+            Location::Query => "Parameter",
+            Location::Header => "Header",
+        };
+        let required = operation.citation.all().find(|clause| *clause == "all.token-required");
+        let fallback = required.map(str::to_owned).into_iter().collect::<Vec<_>>();
+        let citation = with_required(&parameter.citation, &fallback);
+        let spot = request.spot(at, name, &citation, None);
+        let agree = match &operation.credentials_agree {
+            Some(clause) => quote!(Some(#clause)),
+            None if transports.len() == 1 => quote!(None),
+            None => {
+                let help = "add `x-credentials-agree` with the clause that requires equal tokens";
+                return self.refuse(&operation.pointer, "several transports need not agree", help);
+            }
+        };
+        let ident = format_ident!("credential");
+        let reading = quote! {
+            let #ident: Token = credential::read(&mut query, arrived.headers, &[#(#transports),*], #spot, #agree)?;
+        };
+        request.push(&ident, &quote!(Token), doc_lines("The caller's token."), reading);
+        Some(())
+    }
+
+    fn rules(
+        &mut self,
+        operation: &Operation,
+        enforced: &HashSet<&str>,
+        request: &mut Request,
+    ) -> Option<()> {
+        for rule in &operation.rules {
+            match rule {
+                Rule::RequiredWhen { pointer, .. } if enforced.contains(pointer.as_str()) => {}
+                Rule::RequiredWhen { pointer, parameter, condition, equals, clause } => {
+                    let needed = self.rule_parameter(operation, pointer, parameter)?;
+                    let cause = self.rule_parameter(operation, pointer, condition)?;
+                    let is_enum =
+                        cause.schema.text_variants().is_some_and(|values| values.contains(&equals.as_str()));
+                    if cause.optional || !is_enum || !needed.optional {
+                        let help =
+                            "use it for an optional parameter, and a condition on an enum that has a default";
+                        return self.refuse(pointer, "the server cannot keep this rule", help);
+                    }
+                    let (needed, cause_ident, ty) = (&needed.ident, &cause.ident, &cause.ty);
+                    let variant = names::variant_ident(equals);
+                    let words = format!("`{condition}` is `{equals}`");
+                    request.reading.extend(quote! {
+                        rules::required_when(
+                            #cause_ident == #ty::#variant,
+                            #needed.is_some(),
+                            #words,
+                            Spot::new(At::Parameter(#parameter), &[("required", #clause)]),
+                        )?;
+                    });
+                }
+                Rule::NotBefore { pointer, property, bound, clause } => {
+                    let value = self.rule_property(operation, pointer, property)?;
+                    let limit = self.rule_property(operation, pointer, bound)?;
+                    if !value.optional || !limit.optional || value.ty.to_string() != limit.ty.to_string() {
+                        let help = "use it for two optional fields of one type";
+                        return self.refuse(pointer, "the server cannot keep this rule", help);
+                    }
+                    let (value, limit) = (&value.ident, &limit.ident);
+                    request.reading.extend(quote! {
+                        rules::not_before(
+                            #value.as_ref(),
+                            #limit.as_ref(),
+                            #bound,
+                            Spot::new(At::Field(#property), &[("not-before", #clause)]),
+                        )?;
+                    });
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn rule_parameter<'o>(
+        &mut self,
+        operation: &'o Operation,
+        pointer: &str,
+        name: &str,
+    ) -> Option<Field<'o>> {
+        let Some(parameter) = operation.parameter(Location::Query, name) else {
+            return self.refuse(
+                pointer,
+                format!("the rule names no query parameter `{name}`"),
+                "correct the name",
+            );
+        };
+        let schema = &parameter.schema;
+        let ty = self.rust_type(schema, &format!("{}-{name}", operation.id), Side::Request)?;
+        let optional = !parameter.required && schema.default.is_none();
+        Some(Field { ident: names::field_ident(name), ty, optional, schema })
+    }
+
+    fn rule_property<'o>(
+        &mut self,
+        operation: &'o Operation,
+        pointer: &str,
+        name: &str,
+    ) -> Option<Field<'o>> {
+        let properties = operation.body.as_ref().map_or(&[][..], |body| body.schema.properties());
+        let Some(property) = properties.iter().find(|property| property.name == name) else {
+            return self.refuse(
+                pointer,
+                format!("the rule names no body field `{name}`"),
+                "correct the name",
+            );
+        };
+        let schema = &property.schema;
+        let ty = self.rust_type(schema, name, Side::Request)?;
+        let ordered = matches!(&schema.kind, Kind::Integer { .. }) || ty.to_string() == "Timestamp";
+        let optional = ordered && !property.required && schema.default.is_none() && !schema.nullable;
+        Some(Field { ident: names::field_ident(name), ty, optional, schema })
+    }
+}
+
+/// The call that reads a parameter; it gives an option unless the parameter is required.
+fn read_parameter(parameter: &Parameter, spot: &Ident) -> TokenStream {
+    let name = &parameter.name;
+    match (parameter.location, parameter.required) {
+        (Location::Query, true) => quote!(query.required(#name, #spot)?),
+        (Location::Query, false) => quote!(query.optional(#name, #spot)?),
+        (Location::Header, true) => quote!(headers::required(arrived.headers, #name, #spot)?),
+        (Location::Header, false) => quote!(headers::optional(arrived.headers, #name, #spot)?),
+    }
+}
+
+/// A spot as an expression.
+pub(super) fn spot(
+    at: &Ident,
+    name: Option<&str>,
+    citation: &Citation,
+    items: Option<&Citation>,
+) -> TokenStream {
+    let at = match name {
+        Some(name) => quote!(At::#at(#name)),
+        None => quote!(At::#at),
+    };
+    let own = clauses(citation);
+    match items.map(clauses) {
+        None => quote!(Spot::new(#at, &[#(#own),*])),
+        Some(items) => quote!(Spot::new(#at, &[#(#own),*]).with_items(&[#(#items),*])),
+    }
+}
+
+/// Clauses by keyword, `any` last.
+fn clauses(citation: &Citation) -> Vec<TokenStream> {
+    let one = |(keyword, ids): (&str, &Vec<String>)| {
+        let ids = ids.join(", ");
+        quote!((#keyword, #ids))
+    };
+    let own = citation.by_keyword.iter().map(|(keyword, ids)| (keyword.as_str(), ids));
+    let rest = Some(("any", &citation.any)).filter(|(_, ids)| !ids.is_empty());
+    own.chain(rest).map(one).collect()
+}
+
+/// A citation in which an absent value breaks `required`.
+pub(super) fn with_required(citation: &Citation, required: &[String]) -> Citation {
+    let mut citation = citation.clone();
+    if !required.is_empty() && required != citation.clauses_for("required") {
+        citation.by_keyword.entry("required".to_owned()).or_insert_with(|| required.to_vec());
+    }
+    citation
+}
+
+/// The citation of an alias, in which disagreement breaks a clause of its own.
+fn alias_citation(alias: &Parameter) -> Citation {
+    let mut citation = alias.schema.citation.clone();
+    if let Some(clause) = &alias.aliases_agree {
+        citation.by_keyword.insert("x-aliases-agree".to_owned(), vec![clause.clone()]);
+    }
+    citation
+}

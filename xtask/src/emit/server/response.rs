@@ -1,0 +1,162 @@
+//! Answers: the objects of a success, the envelopes of a refusal.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Emitter, names, types::doc};
+use crate::model::{Kind, Operation, Property, Schema, Side};
+
+/// The fields that a refusal's envelope can have, and what stands in them.
+const ENVELOPE: [(&str, &str); 3] = [("code", "integer"), ("message", "string"), ("requestId", "string")];
+
+impl Emitter<'_> {
+    /// Every named schema that is a type of its own: enums, and the objects of answers.
+    pub(super) fn named_types(&mut self) -> TokenStream {
+        let contract = self.contract;
+        let errors: BTreeSet<&str> = contract
+            .operations
+            .iter()
+            .flat_map(|operation| &operation.errors)
+            .filter_map(|response| response.json()?.name.as_deref())
+            .collect();
+        let mut types = TokenStream::new();
+        for schema in contract.schemas.iter().filter(|schema| self.has_own_type(schema)).collect::<Vec<_>>() {
+            let Some(name) = schema.name.as_deref() else { continue };
+            let ident = names::type_ident(name);
+            types.extend(match &schema.kind {
+                Kind::Object { properties } if errors.contains(name) => {
+                    self.envelope(schema, name, properties)
+                }
+                Kind::Object { properties } => self.object(schema, name, properties),
+                _ => self.text_enum(schema, &names::pascal(name), Side::Request),
+            });
+            types.extend(self.described(&quote!(#ident), name, &schema.source, &schema.pointer));
+        }
+        types
+    }
+
+    fn object(&mut self, schema: &Schema, name: &str, properties: &[Property]) -> Option<TokenStream> {
+        let ident = names::type_ident(name);
+        let doc = doc(&schema.description, &schema.citation, &format!("`{name}` of the document."));
+        let mut fields = TokenStream::new();
+        let mut enums = TokenStream::new();
+        for property in properties {
+            let (field, own) = self.answer_field(name, property)?;
+            fields.extend(field);
+            enums.extend(own);
+        }
+        Some(quote! {
+            #doc
+            #[derive(Clone, Debug, PartialEq, Serialize)]
+            pub struct #ident { #fields }
+            #enums
+        })
+    }
+
+    /// A field of an answer, and the enum that it has for itself, if any.
+    fn answer_field(
+        &mut self,
+        owner: &str,
+        property: &Property,
+    ) -> Option<(TokenStream, Option<TokenStream>)> {
+        let Property { name, required, schema } = property;
+        let hint = format!("{owner}-{name}");
+        let ty = self.rust_type(schema, &hint, Side::Response)?;
+        let own = match (&schema.kind, &schema.name, &schema.variants) {
+            (Kind::String { .. }, None, Some(_)) => {
+                Some(self.text_enum(schema, &names::pascal(&hint), Side::Response)?)
+            }
+            _ => None,
+        };
+        let ident = names::field_ident(name);
+        let doc = doc(&schema.description, &schema.citation, &format!("`{name}`."));
+        let field = match (required, schema.nullable) {
+            (true, false) => quote!(#[serde(rename = #name)] pub #ident: #ty,),
+            (true, true) => quote!(#[serde(rename = #name)] pub #ident: Option<#ty>,),
+            (false, false) => {
+                quote!(#[serde(rename = #name, skip_serializing_if = "Option::is_none")] pub #ident: Option<#ty>,)
+            }
+            (false, true) => {
+                let help = "make the field of the answer required or not nullable";
+                return self.refuse(&schema.pointer, "a field of an answer may be absent and null", help);
+            }
+        };
+        Some((quote!(#doc #field), own))
+    }
+
+    /// The body of refusals.
+    fn envelope(&mut self, schema: &Schema, name: &str, properties: &[Property]) -> Option<TokenStream> {
+        let object = self.object(schema, name, properties)?;
+        let ident = names::type_ident(name);
+        let mut values = TokenStream::new();
+        for Property { name, required, schema } in properties {
+            let known = ENVELOPE.iter().any(|(known, kind)| known == name && *kind == schema.kind.name());
+            let plain = !schema.nullable && schema.variants.is_none();
+            let field = names::field_ident(name);
+            let value = match name.as_str() {
+                _ if !known || !plain => {
+                    let help =
+                        "an envelope has an integer `code`, a string `message` and a string `requestId`";
+                    return self.refuse(
+                        &schema.pointer,
+                        "the server cannot fill this field of a refusal",
+                        help,
+                    );
+                }
+                "code" => quote!(code),
+                "message" => quote!(message),
+                _ if *required => {
+                    let help = "leave requestId optional; a refusal by Dropshot itself has none";
+                    return self.refuse(&schema.pointer, "requestId is required in a refusal", help);
+                }
+                _ => {
+                    values.extend(quote!(#field: request_id.map(str::to_owned),));
+                    continue;
+                }
+            };
+            values.extend(if *required { quote!(#field: #value,) } else { quote!(#field: Some(#value),) });
+        }
+        let request_id = if properties.iter().any(|property| property.name == "requestId") {
+            quote!(request_id)
+        } else {
+            quote!(_)
+        };
+        Some(quote! {
+            #object
+
+            impl ErrorEnvelope for #ident {
+                fn new(code: i64, message: String, #request_id: Option<&str>) -> Self {
+                    Self { #values }
+                }
+            }
+
+            error_response!(#ident);
+        })
+    }
+
+    /// The name of the one schema that all refusals of an operation have.
+    pub(super) fn error_type(&mut self, operation: &Operation) -> Option<TokenStream> {
+        let names: BTreeSet<_> =
+            operation.errors.iter().filter_map(|response| response.json()?.name.clone()).collect();
+        let named = operation
+            .errors
+            .iter()
+            .all(|response| response.json().is_some_and(|schema| schema.name.is_some()));
+        match (names.len(), named, names.first()) {
+            (1, true, Some(name)) => {
+                let ident = names::type_ident(name);
+                Some(quote!(#ident))
+            }
+            _ => {
+                let help = "give all error responses of the operation one named JSON schema";
+                self.refuse(
+                    &operation.pointer,
+                    "the refusals of the operation have several bodies or none",
+                    help,
+                )
+            }
+        }
+    }
+}
