@@ -19,7 +19,8 @@ use crate::store::{
 
 /// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
 pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
-    let mut loader = Loader { db, accounts: HashMap::new() };
+    let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
+    let mut loader = Loader { db, accounts: HashMap::new(), gateways: gateways.map_err(StoreError::from)? };
     let mut loaded = Loaded::default();
     let mut bad = BadLines::default();
     for line in lines {
@@ -45,7 +46,12 @@ struct Loader<'a> {
     db: &'a Connection,
     /// Numbers of the accounts met so far, by name.
     accounts: HashMap<String, i64>,
+    /// Number of the gateway that was added last.
+    gateways: i64,
 }
+
+/// The golden ratio of the numbers that 64 bits hold. Its multiples lie evenly on the ring, however many there are.
+const GOLDEN: i64 = 0x9e37_79b9_7f4a_7c15_u64.cast_signed();
 
 enum Refused {
     /// The line contradicts what is stored, or itself.
@@ -153,13 +159,15 @@ impl Loader<'_> {
         )
     }
 
-    fn gateway(&self, gateway: &Gateway) -> Result<(), Refused> {
+    fn gateway(&mut self, gateway: &Gateway) -> Result<(), Refused> {
         let Gateway { host, port, region, protocol, username, password } = gateway;
+        self.gateways += 1;
+        let spin = self.gateways.wrapping_mul(GOLDEN);
         self.insert(
             format_args!("a {protocol} gateway {host}:{port} in {region}"),
-            "INSERT INTO gateways (host, port, region, protocol, spin, username, password)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![host, port, region, protocol, rand::random::<i64>(), username, password],
+            "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![self.gateways, host, port, region, protocol, spin, username, password],
         )
     }
 

@@ -36,8 +36,8 @@ CREATE TABLE entitlements (
     PRIMARY KEY (account_id, protocol)
 ) STRICT, WITHOUT ROWID;
 
--- `spin` is a random place on a ring. An extraction begins at a place of its own and takes what comes next, so that the
--- load spreads and the work depends on the count alone.
+-- `spin` is a place on a ring, on which gateways lie evenly. An extraction begins at a random place and takes what comes
+-- next, so that the load spreads and the work depends on the count alone.
 CREATE TABLE gateways (
     id       INTEGER PRIMARY KEY,
     host     TEXT    NOT NULL,

@@ -1,0 +1,164 @@
+//! Imports and tokens on a real database.
+
+use std::{io::Cursor, sync::Arc};
+
+use jiff::Timestamp;
+use sallyport_server::{
+    data::{
+        import::import,
+        seed::{SeedError, seed},
+        tokens,
+    },
+    domain::{instance::Id, refusal::Refusal, service::Service, token::TokenKind},
+    store::{LoadError, Store, StoreError, record::Loaded, sqlite::SqliteStore},
+};
+
+const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
+const GROUP: &str = r#"{"group":{"account":"new","groupId":1,"name":"g","createdAt":"2026-01-01T00:00:00+02:00","updatedAt":"2026-01-01T00:00:00Z"}}"#;
+const INSTANCE: &str = r#"{"instance":{"account":"new","orderNo":"SO-1","instanceId":1,"offerId":1,"status":"active","ip":"2001:db8::1","port":0,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-01T00:00:00.000000001Z","capabilities":{"renew":{"allowedDays":[30]}},"groupId":1,"username":"u","password":"p"}}"#;
+
+async fn load(store: &SqliteStore, lines: &[&str]) -> Result<Loaded, LoadError> {
+    import(store, Cursor::new(lines.join("\n"))).await
+}
+
+async fn bad_lines(store: &SqliteStore, lines: &[&str]) -> Vec<(u64, String)> {
+    match load(store, lines).await {
+        Err(LoadError::Rejected(bad)) => bad.lines,
+        other => panic!("expected bad lines, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn every_kind_of_record_is_loaded() {
+    let store = SqliteStore::temporary().unwrap();
+    let digest = "0".repeat(64);
+    let token = format!(
+        r#"{{"token":{{"account":"new","sha256":"{digest}","kind":"link","createdAt":"2026-01-01T00:00:00Z"}}}}"#
+    );
+    let loaded = load(
+        &store,
+        &[
+            ACCOUNT,
+            &token,
+            r#"{"whitelist":{"account":"new","first":"192.0.2.1","enabled":true}}"#,
+            r#"{"whitelist":{"account":"new","first":"192.0.2.1","last":"192.0.2.9","enabled":false,"expiresAt":null}}"#,
+            r#"{"entitlement":{"account":"new","protocol":"socks5"}}"#,
+            r#"{"gateway":{"host":"gw.invalid","port":1,"region":"USA","protocol":"http"}}"#,
+            GROUP,
+            INSTANCE,
+        ],
+    )
+    .await
+    .unwrap();
+    let expected = Loaded {
+        accounts: 1,
+        tokens: 1,
+        whitelist: 2,
+        entitlements: 1,
+        gateways: 1,
+        groups: 1,
+        instances: 1,
+    };
+    assert_eq!(loaded, expected);
+}
+
+#[tokio::test]
+async fn each_bad_line_is_named_and_nothing_is_kept() {
+    let store = SqliteStore::temporary().unwrap();
+    let second = INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":2"#);
+    let cases = [
+        (second.replace(r#""groupId":1"#, r#""groupId":2"#), "not a group of its account"),
+        (second.replace(r#""account":"new""#, r#""account":"old""#), "no account named \"old\""),
+        (second.replace("2001:db8::1", "::ffff:192.0.2.1"), "write 192.0.2.1"),
+        (second.replace("2001:db8::1", "192.0.2.0/24"), "invalid IP address"),
+        (INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":0"#), "an identifier is 1 or more, not 0"),
+        (second.replace(r#""groupId":1,"#, ""), "missing field `groupId`"),
+        (second.replace("active", "frozen"), "unknown variant `frozen`"),
+        (second.replace("00.000000001Z", "00"), "offset component"),
+        (ACCOUNT.to_owned(), "already an account named \"new\""),
+        (
+            r#"{"whitelist":{"account":"new","first":"192.0.2.9","last":"192.0.2.1","enabled":true}}"#
+                .to_owned(),
+            "before it begins",
+        ),
+        ("not json".to_owned(), "expected"),
+    ];
+    for (line, reason) in &cases {
+        let bad = bad_lines(&store, &[ACCOUNT, GROUP, INSTANCE, line]).await;
+        assert_eq!(bad.len(), 1, "{bad:?}");
+        assert!(bad[0].0 == 4 && bad[0].1.contains(reason), "{bad:?}");
+    }
+    // All of them at once, each with its number.
+    let mut lines = vec![ACCOUNT, GROUP];
+    lines.extend(cases.iter().map(|(line, _)| line.as_str()));
+    let bad = bad_lines(&store, &lines).await;
+    let numbers: Vec<u64> = bad.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, (3..3 + cases.len() as u64).collect::<Vec<_>>());
+    // Nothing was kept: the good lines are still new.
+    assert_eq!(load(&store, &[ACCOUNT, GROUP, INSTANCE]).await.unwrap().instances, 1);
+    let twice = bad_lines(&store, &[INSTANCE, GROUP]).await;
+    assert!(
+        twice[0].1.contains("already an instance 1") && twice[1].1.contains("already a group 1"),
+        "{twice:?}"
+    );
+}
+
+#[tokio::test]
+async fn too_many_bad_lines_cut_the_reading_short() {
+    let store = SqliteStore::temporary().unwrap();
+    match load(&store, &["x"; 1000]).await {
+        Err(LoadError::Rejected(bad)) => {
+            assert!(bad.cut_short && bad.lines.len() < 100);
+            let text = bad.to_string();
+            assert!(
+                text.starts_with("at least ") && text.contains("\n  line 1: column 1: expected"),
+                "{text}"
+            );
+        }
+        other => panic!("expected bad lines, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_failing_input_leaves_nothing_behind() {
+    struct Torn;
+    impl std::io::Read for Torn {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("the cable was pulled"))
+        }
+    }
+    let store = SqliteStore::temporary().unwrap();
+    let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), Torn);
+    let error = import(&store, std::io::BufReader::new(input)).await.unwrap_err();
+    assert!(error.to_string().contains("the cable was pulled"), "{error}");
+    assert_eq!(load(&store, &[ACCOUNT]).await.unwrap().accounts, 1);
+}
+
+#[tokio::test]
+async fn seeding_twice_changes_nothing() {
+    let store = SqliteStore::temporary().unwrap();
+    let sample = seed(&store).await.unwrap();
+    assert!(sample.loaded.instances > 2500);
+    let before = store.tokens().await.unwrap();
+    assert!(matches!(seed(&store).await, Err(SeedError::Present { first }) if first.contains("aurora")));
+    assert_eq!(store.tokens().await.unwrap(), before);
+}
+
+#[tokio::test]
+async fn tokens_are_issued_listed_and_revoked() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    load(&store, &[ACCOUNT]).await.unwrap();
+    let missing = tokens::issue(store.as_ref(), "nobody", TokenKind::Api, None).await;
+    assert!(matches!(missing, Err(StoreError::Conflict { reason }) if reason.contains("nobody")));
+
+    let (id, token) = tokens::issue(store.as_ref(), "new", TokenKind::Api, None).await.unwrap();
+    let service = Service::new(store.clone());
+    assert_eq!(service.groups(&token).await, Ok(Vec::new()));
+    assert!(store.revoke_token(id, Timestamp::UNIX_EPOCH).await.unwrap());
+    assert!(store.revoke_token(id, Timestamp::now()).await.unwrap());
+    assert!(!store.revoke_token(Id::new(99).unwrap(), Timestamp::now()).await.unwrap());
+    assert_eq!(service.groups(&token).await, Err(Refusal::TokenRevoked));
+    let entries = store.tokens().await.unwrap();
+    assert_eq!(entries.len(), 1);
+    assert_eq!((entries[0].id, entries[0].revoked_at), (id, Some(Timestamp::UNIX_EPOCH)));
+}
