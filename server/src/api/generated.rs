@@ -354,15 +354,20 @@ impl Operation for ListStaticGroups {
         })
     }
 }
+/// A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square
+/// brackets. CIDR, zone identifiers and fragments are rejected.
+///
+/// Clauses: `search.ips-item`, `search.ips-port`.
+pub type AddressItem = IpEndpoint<1, 65535>;
 /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address
 /// matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
 ///
 /// Clauses: `search.ips-dedup-limit`, `search.ips-raw-limit`, `search.ips-required`.
-pub type SearchRequestIps = Distinct<IpEndpoint<1, 65535>, 1, 10000, 500>;
+pub type SearchRequestIps = Distinct<AddressItem, 1, 10000, 500>;
 /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
 ///
 /// Clauses: `search.group`.
-pub type SearchRequestGroupId = Within<0, { i64::MAX }>;
+pub type GroupFilter = Within<0, { i64::MAX }>;
 /// Page to return, counted from 1.
 ///
 /// Clauses: `search.page`.
@@ -396,7 +401,7 @@ pub struct SearchStaticInstancesRequest {
     /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
     ///
     /// Clauses: `search.group`.
-    pub group_id: Tristate<SearchRequestGroupId>,
+    pub group_id: Tristate<GroupFilter>,
     /// Three-letter country code from the country directory.
     ///
     /// Clauses: `search.country`.
@@ -573,7 +578,7 @@ impl Operation for SearchStaticInstances {
         )?;
         let ips: SearchRequestIps = fields.required("ips", FIELD_IPS)?;
         let order_no: Option<String> = fields.optional("orderNo", FIELD_ORDER_NO)?;
-        let group_id: Tristate<SearchRequestGroupId> = fields
+        let group_id: Tristate<GroupFilter> = fields
             .tristate("groupId", FIELD_GROUP_ID)?;
         let country_code: Option<String> = fields
             .optional("countryCode", FIELD_COUNTRY_CODE)?;

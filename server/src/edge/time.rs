@@ -45,7 +45,7 @@ fn is_rfc3339(text: &[u8]) -> bool {
 fn is_zone(zone: &[u8]) -> bool {
     match zone {
         [b'+' | b'-', hours @ .., b':', _, _] if fits(zone, b"+00:00") || fits(zone, b"-00:00") => {
-            hours <= b"23"
+            hours <= b"23".as_slice()
         }
         _ => fits(zone, b"Z"),
     }

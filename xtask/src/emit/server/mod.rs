@@ -12,6 +12,8 @@ mod response;
 mod separator;
 mod types;
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -27,7 +29,13 @@ const PATH: &str = "server/src/api/generated.rs";
 /// The files that the server is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let mut emitter = Emitter { document, contract: &contract, operation: None, problems: Vec::new() };
+    let mut emitter = Emitter {
+        document,
+        contract: &contract,
+        operation: None,
+        declared: BTreeSet::new(),
+        problems: Vec::new(),
+    };
     let tokens = emitter.file();
     if !emitter.problems.is_empty() {
         Problem::sort(&mut emitter.problems);
@@ -80,6 +88,8 @@ struct Emitter<'a> {
     document: &'a Document,
     contract: &'a Contract,
     operation: Option<&'a str>,
+    /// Types of requests that have been declared.
+    declared: BTreeSet<String>,
     problems: Vec<Problem>,
 }
 

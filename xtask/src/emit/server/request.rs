@@ -233,14 +233,21 @@ impl Emitter<'_> {
         description: &Option<String>,
         request: &mut Request,
     ) -> Option<TokenStream> {
+        if let Kind::Array { items, .. } = &schema.kind {
+            self.named_type(items, &format!("{hint}-item"), description, request)?;
+        }
         let ty = self.rust_type(schema, hint, Side::Request)?;
         let plain = matches!(ty.to_string().as_str(), "String" | "bool" | "Timestamp");
-        if plain || (schema.name.is_some() && schema.variants.is_some()) {
+        if schema.name.is_some() && schema.variants.is_some() || schema.name.is_none() && plain {
             return Some(ty);
         }
-        let ident = names::type_ident(hint);
+        let name = schema.name.as_deref().map_or_else(|| names::pascal(hint), names::pascal);
+        let ident = names::ident(&name);
+        if !self.declared.insert(name.clone()) {
+            return Some(quote!(#ident));
+        }
         if schema.variants.is_some() {
-            request.types.extend(self.text_enum(schema, &names::pascal(hint), Side::Request)?);
+            request.types.extend(self.text_enum(schema, &name, Side::Request)?);
         } else {
             let description = schema.description.clone().or_else(|| description.clone());
             let doc = doc(&description, &schema.citation, "A value within its limits.");

@@ -57,7 +57,14 @@ impl Emitter<'_> {
             }
             Kind::Boolean => quote!(bool),
             Kind::Array { items, min_items, max_items, max_distinct } => {
-                let item = self.rust_type(items, &format!("{hint}-item"), side)?;
+                let item = match &items.name {
+                    // `named_type` declares it.
+                    Some(name) if side == Side::Request => {
+                        let name = names::type_ident(name);
+                        quote!(#name)
+                    }
+                    _ => self.rust_type(items, &format!("{hint}-item"), side)?,
+                };
                 match (side, (min_items, max_items, max_distinct)) {
                     (Side::Response, (None, None, None)) => quote!(Vec<#item>),
                     (Side::Response, _) => {

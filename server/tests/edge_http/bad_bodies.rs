@@ -1,0 +1,216 @@
+//! Bodies that are wrong.
+
+use std::{io::Write, thread};
+
+use sallyport_server::{
+    api::generated::{
+        AddressItem, ExtractProxies, SearchRequestIps, SearchRequestPage, SearchRequestPageSize,
+        SearchStaticInstances,
+    },
+    edge::{body::MAX_BYTES, catalogue::Reason},
+};
+use serde_json::json;
+
+use super::{
+    server::{SERVER, assert_refused, search, search_as, search_target},
+    wire::{exchange, read},
+};
+
+#[track_caller]
+fn refused(body: &str, reason: Reason) -> String {
+    assert_eq!(search(r#"{"ips":["192.0.2.1"]}"#).status, 200, "the good twin");
+    assert_refused::<SearchStaticInstances>(&search(body), reason)
+}
+
+/// A search for `count` addresses, of which `distinct` differ.
+fn batch(count: usize, distinct: usize) -> String {
+    let item = |index: usize| format!("198.18.{}.{}", index / 256, index % 256);
+    json!({"ips": (0..count).map(|index| item(index % distinct)).collect::<Vec<_>>()}).to_string()
+}
+
+#[test]
+fn batches_within_and_outside_their_limits() {
+    const MOST: usize = SearchRequestIps::MAX_ITEMS;
+    const DISTINCT: usize = SearchRequestIps::MAX_DISTINCT;
+    assert_eq!(search(&batch(MOST, DISTINCT)).status, 200);
+    let message = refused(&batch(MOST + 1, 1), Reason::Invalid);
+    assert!(
+        message.contains("search.ips-raw-limit") && message.contains(&(MOST + 1).to_string()),
+        "{message}"
+    );
+    let message = refused(&batch(DISTINCT + 1, DISTINCT + 1), Reason::Invalid);
+    assert!(message.contains("search.ips-dedup-limit"), "{message}");
+    refused(r#"{"ips":[]}"#, Reason::Invalid);
+    assert!(refused("{}", Reason::Missing).contains("search.ips-required"));
+}
+
+#[test]
+fn the_largest_batch_fits_into_a_body() {
+    let longest = format!("\"[{}]:{}\",\n", ["ffff"; 8].join(":"), AddressItem::MAX_PORT);
+    assert!(longest.len() * SearchRequestIps::MAX_ITEMS + 4096 < MAX_BYTES);
+}
+
+#[test]
+fn items_that_are_not_addresses() {
+    let port = |port: u32| format!("192.0.2.1:{port}");
+    for good in [port(AddressItem::MIN_PORT.into()), port(AddressItem::MAX_PORT.into()), "2001:db8::1".into()]
+    {
+        assert_eq!(search(&json!({"ips": [good]}).to_string()).status, 200, "{good}");
+    }
+    for bad in [port(u32::from(AddressItem::MIN_PORT) - 1), port(u32::from(AddressItem::MAX_PORT) + 1)] {
+        let message = refused(&json!({"ips": ["192.0.2.9", bad]}).to_string(), Reason::Invalid);
+        assert!(message.contains("`ips[1]`") && message.contains("search.ips-port"), "{message}");
+    }
+    for bad in [
+        "192.0.2.0/24",
+        "fe80::1%eth0",
+        "[fe80::1%25eth0]:80",
+        "192.0.2",
+        "192.0.2.01",
+        " 192.0.2.1",
+        "example.org",
+        "",
+    ] {
+        let message = refused(&json!({"ips": [bad]}).to_string(), Reason::Invalid);
+        assert!(message.contains("search.ips-item"), "{message}");
+    }
+    for bad in [json!(1), json!(null), json!(["192.0.2.1"]), json!({})] {
+        refused(&json!({"ips": [bad]}).to_string(), Reason::Invalid);
+    }
+}
+
+#[test]
+fn fields_of_the_wrong_type_or_size() {
+    let (page, size) = (SearchRequestPage::MAXIMUM, SearchRequestPageSize::MAXIMUM);
+    for bad in [
+        r#""ips":"192.0.2.1""#.to_owned(),
+        format!(r#""page":{}"#, SearchRequestPage::MINIMUM - 1),
+        format!(r#""page":{}"#, page + 1),
+        format!(r#""pageSize":{}"#, SearchRequestPageSize::MINIMUM - 1),
+        format!(r#""pageSize":{}"#, size + 1),
+        r#""page":18446744073709551616"#.to_owned(),
+        r#""page":2.0"#.to_owned(),
+        r#""page":"2""#.to_owned(),
+        r#""page":null"#.to_owned(),
+        r#""groupId":-1"#.to_owned(),
+        r#""groupId":9223372036854775808"#.to_owned(),
+        r#""groupId":false"#.to_owned(),
+        r#""status":"ACTIVE""#.to_owned(),
+        r#""status":null"#.to_owned(),
+        r#""orderNo":17"#.to_owned(),
+        r#""activatedFrom":"2026-01-01T00:00:00""#.to_owned(),
+        r#""activatedFrom":"2026-01-01""#.to_owned(),
+        r#""activatedTo":1767225600"#.to_owned(),
+        r#""activatedFrom":"2026-01-02T00:00:00Z","activatedTo":"2026-01-02T00:30:00+01:00""#.to_owned(),
+    ] {
+        let body = if bad.starts_with(r#""ips""#) {
+            format!("{{{bad}}}")
+        } else {
+            format!(r#"{{"ips":["192.0.2.1"],{bad}}}"#)
+        };
+        refused(&body, Reason::Invalid);
+    }
+    for good in [
+        r#""groupId":null"#,
+        r#""groupId":0"#,
+        r#""activatedFrom":"2026-01-02T00:00:00Z","activatedTo":"2026-01-02T01:00:00+01:00""#,
+    ] {
+        assert_eq!(search(&format!(r#"{{"ips":["192.0.2.1"],{good}}}"#)).status, 200, "{good}");
+    }
+}
+
+#[test]
+fn unknown_repeated_and_empty_fields() {
+    let message = refused(r#"{"ips":["192.0.2.1"],"page_size":1}"#, Reason::Unknown);
+    assert!(message.contains("did you mean `pageSize`?"), "{message}");
+    refused(r#"{"ips":["192.0.2.1"],"page":1,"page":1}"#, Reason::Repeated);
+    refused(r#"{"ips":["192.0.2.1"],"orderNo":""}"#, Reason::Empty);
+}
+
+#[test]
+fn bodies_that_are_not_one_json_object() {
+    for bad in [
+        "",
+        "{",
+        r#"{"ips":["192.0.2.1"]} x"#,
+        r#"{"ips":["192.0.2.1"]}{}"#,
+        "nonsense",
+        r#"{"ips":["192.0.2.1"],}"#,
+        r#"{"ips":["\ud800"]}"#,
+    ] {
+        refused(bad, Reason::MalformedBody);
+    }
+    refused(&"[".repeat(100_000), Reason::MalformedBody);
+    refused(&format!(r#"{{"ips":{}1{}}}"#, "[".repeat(200), "]".repeat(200)), Reason::MalformedBody);
+    for bad in ["[]", "null", "1", "\"ips\""] {
+        refused(bad, Reason::Invalid);
+    }
+    let answer = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
+    assert_refused::<SearchStaticInstances>(&answer, Reason::MalformedBody);
+}
+
+#[test]
+fn media_types_that_are_not_json() {
+    let body = br#"{"ips":["192.0.2.1"]}"#;
+    for good in ["Content-Type: application/json", "content-type: Application/JSON; charset=utf-8"] {
+        assert_eq!(search_as(good, body).status, 200, "{good}");
+    }
+    for bad in [
+        "X-Other: 1",
+        "Content-Type: text/plain",
+        "Content-Type: application/json; charset=latin1",
+        "Content-Type: application/json\r\nContent-Encoding: gzip",
+    ] {
+        assert_refused::<SearchStaticInstances>(&search_as(bad, body), Reason::NotJson);
+    }
+}
+
+#[test]
+fn large_bodies_are_refused_while_they_are_sent() {
+    let padding = " ".repeat(MAX_BYTES);
+    let answer = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
+    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
+        search_target()
+    );
+    let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
+    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+}
+
+#[test]
+fn endless_chunks_are_refused() {
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        search_target()
+    );
+    let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
+    let stream = exchange(SERVER.address, &[head.as_bytes()]);
+    let mut writer = stream.try_clone().unwrap();
+    // The server stops listening some time after its answer, so writing may fail then.
+    let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
+    let answer = read(stream);
+    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+    writing.join().unwrap();
+}
+
+#[test]
+fn half_sent_bodies_end_in_time() {
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"ips\"",
+        search_target()
+    );
+    let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
+    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTimeout);
+}
+
+#[test]
+fn a_body_where_none_belongs_is_passed_over() {
+    let head = format!(
+        "GET {}?num=1&api_key={} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+        <ExtractProxies as sallyport_server::edge::answer::Operation>::PATH,
+        SERVER.sample.tokens.main.expose()
+    );
+    assert_eq!(read(exchange(SERVER.address, &[head.as_bytes()])).status, 200);
+}

@@ -1,0 +1,47 @@
+//! Starting and closing.
+
+use std::{sync::Arc, time::Duration};
+
+use sallyport_server::{
+    Config, StartError, api::generated::ExtractProxies, edge::answer::Operation, start,
+    store::sqlite::SqliteStore,
+};
+
+use super::wire::{exchange, send};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_server_is_gone_and_its_address_free() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let running = start(Config::loopback(store.clone())).unwrap();
+    let address = running.address();
+    assert_eq!(running.base_url(), format!("http://{address}"));
+    let asked = tokio::task::spawn_blocking(move || {
+        send(address, &format!("GET {} HTTP/1.1", ExtractProxies::PATH), b"").status
+    });
+    assert_eq!(asked.await.unwrap(), 400);
+    assert!(running.close(Duration::from_secs(5)).await);
+    let again = start(Config { listen: address, ..Config::loopback(store) }).unwrap();
+    assert_eq!(again.address(), address);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_in_use_is_named() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let running = start(Config::loopback(store.clone())).unwrap();
+    let error = start(Config { listen: running.address(), ..Config::loopback(store) }).unwrap_err();
+    assert!(matches!(&error, StartError::Listen { address, .. } if *address == running.address()));
+    assert!(error.to_string().contains(&running.address().to_string()), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_does_not_wait_for_a_caller_who_never_ends() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let running = start(Config::loopback(store)).unwrap();
+    let head = "POST /openapi/v1/static/instances/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    let _half_sent = exchange(running.address(), &[head.as_bytes()]);
+    // The server must have begun with the request, or else it has nothing to wait for.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = std::time::Instant::now();
+    assert!(!running.close(Duration::from_millis(300)).await);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}

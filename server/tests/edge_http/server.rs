@@ -1,0 +1,130 @@
+//! One server with sample data for all tests, and requests that name their operation by its generated type.
+
+use std::{
+    io::Write,
+    net::SocketAddr,
+    sync::{Arc, LazyLock, Mutex},
+    time::Duration,
+};
+
+use sallyport_server::{
+    Config, Running,
+    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    data::seed::{Sample, seed},
+    edge::{answer::Operation, catalogue::Reason},
+    start,
+    store::sqlite::SqliteStore,
+};
+use serde_json::Value;
+
+use super::wire::{Answer, send};
+
+/// The server that tests share.
+pub(crate) struct Shared {
+    pub(crate) address: SocketAddr,
+    pub(crate) sample: Sample,
+    pub(crate) log: Log,
+    _running: Running,
+    _runtime: tokio::runtime::Runtime,
+}
+
+/// Everything that is logged, at every level.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How long the shared server waits for a body.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(1);
+
+pub(crate) static SERVER: LazyLock<Shared> = LazyLock::new(|| {
+    let log = Log::default();
+    let writer = log.clone();
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (running, sample) = runtime.block_on(async {
+        let store = Arc::new(SqliteStore::temporary().unwrap());
+        let sample = seed(&*store).await.unwrap();
+        let config = Config { body_timeout: BODY_TIMEOUT, ..Config::loopback(store) };
+        (start(config).unwrap(), sample)
+    });
+    Shared { address: running.address(), sample, log, _running: running, _runtime: runtime }
+});
+
+/// GET on the path of `O` with this query.
+pub(crate) fn get<O: Operation>(query: &str) -> Answer {
+    with_headers::<O>(query, &[])
+}
+
+/// GET with headers as well.
+pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) -> Answer {
+    let headers: String = headers.iter().map(|(name, value)| format!("\r\n{name}: {value}")).collect();
+    send(SERVER.address, &format!("GET {}?{query} HTTP/1.1{headers}", O::PATH), b"")
+}
+
+/// An extraction with the main account's token and this query after it.
+pub(crate) fn extract(query: &str) -> Answer {
+    get::<ExtractProxies>(&format!("api_key={}&{query}", SERVER.sample.tokens.main.expose()))
+}
+
+pub(crate) fn groups() -> Answer {
+    get::<ListStaticGroups>(&format!("api_key={}", SERVER.sample.tokens.main.expose()))
+}
+
+/// The path and query of a search by the main account.
+pub(crate) fn search_target() -> String {
+    format!("{}?api_key={}", SearchStaticInstances::PATH, SERVER.sample.tokens.main.expose())
+}
+
+/// A search by the main account with this body.
+pub(crate) fn search(body: &str) -> Answer {
+    search_as("Content-Type: application/json", body.as_bytes())
+}
+
+/// A search with these headers and bytes.
+pub(crate) fn search_as(headers: &str, body: &[u8]) -> Answer {
+    let head = format!("POST {} HTTP/1.1\r\n{headers}\r\nContent-Length: {}", search_target(), body.len());
+    send(SERVER.address, &head, body)
+}
+
+/// That the answer is this refusal in the envelope of `O`; gives its message.
+#[track_caller]
+pub(crate) fn assert_refused<O: Operation>(answer: &Answer, reason: Reason) -> String {
+    let body = answer.json();
+    let message = body["message"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(
+        (answer.status, &body["code"]),
+        (reason.status().as_u16(), &Value::from(reason.code())),
+        "{answer:?}"
+    );
+    assert!(!message.is_empty());
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    let trace = answer.header("x-request-id").expect("X-Request-Id");
+    let fields: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    if O::PATH == ExtractProxies::PATH {
+        assert_eq!(fields, ["code", "message"]);
+    } else {
+        assert_eq!(fields, ["code", "message", "requestId"]);
+        assert_eq!(body["requestId"], trace);
+    }
+    message
+}
