@@ -117,8 +117,8 @@ impl Extraction {
 pub struct ExtractionQuery {
     /// The token's digest.
     pub digest: TokenDigest,
-    /// Address to look up in the account's whitelist.
-    pub caller_ip: Ipv4Addr,
+    /// Address to look up in the account's whitelist, which cannot hold any other than IPv4.
+    pub caller_ip: Option<Ipv4Addr>,
     /// What is asked for.
     pub parameters: Parameters,
     /// Request id to look up among the account's extractions.

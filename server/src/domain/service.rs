@@ -42,19 +42,16 @@ impl Service {
     pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Refusal> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let now = Timestamp::now();
-        // An address that no whitelist can hold is reported after the token's own faults.
         let query = ExtractionQuery {
             digest: token.digest(),
-            caller_ip: caller_ip.unwrap_or(std::net::Ipv4Addr::UNSPECIFIED),
-            parameters,
-            request_id,
+            caller_ip,
+            parameters: parameters.clone(),
+            request_id: request_id.clone(),
             pivot: rand::random(),
             now,
         };
-        let facts = known(self.store.extraction(query.clone()).await)?;
-        let (account, facts) = facts.admit(Purpose::Extraction, now)?;
+        let (account, facts) = known(self.store.extraction(query).await)?.admit(Purpose::Extraction, now)?;
         let caller_ip = caller_ip.ok_or(Refusal::CallerNotIpv4)?;
-        let ExtractionQuery { parameters, request_id, .. } = query;
         facts.admit(parameters.protocol)?;
 
         let endpoints = if let Some(earlier) = facts.earlier {

@@ -37,7 +37,7 @@ pub(super) fn facts(
         .query_row(
             named_params! {
                 ":account": account.0,
-                ":caller": StoredIp(query.caller_ip.into()),
+                ":caller": query.caller_ip.map(|ip| StoredIp(ip.into())),
                 ":protocol": query.parameters.protocol,
                 ":now": StoredTime(query.now),
             },

@@ -95,3 +95,73 @@ fn in_savepoint<T, E: From<StoreError>>(
     mine.commit().map_err(StoreError::from)?;
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(db: &Connection, value: &str) -> Result<(), StoreError> {
+        db.execute("INSERT INTO entries VALUES (?1)", [value])?;
+        Ok(())
+    }
+
+    fn entries(db: &Connection) -> Result<Vec<String>, StoreError> {
+        let mut select = db.prepare("SELECT value FROM entries ORDER BY value")?;
+        Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    #[tokio::test]
+    async fn changes_that_wait_share_a_commit_and_fail_alone() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
+        let writer = Writer::start(db).unwrap();
+        let (release, held) = mpsc::channel::<()>();
+
+        let first = writer.write(move |db| {
+            // Until the others are queued, so that they are taken together.
+            held.recv().map_err(|_| StoreError::Closed)?;
+            insert(db, "first")
+        });
+        let good = writer.write(|db| insert(db, "good"));
+        let bad = writer.write(|db| insert(db, "bad").and_then(|()| insert(db, "good")));
+        let last = writer.write(|db| insert(db, "last"));
+        let release = async {
+            release.send(()).unwrap();
+        };
+        let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
+        assert!(first.is_ok() && good.is_ok() && last.is_ok());
+        assert!(matches!(bad, Err(StoreError::Conflict { .. })), "{bad:?}");
+        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["first", "good", "last"]);
+    }
+
+    #[tokio::test]
+    async fn a_failed_commit_fails_every_change_in_it() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(
+            "PRAGMA foreign_keys = ON;
+             CREATE TABLE entries (value TEXT PRIMARY KEY);
+             CREATE TABLE links (target TEXT REFERENCES entries DEFERRABLE INITIALLY DEFERRED);",
+        )
+        .unwrap();
+        let writer = Writer::start(db).unwrap();
+        // A dangling link is found at the commit.
+        let dangling = writer.write(|db| {
+            db.execute("INSERT INTO links VALUES ('nowhere')", [])?;
+            Ok::<_, StoreError>(())
+        });
+        assert!(matches!(dangling.await, Err(StoreError::Conflict { .. })));
+        writer.write(|db| insert(db, "later")).await.unwrap();
+        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["later"]);
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_is_carried_out() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
+        let writer = Writer::start(db).unwrap();
+        let abandoned = writer.write(|db| insert(db, "abandoned"));
+        futures::pin_mut!(abandoned);
+        assert!(futures::poll!(abandoned.as_mut()).is_pending());
+        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["abandoned"]);
+    }
+}

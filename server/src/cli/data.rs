@@ -1,0 +1,113 @@
+//! `server seed` and `server import`.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufReader},
+    path::{Path, PathBuf},
+};
+
+use sallyport_server::{
+    data::{import, seed},
+    store::{
+        record::Loaded,
+        sqlite::{OpenMode, SqliteStore},
+    },
+};
+
+use super::{Database, Failure, say};
+
+/// What `seed` is told.
+#[derive(clap::Args)]
+pub(super) struct SeedArguments {
+    #[command(flatten)]
+    database: Database,
+}
+
+/// What `import` is told.
+#[derive(clap::Args)]
+pub(super) struct ImportArguments {
+    #[command(flatten)]
+    database: Database,
+    /// File to read, one JSON object a line; `-` is standard input.
+    file: PathBuf,
+}
+
+/// Fills the database and prints the tokens: the one time that they can be seen.
+pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
+    let made = Made::open(arguments.database.path())?;
+    let sample = seed::seed(&made.store).await?;
+    made.keep();
+    for line in describe(&sample) {
+        say(&line)?;
+    }
+    Ok(())
+}
+
+/// Adds the records of a file.
+pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
+    let file = &arguments.file;
+    // The input is opened first, so that a wrong name makes no database.
+    let input: Box<dyn io::Read + Send> = if file == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let input = File::open(file);
+        Box::new(input.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?)
+    };
+    let made = Made::open(arguments.database.path())?;
+    let loaded = import::import(&made.store, BufReader::new(input))
+        .await
+        .map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?;
+    made.keep();
+    say(&format!("imported {}", count(&loaded)))
+}
+
+/// The sample data in words, one line each.
+pub(super) fn describe(sample: &seed::Sample) -> Vec<String> {
+    let mut lines = vec![format!("sample data: {}", count(&sample.loaded)), String::new()];
+    lines.push("tokens, shown this once:".to_owned());
+    lines.extend(sample.tokens.list().map(|(name, token)| format!("  {name:<30} {}", token.expose())));
+    lines.push(String::new());
+    lines.push("regions:".to_owned());
+    let scarce = format!("{} (scarce, {})", sample.scarce_region, sample.scarce_count);
+    let (plentiful, empty) = (&sample.plentiful_region, &sample.empty_region);
+    lines.push(format!("  {plentiful} (plentiful), {scarce}, {empty} (empty)"));
+    lines
+}
+
+fn count(loaded: &Loaded) -> String {
+    let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = loaded;
+    format!(
+        "{accounts} accounts, {tokens} tokens, {whitelist} whitelist entries, {entitlements} entitlements, \
+         {gateways} gateways, {groups} groups, {instances} instances"
+    )
+}
+
+/// A database that goes away again if it was made for a command that failed.
+struct Made {
+    // In this order: SQLite puts its files away before ours is removed.
+    store: SqliteStore,
+    undo: Undo,
+}
+
+impl Made {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let undo = Undo((!path.exists()).then(|| path.to_owned()));
+        Ok(Self { store: SqliteStore::open(path, OpenMode::Create)?, undo })
+    }
+
+    fn keep(mut self) {
+        self.undo.0 = None;
+    }
+}
+
+/// Removes the file, if there is one to remove, when it is dropped.
+struct Undo(Option<PathBuf>);
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            // Where it cannot be removed an empty database stays, which does no harm.
+            let _ = fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The program's commands. Results go to standard output, everything else to standard error.
+#![expect(
+    clippy::print_stderr,
+    reason = "this is the program's face; its one error line goes to standard error"
+)]
+
+mod data;
+mod run;
+mod token;
+
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use sallyport_server::store::{
+    OpenError,
+    sqlite::{OpenMode, SqliteStore},
+};
+
+/// Serves proxy extraction and static IP queries from a SQLite database.
+#[derive(Parser)]
+#[command(name = "server", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  server run                              a sandbox with sample data, which is gone when it ends
+  server seed --db sandbox.db             the same data in a file; prints the tokens
+  server run --db sandbox.db              serves that file
+  server import --db real.db data.jsonl   real data, all or nothing
+  server token issue --db real.db --account acme
+
+Exit codes: 0 done, 1 failed, 2 wrong usage. A failure is one line on standard error.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve until SIGINT or SIGTERM, then finish what has begun.
+    Run(run::Arguments),
+    /// Fill a database with sample data and print its tokens, this once.
+    Seed(data::SeedArguments),
+    /// Add records from a file of JSON lines, all or nothing.
+    Import(data::ImportArguments),
+    /// Issue, list and revoke tokens.
+    #[command(subcommand)]
+    Token(token::Command),
+    /// Print the OpenAPI document that the running API emits.
+    Openapi,
+    /// Print a completion script for a shell.
+    Completions {
+        /// Shell to write it for.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where the database is.
+#[derive(clap::Args)]
+struct Database {
+    /// File of the database.
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_DB")]
+    db: PathBuf,
+}
+
+impl Database {
+    /// Opens the database, which must be there.
+    fn open(&self) -> Result<SqliteStore, OpenError> {
+        SqliteStore::open(&self.db, OpenMode::Existing)
+    }
+
+    fn path(&self) -> &Path {
+        &self.db
+    }
+}
+
+/// Why a command did not do what it was asked.
+enum Failure {
+    /// The command line asks for something that cannot be.
+    Usage(String),
+    /// Anything else.
+    Failed(String),
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Reads the command line and does what it says.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match execute(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Failed(line)) => {
+            eprintln!("error: {line}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(line)) => {
+            eprintln!("error: {line}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    match command {
+        Command::Run(arguments) => runtime.block_on(run::run(arguments)),
+        Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
+        Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
+        Command::Token(command) => runtime.block_on(token::execute(command)),
+        Command::Openapi => say(&serde_json::to_string_pretty(&sallyport_server::emitted_openapi())?),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "server", &mut script);
+            io::stdout().write_all(&script).or_else(unless_closed)
+        }
+    }
+}
+
+/// Writes a line to standard output.
+fn say(line: &str) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{line}").or_else(unless_closed)
+}
+
+/// A reader that has seen enough, like `head`, is no failure.
+fn unless_closed(error: io::Error) -> Result<(), Failure> {
+    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) }
+}

@@ -1,0 +1,223 @@
+//! The program's commands on database files, good and bad, as a user sees them.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use rusqlite::Connection;
+
+const ACCOUNT: &str = r#"{"account":{"name":"acme","realNameVerified":true}}"#;
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A database with one account.
+    fn database(&self) -> PathBuf {
+        let (path, data) = (self.path("good.db"), self.path("account.jsonl"));
+        fs::write(&data, ACCOUNT).unwrap();
+        let output = server(&["import", "--db", text(&path), text(&data)]);
+        assert_eq!(done(&output).lines().count(), 1);
+        path
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = names.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    command.args(arguments).env_remove("SALLYPORT_DB").env("RUST_BACKTRACE", "1").stdin(Stdio::null());
+    command
+}
+
+fn server(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// Standard output of a command that did what it should.
+fn done(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Standard error of a command that failed.
+fn failed(output: &Output, code: i32) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    assert!(output.stdout.is_empty());
+    assert!(!error.contains("panicked") && !error.contains("backtrace"), "{error}");
+    error
+}
+
+/// The one line of a failure.
+fn failure(output: &Output) -> String {
+    let error = failed(output, 1);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.starts_with("error: "), "{error}");
+    error
+}
+
+#[test]
+fn every_command_refuses_a_bad_database_in_one_line() {
+    let folder = Folder::new();
+    let data = folder.path("data.jsonl");
+    fs::write(&data, ACCOUNT).unwrap();
+    let refused = |path: &Path, reason: &str| {
+        for arguments in [
+            ["token", "list", "--db", text(path)].as_slice(),
+            &["token", "revoke", "--db", text(path), "1"],
+            &["token", "issue", "--db", text(path), "--account", "acme"],
+            &["import", "--db", text(path), text(&data)],
+            &["seed", "--db", text(path)],
+        ] {
+            let error = failure(&server(arguments));
+            assert!(error.contains(reason), "{arguments:?}: {error}");
+        }
+    };
+
+    let good = folder.database();
+    fs::set_permissions(&good, fs::Permissions::from_mode(0o444)).unwrap();
+    refused(&good, "read-only");
+    fs::set_permissions(&good, fs::Permissions::from_mode(0o644)).unwrap();
+
+    let before = fs::read(&good).unwrap();
+    let mut corrupt = before.clone();
+    corrupt[..100].fill(0xa5);
+    fs::write(&good, &corrupt).unwrap();
+    refused(&good, "head is damaged");
+    assert_eq!(fs::read(&good).unwrap(), corrupt, "a damaged file is evidence, and left alone");
+    fs::write(&good, before).unwrap();
+
+    Connection::open(&good).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    refused(&good, "use a newer program");
+
+    refused(folder.0.path(), "not a file");
+}
+
+#[test]
+fn a_locked_database_is_waited_for_then_reported() {
+    let folder = Folder::new();
+    let path = folder.database();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = failure(&server(&["token", "issue", "--db", text(&path), "--account", "acme"]));
+    assert!(error.contains("locked by another process"), "{error}");
+}
+
+#[test]
+fn a_missing_database_says_how_to_make_one() {
+    let folder = Folder::new();
+    let path = folder.path("missing.db");
+    for arguments in [
+        ["token", "list", "--db", text(&path)].as_slice(),
+        &["token", "revoke", "--db", text(&path), "1"],
+        &["token", "issue", "--db", text(&path), "--account", "acme"],
+    ] {
+        let error = failure(&server(arguments));
+        assert!(error.contains("no database at") && error.contains("server seed"), "{error}");
+    }
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn a_failed_import_leaves_no_new_database_and_an_old_one_as_it_was() {
+    let folder = Folder::new();
+    let (new, data) = (folder.path("new.db"), folder.path("bad.jsonl"));
+    fs::write(&data, format!("{ACCOUNT}\n{{\"acount\":1}}\n\nnonsense\n")).unwrap();
+    let error = failed(&server(&["import", "--db", text(&new), text(&data)]), 1);
+    let lines: Vec<_> = error.lines().collect();
+    assert!(lines[0].ends_with("2 bad lines; nothing was imported"), "{error}");
+    assert!(lines[1].contains("line 2: column") && lines[1].contains("unknown variant `acount`"), "{error}");
+    assert!(lines[2].contains("line 4: column"), "{error}");
+    assert_eq!(folder.names(), ["bad.jsonl"]);
+
+    failure(&server(&["import", "--db", text(&new), text(&folder.path("missing.jsonl"))]));
+    assert_eq!(folder.names(), ["bad.jsonl"]);
+
+    let path = folder.database();
+    let accounts = || -> u32 {
+        let db = Connection::open(&path).unwrap();
+        db.query_row("SELECT count(*) FROM accounts", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(accounts(), 1);
+    fs::write(&data, "{\"account\":{\"name\":\"other\",\"realNameVerified\":true}}\nnonsense\n").unwrap();
+    failed(&server(&["import", "--db", text(&path), text(&data)]), 1);
+    assert_eq!(accounts(), 1);
+}
+
+#[test]
+fn an_import_reads_standard_input() {
+    let folder = Folder::new();
+    let path = folder.path("piped.db");
+    let mut import = command(&["import", "-"])
+        .env("SALLYPORT_DB", &path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    import.stdin.take().unwrap().write_all(ACCOUNT.as_bytes()).unwrap();
+    let output = import.wait_with_output().unwrap();
+    assert!(done(&output).starts_with("imported 1 accounts, 0 tokens"));
+}
+
+#[test]
+fn a_token_is_seen_once_and_then_known_by_its_number() {
+    let folder = Folder::new();
+    let path = folder.database();
+    let output = server(&["token", "issue", "--db", text(&path), "--account", "acme", "--kind", "link"]);
+    let token = done(&output).trim_end().to_owned();
+    assert!(token.starts_with("sally_link_") && !token.contains('\n'));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(&token));
+
+    let list = || done(&server(&["token", "list", "--db", text(&path)]));
+    assert!(list().contains("acme") && list().contains("good") && !list().contains(&token));
+    let revoked = done(&server(&["token", "revoke", "--db", text(&path), "1"]));
+    assert_eq!(revoked, "token 1 is revoked\n");
+    assert!(list().contains("revoked 20"));
+    assert!(failure(&server(&["token", "revoke", "--db", text(&path), "2"])).contains("no token 2"));
+
+    let error = failed(&server(&["token", "revoke", "--db", text(&path), &token]), 2);
+    assert!(error.contains("number of a token") && !error.contains(&token), "{error}");
+    let stored = fs::read(&path).unwrap();
+    assert!(!stored.windows(token.len()).any(|window| window == token.as_bytes()));
+}
+
+#[test]
+fn seeding_prints_every_token_and_refuses_a_second_time() {
+    let folder = Folder::new();
+    let path = folder.path("sandbox.db");
+    let printed = done(&server(&["seed", "--db", text(&path)]));
+    assert_eq!(printed.matches("sally_api_").count() + printed.matches("sally_link_").count(), 10);
+    let error = failure(&server(&["seed", "--db", text(&path)]));
+    assert!(error.contains("collide") && error.contains("nothing was changed"), "{error}");
+    assert_eq!(folder.names(), ["sandbox.db"]);
+}
+
+#[test]
+fn wrong_usage_has_its_own_exit_code() {
+    for arguments in [["nonsense"].as_slice(), &[], &["seed"], &["token", "issue", "--db", "x"]] {
+        failed(&server(arguments), 2);
+    }
+    assert!(done(&server(&["--help"])).contains("Exit codes"));
+    assert!(done(&server(&["completions", "bash"])).contains("_server"));
+}

@@ -1,0 +1,149 @@
+//! `server run` and `server openapi`, as a user sees them.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+};
+
+/// A server that is stopped at the end of its test, whatever happens.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn run(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_server"))
+            .args(["run", "--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .env_remove("SALLYPORT_DB")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, output }
+    }
+
+    /// What is printed up to the address, and the address.
+    fn ready(&mut self) -> (String, SocketAddr) {
+        let mut before = String::new();
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "it ended before it listened: {before}");
+            match line.trim_end().strip_prefix("listening on http://") {
+                Some(address) => return (before, address.parse().unwrap()),
+                None => before.push_str(&line),
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
+    /// How it ended, and what it logged.
+    fn ended(&mut self) -> (ExitStatus, String) {
+        let mut log = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.child.wait().unwrap(), log)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already, which is the better case.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn get(address: SocketAddr, target: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// The path of the operation, from the document.
+fn path_of(operation: &str) -> String {
+    let document = sallyport_server::emitted_openapi();
+    let paths = document["paths"].as_object().unwrap();
+    let (path, _) = paths
+        .iter()
+        .find(|(_, methods)| methods.as_object().unwrap().values().any(|it| it["operationId"] == operation))
+        .unwrap();
+    path.clone()
+}
+
+#[test]
+fn the_sandbox_answers_until_a_signal_comes_and_logs_no_token() {
+    for signal in ["TERM", "INT"] {
+        let mut server = Server::run(&["--log", "trace"]);
+        let (printed, address) = server.ready();
+        let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
+        let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("warehouse"), "{answer}");
+        server.signal(signal);
+        let (status, log) = server.ended();
+        assert_eq!(status.code(), Some(0), "{log}");
+        assert!(!log.is_empty() && !log.contains(token));
+    }
+}
+
+#[test]
+fn a_database_keeps_its_tokens_from_run_to_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sandbox.db");
+    let seeded =
+        Command::new(env!("CARGO_BIN_EXE_server")).args(["seed", "--db"]).arg(&path).output().unwrap();
+    let printed = String::from_utf8(seeded.stdout).unwrap();
+    let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
+    for _ in 0..2 {
+        let mut server = Server::run(&["--db", path.to_str().unwrap()]);
+        let (before, address) = server.ready();
+        assert_eq!(before, "", "tokens are shown when they are made, not later");
+        let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        server.signal("TERM");
+        assert!(server.ended().0.success());
+    }
+}
+
+#[test]
+fn an_address_that_cannot_be_served_is_one_line() {
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = holder.local_addr().unwrap().to_string();
+    for (listen, code, reason) in
+        [(taken.as_str(), 1, "listen on"), ("0.0.0.0:0", 2, "not a loopback address")]
+    {
+        let output = Command::new(env!("CARGO_BIN_EXE_server"))
+            .args(["run", "--log", "off", "--listen", listen])
+            .output()
+            .unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{error}");
+        assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
+    }
+}
+
+#[test]
+fn run_makes_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing.db");
+    let mut server = Server::run(&["--db", path.to_str().unwrap()]);
+    let (status, error) = server.ended();
+    assert_eq!(status.code(), Some(1));
+    assert!(error.contains("no database at") && error.lines().count() == 1, "{error}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_emitted_document_is_printed_as_json() {
+    let output = Command::new(env!("CARGO_BIN_EXE_server")).arg("openapi").output().unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document, sallyport_server::emitted_openapi());
+}
