@@ -16,6 +16,8 @@
 pub mod check;
 mod checks;
 pub mod contract;
+#[cfg(feature = "embedded")]
+pub mod embedded;
 pub mod report;
 pub mod run;
 pub mod target;

@@ -1,4 +1,4 @@
-use std::pin::Pin;
+use futures::future::BoxFuture;
 
 use super::{Complaint, Probe, Sighting};
 use crate::contract::OperationId;
@@ -37,7 +37,7 @@ pub struct Cost {
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// It sends requests of its own.
-    Probe(for<'a> fn(&'a Probe<'a>) -> Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'a>>),
+    Probe(for<'a> fn(&'a Probe<'a>) -> BoxFuture<'a, Result<(), Stop>>),
     /// It looks at every exchange of every check. None means that the exchange does not concern it.
     Watch(fn(&Sighting<'_>) -> Option<Vec<Complaint>>),
 }

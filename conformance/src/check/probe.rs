@@ -1,5 +1,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use reqwest::Url;
 use serde_json::Value;
 
 use super::judgement::excerpt;
@@ -32,6 +33,7 @@ struct Notes {
     findings: Vec<Finding>,
     observations: Vec<Observation>,
     accepted: Vec<Request>,
+    request_ids: u32,
     misuse: Option<String>,
 }
 
@@ -80,6 +82,21 @@ impl<'a> Probe<'a> {
         &self.context.target.token
     }
 
+    /// Where the target is.
+    #[must_use]
+    pub fn base(&self) -> &'a Url {
+        self.context.target.base()
+    }
+
+    /// A request id that no earlier run has sent.
+    #[must_use]
+    pub fn fresh_request_id(&self) -> String {
+        let mut notes = self.notes();
+        notes.request_ids += 1;
+        let nanos = jiff::Timestamp::now().as_nanosecond();
+        format!("sallyport-{:x}-{}-{}", nanos, self.check.id, notes.request_ids)
+    }
+
     /// An extraction that should be accepted: the fewest gateways, from the plentiful region when one is known.
     #[must_use]
     pub fn extract(&self) -> Request {
@@ -122,6 +139,14 @@ impl<'a> Probe<'a> {
         self.search([own.unwrap_or(Self::NOBODYS_ADDRESS)])
     }
 
+    /// At most `most` of the account's own addresses, spread evenly over those that the tester supplied.
+    #[must_use]
+    pub fn own_addresses(&self, most: usize) -> Vec<&'a str> {
+        let own = &self.facts().own_addresses;
+        let count = own.len().min(most);
+        (0..count).map(|index| own[index * own.len() / count].as_str()).collect()
+    }
+
     /// Sends a request, waiting out 429 and 503.
     ///
     /// # Errors
@@ -144,16 +169,26 @@ impl<'a> Probe<'a> {
     /// Inconclusive when it is not accepted: then nothing can be said of what the check is about.
     pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
         let (exchange, judgement) = self.send(request).await?;
-        match accepted(exchange, &judgement) {
-            Ok(accepted) => {
-                self.notes().accepted.push(request.clone());
-                Ok(accepted)
-            }
-            Err(_) => Err(Stop::Inconclusive(self.redact(&format!(
-                "the control was not accepted, so nothing can be said: {}",
-                judgement.description()
-            )))),
+        let Some(accepted) = accepted(&exchange, &judgement) else {
+            let what = judgement.description();
+            return Err(
+                self.inconclusive(&format!("the control was not accepted, so nothing can be said: {what}"))
+            );
+        };
+        self.notes().accepted.push(request.clone());
+        Ok(accepted)
+    }
+
+    /// Like [`Probe::control`], but sends nothing when this check has shown before that the request is accepted.
+    ///
+    /// # Errors
+    /// As for [`Probe::control`].
+    pub async fn ground(&self, request: &Request) -> Result<(), Stop> {
+        let shown = self.notes().accepted.contains(request);
+        if !shown {
+            self.control(request).await?;
         }
+        Ok(())
     }
 
     /// Sends a request that the clause wants accepted, and reports a finding when it is not. `why` says what is special
@@ -168,14 +203,15 @@ impl<'a> Probe<'a> {
         request: &Request,
     ) -> Result<Option<Accepted>, Stop> {
         let (exchange, judgement) = self.send(request).await?;
-        match accepted(exchange, &judgement) {
-            Ok(accepted) => Ok(Some(accepted)),
-            Err(_) if matches!(judgement, Judgement::Busy(_)) => Err(busy(&judgement)),
-            Err(exchange) => {
-                self.finding(clause, &format!("accepted: {why}"), judgement.description(), &[&exchange]);
-                Ok(None)
+        let accepted = accepted(&exchange, &judgement);
+        match &judgement {
+            Judgement::Accepted => {}
+            Judgement::Busy(_) | Judgement::Unreachable(_) => return Err(busy(&judgement)),
+            Judgement::Rejected(what) | Judgement::Muddled(what) | Judgement::Broken(what) => {
+                self.finding(clause, &format!("accepted: {why}"), what, &[&exchange]);
             }
         }
+        Ok(accepted)
     }
 
     /// Shows that the good twin is accepted, then sends the bad one, and reports a finding when that is accepted too or
@@ -184,10 +220,7 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// Inconclusive when the good twin is not accepted, or the service is busy all the time.
     pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
-        let shown = self.notes().accepted.contains(good);
-        if !shown {
-            self.control(good).await?;
-        }
+        self.ground(good).await?;
         self.rejects(clause, why, bad).await
     }
 
@@ -281,7 +314,7 @@ impl<'a> Probe<'a> {
                     let judgement = judge(exchange);
                     let facts = self.facts();
                     let sighting =
-                        Sighting { contract, facts, operation, form, judgement: &judgement, answer };
+                        Sighting { contract, facts, operation, form, judgement: &judgement, request, answer };
                     self.context.watchtower.show(&sighting, exchange, self.context.redactor);
                 }
             })
@@ -350,10 +383,12 @@ impl<'a> Probe<'a> {
     }
 }
 
-fn accepted(exchange: Exchange, judgement: &Judgement) -> Result<Accepted, Exchange> {
+fn accepted(exchange: &Exchange, judgement: &Judgement) -> Option<Accepted> {
     match (&exchange.result, judgement) {
-        (Ok(answer), Judgement::Accepted) => Ok(Accepted { answer: answer.clone(), exchange }),
-        _ => Err(exchange),
+        (Ok(answer), Judgement::Accepted) => {
+            Some(Accepted { answer: answer.clone(), exchange: exchange.clone() })
+        }
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use super::judgement::excerpt;
 use super::{Check, Form, Judgement, Run};
 use crate::contract::{Contract, OperationId};
 use crate::target::Facts;
-use crate::wire::{Answer, Exchange, Recorded, Redactor};
+use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 
 /// One answer that any check received, for a watching check to look at.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Sighting<'a> {
     pub form: Form,
     /// What the answer means.
     pub judgement: &'a Judgement,
+    /// What was sent.
+    pub request: &'a Request,
     /// The answer.
     pub answer: &'a Answer,
 }

@@ -41,6 +41,7 @@ pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, Environ
         token_not_whitelisted: secret(Fact::TokenNotWhitelisted),
         token_not_verified: secret(Fact::TokenNotVerified),
         token_not_entitled: secret(Fact::TokenNotEntitled),
+        token_partly_entitled: secret(Fact::TokenPartlyEntitled),
         plentiful_region: text(Fact::PlentifulRegion),
         scarce_region: text(Fact::ScarceRegion),
         empty_region: text(Fact::EmptyRegion),

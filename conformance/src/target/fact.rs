@@ -30,8 +30,10 @@ pub struct Facts {
     pub token_not_whitelisted: Option<Secret>,
     /// Token of an account that was not real-name verified.
     pub token_not_verified: Option<Secret>,
-    /// Token of an account without an entitlement for any protocol.
+    /// Token of an account that is entitled to no protocol.
     pub token_not_entitled: Option<Secret>,
+    /// Token of an account that is entitled to some protocols and not to all.
+    pub token_partly_entitled: Option<Secret>,
     /// A region with many gateways.
     pub plentiful_region: Option<String>,
     /// A region with fewer gateways than one call may ask for, and at least one.
@@ -82,6 +84,8 @@ pub enum Fact {
     TokenNotVerified,
     /// [`Facts::token_not_entitled`].
     TokenNotEntitled,
+    /// [`Facts::token_partly_entitled`].
+    TokenPartlyEntitled,
     /// [`Facts::plentiful_region`].
     PlentifulRegion,
     /// [`Facts::scarce_region`].
@@ -96,7 +100,7 @@ pub enum Fact {
 
 impl Fact {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::OwnAddresses,
         Self::Orders,
         Self::ForeignAddresses,
@@ -110,6 +114,7 @@ impl Fact {
         Self::TokenNotWhitelisted,
         Self::TokenNotVerified,
         Self::TokenNotEntitled,
+        Self::TokenPartlyEntitled,
         Self::PlentifulRegion,
         Self::ScarceRegion,
         Self::EmptyRegion,
@@ -134,6 +139,7 @@ impl Fact {
             Self::TokenNotWhitelisted => "SALLYPORT_NOT_WHITELISTED_API_KEY",
             Self::TokenNotVerified => "SALLYPORT_NOT_VERIFIED_API_KEY",
             Self::TokenNotEntitled => "SALLYPORT_NOT_ENTITLED_API_KEY",
+            Self::TokenPartlyEntitled => "SALLYPORT_PARTLY_ENTITLED_API_KEY",
             Self::PlentifulRegion => "SALLYPORT_PLENTIFUL_REGION",
             Self::ScarceRegion => "SALLYPORT_SCARCE_REGION",
             Self::EmptyRegion => "SALLYPORT_EMPTY_REGION",
@@ -159,6 +165,9 @@ impl Fact {
             Self::TokenNotWhitelisted => "the token of an account whose whitelist lacks this machine",
             Self::TokenNotVerified => "the token of an account that is not real-name verified",
             Self::TokenNotEntitled => "the token of an account without an entitlement",
+            Self::TokenPartlyEntitled => {
+                "the token of an account that is entitled to some protocols, not to all"
+            }
             Self::PlentifulRegion => "a region with many gateways",
             Self::ScarceRegion => "a region with a few gateways only",
             Self::EmptyRegion => "a region without gateways",
@@ -192,6 +201,7 @@ impl Facts {
             Fact::TokenNotWhitelisted => self.token_not_whitelisted.is_some(),
             Fact::TokenNotVerified => self.token_not_verified.is_some(),
             Fact::TokenNotEntitled => self.token_not_entitled.is_some(),
+            Fact::TokenPartlyEntitled => self.token_partly_entitled.is_some(),
             Fact::PlentifulRegion => self.plentiful_region.is_some(),
             Fact::ScarceRegion => self.scarce_region.is_some(),
             Fact::EmptyRegion => self.empty_region.is_some(),
@@ -210,6 +220,7 @@ impl Facts {
             token_not_whitelisted,
             token_not_verified,
             token_not_entitled,
+            token_partly_entitled,
             canaries,
             // Not secret.
             own_addresses: _,
@@ -231,6 +242,7 @@ impl Facts {
             token_not_whitelisted,
             token_not_verified,
             token_not_entitled,
+            token_partly_entitled,
         ];
         tokens.into_iter().flatten().chain(canaries)
     }

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -8,15 +9,15 @@ use serde_json::Value;
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    headers: Vec<(String, Vec<u8>)>,
+    headers: Arc<[(String, Vec<u8>)]>,
     body: Bytes,
-    json: Option<Value>,
+    json: Option<Arc<Value>>,
 }
 
 impl Answer {
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
-        let json = serde_json::from_slice(&body).ok();
-        Self { status, headers, body, json }
+        let json = serde_json::from_slice(&body).ok().map(Arc::new);
+        Self { status, headers: headers.into(), body, json }
     }
 
     /// Every value of a header, in the order of the answer; bytes that are no UTF-8 are replaced.
@@ -53,7 +54,7 @@ impl Answer {
     /// The body as JSON, when it is.
     #[must_use]
     pub fn json(&self) -> Option<&Value> {
-        self.json.as_ref()
+        self.json.as_deref()
     }
 
     /// The member of the JSON body at a pointer.

@@ -1,6 +1,19 @@
+mod https_verified;
 mod no_secrets_watched;
+mod own_account_instances;
+mod prefix_served;
 mod throttled_retry_after_watched;
+mod token_required_missing;
+mod token_required_revoked;
 
 use crate::check::Check;
 
-pub(super) static CHECKS: &[&Check] = &[&no_secrets_watched::CHECK, &throttled_retry_after_watched::CHECK];
+pub(super) static CHECKS: &[&Check] = &[
+    &https_verified::CHECK,
+    &no_secrets_watched::CHECK,
+    &own_account_instances::CHECK,
+    &prefix_served::CHECK,
+    &throttled_retry_after_watched::CHECK,
+    &token_required_missing::CHECK,
+    &token_required_revoked::CHECK,
+];

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::page::whole;
+use super::page::{SAMPLE, whole};
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
@@ -21,9 +21,7 @@ const MOST_ITEMS: usize = 6;
 /// S(ip:port) is the part of S(ip) with that port, for a few addresses of each family. A repeated read of the whole
 /// shows that nothing moved meanwhile.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let limit = probe.contract().search.distinct_items;
-    let own = probe.facts().own_addresses.iter().take(limit);
-    let everything = probe.search(own.map(String::as_str));
+    let everything = probe.search(probe.own_addresses(SAMPLE));
     let before = whole(probe, &everything).await?;
     let usable = before.instances.values().filter_map(|instance| Some((instance, instance.with_port()?)));
     let (v6, v4): (Vec<_>, Vec<_>) = usable.partition(|(instance, _)| instance.ip.is_ipv6());

@@ -8,6 +8,9 @@ use serde_json::Value;
 use crate::check::{Accepted, Probe, Stop};
 use crate::wire::{Exchange, Request};
 
+/// How many of the account's addresses a check looks at: enough to see every kind, few enough for one page.
+pub(super) const SAMPLE: usize = 100;
+
 /// One page of a result.
 #[derive(Debug)]
 pub(super) struct Page {

@@ -1,0 +1,25 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::token;
+
+pub(super) static CHECK: Check = Check {
+    id: "all.token-required.missing",
+    title: "no operation answers without a known token",
+    operation: None,
+    clauses: &["all.token-required"],
+    needs: &[],
+    cost: Cost::extraction(12, 1),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let contract = probe.contract();
+    let requests = [
+        (probe.extract(), &contract.extract.api_key),
+        (probe.groups(), &contract.groups.api_key),
+        (probe.any_search(), &contract.search.api_key),
+    ];
+    for (good, api_key) in &requests {
+        token::required(probe, "all.token-required", good, &api_key.name).await?;
+    }
+    Ok(())
+}

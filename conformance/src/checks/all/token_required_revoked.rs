@@ -1,0 +1,27 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "all.token-required.revoked",
+    title: "no operation answers to a revoked token",
+    operation: None,
+    clauses: &["all.token-required"],
+    needs: &[Fact::RevokedToken],
+    cost: Cost::extraction(6, 1),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
+    let contract = probe.contract();
+    let requests = [
+        (probe.extract(), &contract.extract.api_key),
+        (probe.groups(), &contract.groups.api_key),
+        (probe.any_search(), &contract.search.api_key),
+    ];
+    for (good, api_key) in &requests {
+        let bad = good.clone().query(&api_key.name, revoked.expose());
+        probe.refuses("all.token-required", "the token was revoked", good, &bad).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+use serde_json::Value;
+
+use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.error-envelope.watched",
+    title: "a refused extraction has a code other than 0 and a message",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.error-envelope"],
+    needs: &[],
+    cost: Cost::requests(0),
+    run: Run::Watch(watch),
+};
+
+/// Codes may be numbers or strings, and there may be more fields. Throttling often comes from a machine in front of the
+/// service, so it is left out.
+fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
+    let answer = sighting.answer;
+    if !matches!(sighting.judgement, Judgement::Rejected(_) | Judgement::Muddled(_))
+        || answer.at("/data").is_some()
+    {
+        return None;
+    }
+    let success = sighting.contract.extract.operation.success.code;
+    let code = answer.at("/code");
+    let mut faults = Vec::new();
+    if !code.is_some_and(|code| code.is_number() || code.is_string()) {
+        faults.push(("code", "a code".to_owned()));
+    }
+    if code.and_then(Value::as_i64) == Some(success) {
+        faults.push(("success", format!("a code other than {success}")));
+    }
+    if !answer.at("/message").is_some_and(Value::is_string) {
+        faults.push(("message", "a message".to_owned()));
+    }
+    let complaint = |(key, expected): (&str, String)| Complaint {
+        clause: "extract.error-envelope".to_owned(),
+        key: key.to_owned(),
+        expected: format!("{expected} in the JSON body of a refusal"),
+        actual: sighting.judgement.description().to_owned(),
+    };
+    Some(faults.into_iter().map(complaint).collect())
+}

@@ -1,0 +1,33 @@
+//! Extractions that are sent again with their request id.
+
+use super::count::entries;
+use crate::check::{Probe, Stop};
+use crate::wire::Request;
+
+/// Entries that are asked for: enough that two extractions hardly choose the same by chance.
+pub(super) const ENTRIES: i64 = 5;
+
+/// An extraction of several entries, without a request id.
+pub(super) fn request(probe: &Probe<'_>) -> Request {
+    probe.extract().query(&probe.contract().extract.num.name, ENTRIES)
+}
+
+/// Sends one request and then others that stand for the same extraction, and reports those that came to another.
+///
+/// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
+pub(super) async fn judge(
+    probe: &Probe<'_>,
+    clause: &str,
+    first: &Request,
+    again: &[(&str, Request)],
+) -> Result<(), Stop> {
+    let first = probe.control(first).await?;
+    for (why, request) in again {
+        let Some(second) = probe.accepts(clause, why, request).await? else { continue };
+        if entries(&first.answer) != entries(&second.answer) {
+            let expected = format!("the same gateways: {why}");
+            probe.finding(clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
+        }
+    }
+    Ok(())
+}

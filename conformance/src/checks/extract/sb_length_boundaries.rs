@@ -1,0 +1,23 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::boundary;
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.sb-length.boundaries",
+    title: "sb is measured in bytes of UTF-8",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.sb-length"],
+    needs: &[],
+    cost: Cost::extraction(5, 3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let good = probe
+        .extract()
+        .query(&extract.return_type.name, &extract.text)
+        .query(&extract.lb.name, &extract.custom_separator)
+        .query(&extract.sb.name, "|");
+    boundary::parameter(probe, &extract.sb, &good, |_| true).await
+}

@@ -1,0 +1,23 @@
+use super::text;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.separator.default",
+    title: "without lb the default separator is used",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.separator"],
+    needs: &[],
+    cost: Cost::extraction(1, 3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
+    let separator = extract.separators.iter().find(|separator| Some(separator.code.as_str()) == default);
+    let separator =
+        separator.ok_or_else(|| Stop::Error("the default of lb names no separator".to_owned()))?;
+    let accepted = probe.control(&text::request(probe)).await?;
+    text::judge(probe, &accepted, &separator.text)
+}

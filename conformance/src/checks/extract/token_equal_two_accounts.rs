@@ -1,0 +1,27 @@
+use super::transport::Transport;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.token-equal.two-accounts",
+    title: "valid tokens of two accounts in two transports are refused",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.token-equal"],
+    needs: &[Fact::SecondToken],
+    cost: Cost::extraction(9, 3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    for first in Transport::ALL {
+        let good = first.carry(probe, probe.extract_without_token(), probe.token().expose());
+        for other in Transport::ALL.into_iter().filter(|other| *other != first) {
+            let bad = other.carry(probe, good.clone(), second.expose());
+            let why = format!("one account in {} and another in {}", first.name(), other.name());
+            probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+        }
+    }
+    Ok(())
+}

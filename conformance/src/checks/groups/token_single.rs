@@ -1,0 +1,24 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::token;
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "groups.token.single",
+    title: "a listing takes one token: none, an empty one, a repeated one are refused",
+    operation: Some(OperationId::Groups),
+    clauses: &["groups.token"],
+    needs: &[],
+    cost: Cost::requests(5),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    let good = probe.groups();
+    let token = probe.token().expose();
+    let repeated = good.clone().add_query(name, token);
+    probe.refuses("groups.token", "the token is sent twice", &good, &repeated).await?;
+    let contradicting = good.clone().add_query(name, token::UNKNOWN);
+    probe.refuses("groups.token", "two tokens are sent", &good, &contradicting).await?;
+    token::required(probe, "groups.token", &good, name).await
+}

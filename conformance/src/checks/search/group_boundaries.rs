@@ -1,0 +1,24 @@
+use serde_json::Value;
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::boundary;
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.group.boundaries",
+    title: "groupId is refused below 0, and taken as 0 and as null",
+    operation: Some(OperationId::Search),
+    clauses: &["search.group"],
+    needs: &[],
+    cost: Cost::requests(7),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let group = &probe.contract().search.group_id;
+    let good = probe.any_search();
+    boundary::property(probe, group, &good, |_| true).await?;
+    let null = good.clone().field(&group.name, Value::Null);
+    probe.accepts("search.group", "groupId is null, which means all groups", &null).await?;
+    Ok(())
+}

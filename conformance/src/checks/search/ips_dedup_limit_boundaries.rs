@@ -1,0 +1,59 @@
+use std::net::Ipv6Addr;
+
+use super::addresses;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.ips-dedup-limit.boundaries",
+    title: "distinct addresses are counted by address and port, after duplicates are taken out",
+    operation: Some(OperationId::Search),
+    clauses: &["search.ips-dedup-limit"],
+    needs: &[],
+    cost: Cost::requests(11),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let most = probe.contract().search.distinct_items;
+    let good = probe.any_search();
+    probe.ground(&good).await?;
+
+    let full = addresses::distinct(most);
+    let full_ports = addresses::ports(most);
+    let twice: Vec<_> = full.iter().chain(&full).cloned().collect();
+    let respelled: Vec<_> =
+        full.iter().cloned().chain(full.iter().filter_map(|item| respell(item))).collect();
+    let allowed = [
+        ("addresses", full.clone()),
+        ("ports of two addresses", full_ports.clone()),
+        ("addresses, each of them twice", twice),
+        ("addresses, those of IPv6 respelled as well", respelled),
+    ];
+    for (why, items) in allowed {
+        let why = format!("{most} distinct {why}");
+        probe.accepts("search.ips-dedup-limit", &why, &probe.search(items)).await?;
+    }
+
+    let one_more: Vec<_> = full.iter().cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let with_port: Vec<_> = full.iter().cloned().chain([format!("{}:1", full[0])]).collect();
+    let last: Vec<_> = full.iter().chain(&full).cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let refused = [
+        ("addresses", one_more),
+        ("ports of two addresses", addresses::ports(most + 1)),
+        ("items, one of them an address with and without a port", with_port),
+        ("addresses, after all others came twice", last),
+    ];
+    for (why, items) in refused {
+        let why = format!("{} distinct {why}", most + 1);
+        probe.refuses("search.ips-dedup-limit", &why, &good, &probe.search(items)).await?;
+    }
+    Ok(())
+}
+
+/// The same IPv6 address written out in capitals.
+fn respell(item: &str) -> Option<String> {
+    let address: Ipv6Addr = item.parse().ok()?;
+    let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
+    Some(segments.join(":"))
+}

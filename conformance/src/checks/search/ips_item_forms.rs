@@ -1,0 +1,30 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.ips-item.forms",
+    title: "each form of an item is accepted",
+    operation: Some(OperationId::Search),
+    clauses: &["search.ips-item"],
+    needs: &[],
+    cost: Cost::requests(8),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    probe.ground(&probe.any_search()).await?;
+    for item in FORMS {
+        probe.accepts("search.ips-item", &format!("the item {item}"), &probe.search([item])).await?;
+    }
+    Ok(())
+}
+
+const FORMS: [&str; 7] = [
+    "203.0.113.250",
+    "203.0.113.250:8080",
+    "2001:db8::250",
+    "[2001:db8::250]:8080",
+    "2001:0DB8:0000:0000:0000:0000:0000:0250",
+    "::1",
+    "255.255.255.255",
+];

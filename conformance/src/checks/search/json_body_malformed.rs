@@ -1,0 +1,34 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.json-body.malformed",
+    title: "a body that is not one JSON object is refused",
+    operation: Some(OperationId::Search),
+    clauses: &["search.json-body"],
+    needs: &[],
+    cost: Cost::requests(9),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let good = probe.any_search();
+    let bytes = good.body_bytes().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let cut = text[..text.len() - 1].to_owned();
+    let bodies = [
+        ("an array", format!("[{text}]")),
+        ("a string", "\"203.0.113.250\"".to_owned()),
+        ("a number", "1".to_owned()),
+        ("null", "null".to_owned()),
+        ("no body", String::new()),
+        ("an object that does not end", cut),
+        ("no JSON", "ips=203.0.113.250".to_owned()),
+        ("nested a thousand times", "[".repeat(1_000)),
+    ];
+    for (why, body) in bodies {
+        let bad = good.clone().body("application/json", body);
+        probe.refuses("search.json-body", &format!("the body is {why}"), &good, &bad).await?;
+    }
+    Ok(())
+}

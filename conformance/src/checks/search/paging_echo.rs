@@ -1,0 +1,43 @@
+use serde_json::Value;
+
+use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.paging.echo",
+    title: "page and pageSize come back as asked, or as their defaults",
+    operation: Some(OperationId::Search),
+    clauses: &["search.page", "search.page-size", "search.paging"],
+    needs: &[],
+    cost: Cost::requests(4),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let plain = probe.any_search();
+    let (page, size) = (&search.page.name, &search.page_size.name);
+    let first = *search.pages.start();
+    let sizes = [*search.page_sizes.start(), *search.page_sizes.end(), search.default_page_size + 1];
+    let accepted = probe.control(&plain).await?;
+    let defaults =
+        [("search.page", page, search.default_page), ("search.page-size", size, search.default_page_size)];
+    for (clause, name, expected) in defaults {
+        echo(probe, clause, &accepted, name, expected);
+    }
+    for asked in sizes {
+        let accepted = probe.control(&plain.clone().field(page, first).field(size, asked)).await?;
+        echo(probe, "search.paging", &accepted, page, first);
+        echo(probe, "search.paging", &accepted, size, asked);
+    }
+    Ok(())
+}
+
+/// The answer names both as the request does.
+fn echo(probe: &Probe<'_>, clause: &str, accepted: &Accepted, name: &str, expected: i64) {
+    let actual = accepted.answer.at(&format!("/data/{name}"));
+    if actual.and_then(Value::as_i64) != Some(expected) {
+        let actual = actual.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+        probe.finding(clause, &format!("data.{name} is {expected}"), &actual, &[&accepted.exchange]);
+    }
+}

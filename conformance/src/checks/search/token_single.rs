@@ -1,0 +1,23 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::token;
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.token.single",
+    title: "a search takes one token: none, an empty one, a repeated one are refused",
+    operation: Some(OperationId::Search),
+    clauses: &["search.token"],
+    needs: &[],
+    cost: Cost::requests(6),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().search.api_key.name;
+    let good = probe.any_search();
+    let repeated = good.clone().add_query(name, probe.token().expose());
+    probe.refuses("search.token", "the token is sent twice", &good, &repeated).await?;
+    let contradicting = good.clone().add_query(name, token::UNKNOWN);
+    probe.refuses("search.token", "two tokens are sent", &good, &contradicting).await?;
+    token::required(probe, "search.token", &good, name).await
+}

@@ -1,0 +1,20 @@
+//! The one thing that every other check stands on.
+
+use crate::check::{Judgement, Probe, Stop};
+use crate::wire::Request;
+
+/// Sends a request in order, and reports an answer that is a success in half only. A refusal may have reasons that the
+/// suite can't know, such as a token that is no longer valid.
+pub(super) async fn judge(probe: &Probe<'_>, clause: &str, request: &Request) -> Result<(), Stop> {
+    let (exchange, judgement) = probe.send(request).await?;
+    match &judgement {
+        Judgement::Accepted => Ok(()),
+        Judgement::Muddled(what) => {
+            probe.finding(clause, "the HTTP status and the code of a success together", what, &[&exchange]);
+            Ok(())
+        }
+        refused => {
+            Err(probe.inconclusive(&format!("a request in order was refused: {}", refused.description())))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The reference server with sample data, for runs without a base URL. Nothing else in this crate knows the server.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
+use sallyport_server::store::OpenError;
+use sallyport_server::store::sqlite::SqliteStore;
+use sallyport_server::{Config, Running, StartError, start};
+
+use crate::target::{Fact, Facts, HeldOrder, Secret, Target, TargetError};
+
+/// A running reference server, and the target that it makes.
+#[derive(Debug)]
+pub struct Reference {
+    running: Running,
+    target: Target,
+}
+
+/// Why the reference server can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ReferenceError {
+    /// No temporary database.
+    #[error("the reference server has no database: {0}")]
+    Open(#[from] OpenError),
+    /// No sample data.
+    #[error("the reference server has no sample data: {0}")]
+    Seed(#[from] SeedError),
+    /// No address.
+    #[error("the reference server can't be started: {0}")]
+    Start(#[from] StartError),
+    /// No target.
+    #[error("the reference server has an address that can't be used: {0}")]
+    Target(#[from] TargetError),
+}
+
+impl Reference {
+    /// Time that running calls have to end.
+    const CLOSING: Duration = Duration::from_secs(5);
+
+    /// Starts a server on a free port of the loopback interface, with sample data in a temporary database.
+    ///
+    /// # Errors
+    /// When the database, the data or the port can't be had.
+    pub async fn start() -> Result<Self, ReferenceError> {
+        let store = Arc::new(SqliteStore::temporary()?);
+        let sample = seed(store.as_ref()).await?;
+        let running = start(Config::loopback(store))?;
+        let token = Secret::new("API_KEY", sample.tokens.main.expose());
+        let target = Target::new(&running.base_url(), token, facts(sample), false)?;
+        Ok(Self { running, target })
+    }
+
+    /// The server as a target, with every fact.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Stops the server.
+    pub async fn close(self) {
+        // Calls that are still running go down with the runtime.
+        let _ = self.running.close(Self::CLOSING).await;
+    }
+}
+
+fn facts(sample: Sample) -> Facts {
+    let Sample {
+        loaded: _,
+        tokens,
+        addresses,
+        orders,
+        foreign_addresses,
+        foreign_order,
+        foreign_group,
+        shared_addresses,
+        plentiful_region,
+        scarce_region,
+        scarce_count: _,
+        empty_region,
+        canaries,
+    } = sample;
+    let SampleTokens {
+        main: _,
+        link,
+        revoked,
+        expired: _,
+        second,
+        empty,
+        not_whitelisted,
+        not_verified,
+        not_entitled,
+        http_only,
+    } = tokens;
+    let secret = |fact: Fact, value: &str| Some(Secret::new(fact.variable(), value));
+    let held = |order: sallyport_server::data::seed::Order| HeldOrder {
+        number: order.number,
+        addresses: order.addresses.iter().map(ToString::to_string).collect(),
+    };
+    Facts {
+        own_addresses: addresses.iter().map(ToString::to_string).collect(),
+        orders: orders.into_iter().map(held).collect(),
+        foreign_addresses: foreign_addresses.iter().map(ToString::to_string).collect(),
+        foreign_order: Some(foreign_order),
+        foreign_group: Some(foreign_group.get()),
+        shared_address: shared_addresses.first().map(ToString::to_string),
+        second_token: secret(Fact::SecondToken, second.expose()),
+        empty_token: secret(Fact::EmptyToken, empty.expose()),
+        link_credential: secret(Fact::LinkCredential, link.expose()),
+        revoked_token: secret(Fact::RevokedToken, revoked.expose()),
+        token_not_whitelisted: secret(Fact::TokenNotWhitelisted, not_whitelisted.expose()),
+        token_not_verified: secret(Fact::TokenNotVerified, not_verified.expose()),
+        token_not_entitled: secret(Fact::TokenNotEntitled, not_entitled.expose()),
+        token_partly_entitled: secret(Fact::TokenPartlyEntitled, http_only.expose()),
+        plentiful_region: Some(plentiful_region),
+        scarce_region: Some(scarce_region),
+        empty_region: Some(empty_region),
+        egress_ip: Some(Ipv4Addr::LOCALHOST),
+        canaries: canaries.into_iter().map(|canary| Secret::new(Fact::Canaries.variable(), canary)).collect(),
+    }
+}
