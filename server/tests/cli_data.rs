@@ -1,4 +1,5 @@
 //! The program's commands on database files, good and bad, as a user sees them.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
 //! `server run` and `server openapi`, as a user sees them.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

@@ -1,4 +1,5 @@
 //! Extraction on a real database with the sample data.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{collections::HashSet, net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
 //! Searches on a real database, held against a naive model in memory.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -14,7 +15,7 @@ use sallyport_server::{
     },
     store::{
         Store,
-        record::{Account, GroupRecord, InstanceRecord, Line, Record, TokenRecord},
+        record::{Account, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
         sqlite::SqliteStore,
     },
 };
@@ -187,7 +188,7 @@ fn instances() -> Vec<InstanceRecord> {
                         // Groups 1 and 2 belong to the first account, 3 and 4 to the second.
                         group_id: (group < 2).then(|| Id::new(group + 1 + 2 * owner as i64).unwrap()),
                         username: None,
-                        password: Some("hidden".to_owned()),
+                        password: Some(ProxyPassword::new("hidden")),
                     });
                 }
             }

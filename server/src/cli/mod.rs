@@ -41,7 +41,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage. A failure is one line on standard e
 #[derive(Subcommand)]
 enum Command {
     /// Serve until SIGINT or SIGTERM, then finish what has begun.
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Fill a database with sample data and print its tokens, this once.
     Seed(data::SeedArguments),
     /// Add records from a file of JSON lines, all or nothing.
@@ -110,7 +110,7 @@ pub(crate) fn main() -> ExitCode {
 fn execute(command: Command) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
     match command {
-        Command::Run(arguments) => runtime.block_on(run::run(arguments)),
+        Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
         Command::Token(command) => runtime.block_on(token::execute(command)),

@@ -3,7 +3,10 @@
 //! The same types are the lines of an import file; `server/README.md` describes them for people. Times are RFC 3339
 //! with a zone and keep their nanoseconds.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr},
+};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -136,7 +139,7 @@ pub struct Gateway {
     pub username: Option<String>,
     /// Proxy password.
     #[serde(default)]
-    pub password: Option<String>,
+    pub password: Option<ProxyPassword>,
 }
 
 /// A group of static instances.
@@ -199,7 +202,41 @@ pub struct InstanceRecord {
     pub username: Option<String>,
     /// Proxy password.
     #[serde(default)]
-    pub password: Option<String>,
+    pub password: Option<ProxyPassword>,
+}
+
+/// A proxy password. It has no `Display` and its `Debug` says nothing.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+pub struct ProxyPassword(String);
+
+impl ProxyPassword {
+    /// Takes over a password.
+    #[must_use]
+    pub fn new(password: impl Into<String>) -> Self {
+        Self(password.into())
+    }
+
+    /// The password itself, to store it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ProxyPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ProxyPassword(redacted)")
+    }
+}
+
+impl<'de> Deserialize<'de> for ProxyPassword {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Serde's own error would repeat a password that is written as a number.
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(password) => Ok(Self(password)),
+            _ => Err(D::Error::custom("password must be a text in quotes, or null")),
+        }
+    }
 }
 
 fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
@@ -217,4 +254,21 @@ fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest
 
 fn write_digest<S: Serializer>(digest: &TokenDigest, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&digest.to_hex())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_neither_shown_nor_repeated() {
+        let line = r#"{"host":"h","port":1,"region":"USA","protocol":"http","password":"12345"}"#;
+        let gateway: Gateway = serde_json::from_str(line).unwrap();
+        assert!(!format!("{gateway:?}").contains("12345"));
+        assert_eq!(gateway.password.as_ref().map(ProxyPassword::expose), Some("12345"));
+        let error = serde_json::from_str::<Gateway>(&line.replace("\"12345\"", "12345")).unwrap_err();
+        assert!(error.to_string().starts_with("password must be a text"), "{error}");
+        let without = serde_json::from_str::<Gateway>(&line.replace("\"12345\"", "null")).unwrap();
+        assert_eq!(without.password, None);
+    }
 }

@@ -1,6 +1,9 @@
 //! The pool of gateways.
 
-use crate::{domain::extraction::Protocol, store::record::Gateway};
+use crate::{
+    domain::extraction::Protocol,
+    store::record::{Gateway, ProxyPassword},
+};
 
 /// Region with more gateways of each protocol than one extraction may ask for, and how many.
 pub(super) const PLENTIFUL: (&str, u32) = ("USA", 240);
@@ -27,14 +30,14 @@ pub(super) fn make(canary: &str) -> impl Iterator<Item = Gateway> {
                 region: region.to_owned(),
                 protocol,
                 username: Some(format!("user-{number}-{canary}")),
-                password: Some(format!("{canary}-{region}-{number}")),
+                password: Some(ProxyPassword::new(format!("{canary}-{region}-{number}"))),
             })
         })
     })
 }
 
 fn host(region: &str, number: u32) -> String {
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         format!("gw{number}.{}.proxy.invalid", region.to_ascii_lowercase())
     } else {
         format!("203.0.113.{}", number % 256)

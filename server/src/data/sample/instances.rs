@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{MAIN, SECOND, accounts, id, time};
 use crate::{
     domain::instance::{Capabilities, Id, Status, TermRule},
-    store::record::InstanceRecord,
+    store::record::{InstanceRecord, ProxyPassword},
 };
 
 /// An order of the second account.
@@ -150,7 +150,7 @@ fn instance(
             pick(index, 6, &[None, foreign])
         },
         username: Some(format!("{canary}-user-{index}")),
-        password: Some(format!("{canary}-password-{index}")),
+        password: Some(ProxyPassword::new(format!("{canary}-password-{index}"))),
     }
 }
 

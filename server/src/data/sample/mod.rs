@@ -115,16 +115,15 @@ mod tests {
         let canary = &sample.canaries[0];
         let mut seen = 0;
         for record in &records {
-            let secrets = match record {
-                Record::Gateway(gateway) => [&gateway.username, &gateway.password],
-                Record::Instance(instance) => [&instance.username, &instance.password],
+            let (username, password) = match record {
+                Record::Gateway(gateway) => (&gateway.username, &gateway.password),
+                Record::Instance(instance) => (&instance.username, &instance.password),
                 _ => continue,
             };
-            for secret in secrets {
-                assert!(secret.as_ref().is_some_and(|secret| secret.contains(canary)));
-                seen += 1;
-            }
+            assert!(username.as_ref().is_some_and(|username| username.contains(canary)));
+            assert!(password.as_ref().is_some_and(|password| password.expose().contains(canary)));
+            seen += 1;
         }
-        assert!(seen > 5000);
+        assert!(seen > 2500);
     }
 }

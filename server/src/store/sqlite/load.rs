@@ -12,8 +12,8 @@ use super::codec::{Json, StoredIp, StoredTime};
 use crate::store::{
     BadLines, Lines, LoadError, StoreError,
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Loaded, Record, TokenRecord,
-        WhitelistEntry,
+        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Loaded, ProxyPassword, Record,
+        TokenRecord, WhitelistEntry,
     },
 };
 
@@ -167,7 +167,7 @@ impl Loader<'_> {
             format_args!("a {protocol} gateway {host}:{port} in {region}"),
             "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![self.gateways, host, port, region, protocol, spin, username, password],
+            params![self.gateways, host, port, region, protocol, spin, username, shown(password)],
         )
     }
 
@@ -225,7 +225,7 @@ impl Loader<'_> {
                 Json(capabilities),
                 group_id,
                 username,
-                password,
+                shown(password),
             ],
         )
     }
@@ -259,4 +259,8 @@ impl Loader<'_> {
             _ => Err(error.into()),
         }
     }
+}
+
+fn shown(password: &Option<ProxyPassword>) -> Option<&str> {
+    password.as_ref().map(ProxyPassword::expose)
 }

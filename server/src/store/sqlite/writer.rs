@@ -131,7 +131,7 @@ mod tests {
         let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
         assert!(first.is_ok() && good.is_ok() && last.is_ok());
         assert!(matches!(bad, Err(StoreError::Conflict { .. })), "{bad:?}");
-        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["first", "good", "last"]);
+        assert_eq!(writer.write(entries).await.unwrap(), ["first", "good", "last"]);
     }
 
     #[tokio::test]
@@ -151,7 +151,7 @@ mod tests {
         });
         assert!(matches!(dangling.await, Err(StoreError::Conflict { .. })));
         writer.write(|db| insert(db, "later")).await.unwrap();
-        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["later"]);
+        assert_eq!(writer.write(entries).await.unwrap(), ["later"]);
     }
 
     #[tokio::test]
@@ -162,6 +162,6 @@ mod tests {
         let abandoned = writer.write(|db| insert(db, "abandoned"));
         futures::pin_mut!(abandoned);
         assert!(futures::poll!(abandoned.as_mut()).is_pending());
-        assert_eq!(writer.write(|db| entries(db)).await.unwrap(), ["abandoned"]);
+        assert_eq!(writer.write(entries).await.unwrap(), ["abandoned"]);
     }
 }
