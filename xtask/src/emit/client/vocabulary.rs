@@ -222,7 +222,8 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
             pub struct #title { #(#fields),* }
 
             impl #title {
-                pub(crate) fn read(headers: &reqwest::header::HeaderMap) -> Self {
+                /// Reads them out of an answer.
+                pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
                     Self { #(#reads),* }
                 }
             }
@@ -252,8 +253,16 @@ fn facts(document: &Document, operation: &Operation, text: bool) -> Result<Token
     })?;
     let shortage =
         operation.errors.iter().any(|response| response.status == "default" && has_retry_after(response));
+    let request_id = match operation.parameters.iter().find(|parameter| parameter.falls_back_to.is_some()) {
+        Some(parameter) => {
+            let name = &parameter.name;
+            quote!(Some(#name))
+        }
+        None => quote!(None),
+    };
     Ok(quote! {
         Operation {
+            request_id: #request_id,
             id: #id, method: #method, path: #path, status: #status, code_field: #field, code: #code,
             credential: #credential, shortage: #shortage, text: #text,
         }

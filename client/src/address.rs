@@ -1,0 +1,235 @@
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
+};
+
+use crate::{
+    check::{Refused, quoted},
+    contract::{ADDRESS_CLAUSE, ADDRESS_PORT_CLAUSE, ADDRESS_PORTS},
+};
+
+/// An address to search for: `IP`, `IPv4:port` or `[IPv6]:port`. Without a port it stands for every port.
+///
+/// Two spellings of one address are equal, and it is sent in its canonical spelling. Networks, zone identifiers and
+/// fragments are refused, as the contract asks; so is what the contract leaves open and where services differ: leading
+/// zeros, spaces, `[IPv6]` without a port, and IPv4-mapped IPv6 addresses (write the IPv4 address).
+///
+/// ```
+/// use sallyport_client::Address;
+///
+/// let address: Address = "[2001:DB8::1]:8080".parse()?;
+/// assert_eq!(address.to_string(), "[2001:db8::1]:8080");
+/// assert_eq!(address.port(), Some(8080));
+/// assert!("203.0.113.0/24".parse::<Address>().is_err());
+/// # Ok::<(), sallyport_client::Refused>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address {
+    ip: IpAddr,
+    port: Option<u16>,
+}
+
+impl Address {
+    /// The IP address, never an IPv4-mapped one.
+    pub fn ip(&self) -> IpAddr {
+        self.ip
+    }
+
+    /// The port; `None` stands for every port.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// The address with a port.
+    ///
+    /// # Errors
+    /// Refuses a port that the contract does not allow, and an IPv4-mapped address.
+    pub fn with_port(ip: impl Into<IpAddr>, port: u16) -> Result<Self, Refused> {
+        let ip = unmapped(ip.into())?;
+        if !ADDRESS_PORTS.contains(&port) {
+            return Err(bad_port(&port.to_string()));
+        }
+        Ok(Self { ip, port: Some(port) })
+    }
+}
+
+impl FromStr for Address {
+    type Err = Refused;
+
+    fn from_str(text: &str) -> Result<Self, Refused> {
+        if let Some(rest) = text.strip_prefix('[') {
+            let (ip, port) = rest.split_once("]:").ok_or_else(|| malformed(text))?;
+            let ip: Ipv6Addr = ip.parse().map_err(|_| malformed(text))?;
+            return Self::with_port(ip, parse_port(port)?);
+        }
+        if let Some((ip, port)) = text.split_once(':')
+            && !port.contains(':')
+        {
+            let ip: Ipv4Addr = ip.parse().map_err(|_| malformed(text))?;
+            return Self::with_port(ip, parse_port(port)?);
+        }
+        let ip: IpAddr = text.parse().map_err(|_| malformed(text))?;
+        Self::try_from(ip)
+    }
+}
+
+/// Writes the canonical spelling, which [`FromStr`] reads back.
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            None => self.ip.fmt(out),
+            Some(port) => SocketAddr::new(self.ip, port).fmt(out),
+        }
+    }
+}
+
+impl serde::Serialize for Address {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Address {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl TryFrom<&str> for Address {
+    type Error = Refused;
+
+    fn try_from(text: &str) -> Result<Self, Refused> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = Refused;
+
+    fn try_from(text: String) -> Result<Self, Refused> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for Address {
+    type Error = Refused;
+
+    fn try_from(text: &String) -> Result<Self, Refused> {
+        text.parse()
+    }
+}
+
+impl TryFrom<IpAddr> for Address {
+    type Error = Refused;
+
+    fn try_from(ip: IpAddr) -> Result<Self, Refused> {
+        Ok(Self { ip: unmapped(ip)?, port: None })
+    }
+}
+
+impl From<Ipv4Addr> for Address {
+    fn from(ip: Ipv4Addr) -> Self {
+        Self { ip: ip.into(), port: None }
+    }
+}
+
+impl TryFrom<SocketAddr> for Address {
+    type Error = Refused;
+
+    fn try_from(address: SocketAddr) -> Result<Self, Refused> {
+        Self::with_port(address.ip(), address.port())
+    }
+}
+
+fn unmapped(ip: IpAddr) -> Result<IpAddr, Refused> {
+    match ip {
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
+            Err(refused(ADDRESS_CLAUSE, "the IPv4 form of an IPv4-mapped address".to_owned(), &ip.to_string()))
+        }
+        _ => Ok(ip),
+    }
+}
+
+fn parse_port(text: &str) -> Result<u16, Refused> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| bad_port(text))
+}
+
+fn bad_port(value: &str) -> Refused {
+    let (lowest, highest) = (ADDRESS_PORTS.start(), ADDRESS_PORTS.end());
+    refused(ADDRESS_PORT_CLAUSE, format!("a port from {lowest} to {highest}, in plain digits"), value)
+}
+
+fn malformed(text: &str) -> Refused {
+    refused(ADDRESS_CLAUSE, "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`".to_owned(), text)
+}
+
+fn refused(clause: &'static str, limit: String, value: &str) -> Refused {
+    Refused::new("address", clause, limit, quoted(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_four_forms() {
+        for (text, canonical) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("192.0.2.1:1", "192.0.2.1:1"),
+            ("2001:DB8::0001", "2001:db8::1"),
+            ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
+            ("::", "::"),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), canonical);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_its_clause() {
+        for (text, clause) in [
+            ("", "search.ips-item"),
+            ("192.0.2.0/24", "search.ips-item"),
+            ("192.0.2", "search.ips-item"),
+            ("192.0.2.01", "search.ips-item"),
+            (" 192.0.2.1", "search.ips-item"),
+            ("fe80::1%eth0", "search.ips-item"),
+            ("[fe80::1%1]:80", "search.ips-item"),
+            ("[2001:db8::1]", "search.ips-item"),
+            ("[192.0.2.1]:80", "search.ips-item"),
+            ("::ffff:192.0.2.1", "search.ips-item"),
+            ("[::ffff:192.0.2.1]:80", "search.ips-item"),
+            ("192.0.2.1:0", "search.ips-port"),
+            ("192.0.2.1:65536", "search.ips-port"),
+            ("192.0.2.1:080", "search.ips-port"),
+            ("192.0.2.1:+80", "search.ips-port"),
+            ("192.0.2.1:", "search.ips-port"),
+            ("[2001:db8::1]:0", "search.ips-port"),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap_err().clause, clause, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_back(ip in any::<IpAddr>(), port in proptest::option::of(any::<u16>())) {
+            let made = match port {
+                Some(port) => Address::with_port(ip, port),
+                None => Address::try_from(ip),
+            };
+            if let Ok(address) = made {
+                prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));
+            }
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics_and_what_is_read_is_printed_alike(text in "[0-9a-f:.\\[\\]%/ ]{0,24}") {
+            if let Ok(address) = text.parse::<Address>() {
+                prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Spans and events with the names of OpenTelemetry's HTTP conventions, behind the feature `tracing`. The query of a URL
+//! is never part of them.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+
+use crate::{Error, operation::Operation};
+
+/// Runs `future` in the span of a call.
+#[cfg(feature = "tracing")]
+pub(crate) async fn call<T>(
+    operation: &'static Operation,
+    base: &str,
+    future: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    use tracing::{Instrument, field::Empty};
+
+    let (address, port) = host(base).unzip();
+    let span = tracing::info_span!(
+        "sallyport.call",
+        otel.kind = "client",
+        otel.name = operation.id,
+        http.request.method = operation.method,
+        url.path = operation.path,
+        server.address = address,
+        server.port = port,
+        http.response.status_code = Empty,
+        http.request.resend_count = Empty,
+        error.type = Empty,
+    );
+    let outcome = future.instrument(span.clone()).await;
+    if let Err(error) = &outcome {
+        span.record("error.type", kind(error));
+    }
+    outcome
+}
+
+/// An answer arrived.
+#[cfg(feature = "tracing")]
+pub(crate) fn answered(status: StatusCode) {
+    tracing::Span::current().record("http.response.status_code", status.as_u16());
+    tracing::debug!(http.response.status_code = status.as_u16(), "answered");
+}
+
+/// The call is about to be repeated for the `count`th time.
+#[cfg(feature = "tracing")]
+pub(crate) fn repeating(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
+    tracing::Span::current().record("http.request.resend_count", count);
+    tracing::warn!(
+        operation = operation.id,
+        http.request.resend_count = count,
+        wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+        error = %error,
+        "repeating"
+    );
+}
+
+#[cfg(feature = "tracing")]
+fn host(base: &str) -> Option<(String, u16)> {
+    let url = reqwest::Url::parse(base).ok()?;
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+}
+
+#[cfg(feature = "tracing")]
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Configuration(_) => "configuration",
+        Error::Refused(_) => "refused",
+        Error::Rejected(_) => "rejected",
+        Error::Throttled(_) => "throttled",
+        Error::Shortage(_) => "shortage",
+        Error::Transport(_) => "transport",
+        Error::Timeout(_) => "timeout",
+        Error::NotUnderstood(_) => "not_understood",
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) async fn call<T>(
+    _: &'static Operation,
+    _: &str,
+    future: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    future.await
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn answered(_: StatusCode) {}
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) fn repeating(_: &'static Operation, _: u32, _: Duration, _: &Error) {}

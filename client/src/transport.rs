@@ -1,0 +1,150 @@
+//! Sending: one try, the tries together, and their limits.
+
+use std::{error::Error as _, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::Request;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{
+    Error, RetryPolicy, TimeoutError, TransportError,
+    contract::REQUEST_ID_HEADER,
+    operation::{Credential, Operation},
+    retry::new_request_id,
+    secret::Token,
+    telemetry,
+    verdict::{Answer, judge, not_understood},
+};
+
+/// What every call needs. One for each client, shared by its clones.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: String,
+    pub(crate) token: Token,
+    pub(crate) retry: RetryPolicy,
+    /// For one request, from connecting to the end of its body.
+    pub(crate) request_timeout: Duration,
+    /// For a call with all its retries and waits.
+    pub(crate) total_timeout: Duration,
+    /// Longest body that is read, in bytes.
+    pub(crate) max_body: usize,
+}
+
+impl Transport {
+    /// Sends the request, repeats it as the policy says, and gives back an answer only when it is a success.
+    pub(crate) async fn send(&self, mut request: Request, operation: &'static Operation) -> Result<Answer, Error> {
+        self.prepare(&mut request, operation)?;
+        let deadline = Instant::now() + self.total_timeout;
+        telemetry::call(operation, &self.base, self.repeat(&request, operation, deadline)).await
+    }
+
+    async fn repeat(
+        &self,
+        request: &Request,
+        operation: &'static Operation,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let mut done = 0;
+        loop {
+            let Some(copy) = request.try_clone() else {
+                return Err(Error::configuration("a request with a streamed body cannot be repeated"));
+            };
+            let outcome = timeout_at(deadline, self.try_once(copy, operation)).await;
+            let error = match outcome {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(error)) => error,
+                Err(_) => return Err(timeout(true, self.total_timeout)),
+            };
+            match self.retry.wait(done, &error) {
+                // A wait past the deadline would only turn a clear error into a timeout.
+                Some(wait) if Instant::now() + wait < deadline => {
+                    telemetry::repeating(operation, done + 1, wait, &error);
+                    sleep(wait).await;
+                }
+                _ => return Err(error),
+            }
+            done += 1;
+        }
+    }
+
+    async fn try_once(&self, request: Request, operation: &'static Operation) -> Result<Answer, Error> {
+        let response = self.http.execute(request).await.map_err(|error| self.transport(error))?;
+        let answer = self.read(response).await?;
+        telemetry::answered(answer.status);
+        judge(operation, answer, &self.token)
+    }
+
+    /// Reads the body to its end, or to the longest that is read.
+    async fn read(&self, mut response: reqwest::Response) -> Result<Answer, Error> {
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        let mut body = Bytes::new();
+        let mut longer = BytesMut::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
+            if body.len() + longer.len() + chunk.len() > self.max_body {
+                let reason = format!("the body is longer than {} bytes", self.max_body);
+                return Err(not_understood(&reason, &Answer { status, headers, body }, &self.token));
+            }
+            // Most answers come in one piece, which is then not copied.
+            if body.is_empty() && longer.is_empty() {
+                body = chunk;
+            } else {
+                longer.extend_from_slice(&std::mem::take(&mut body));
+                longer.extend_from_slice(&chunk);
+            }
+        }
+        let body = if longer.is_empty() { body } else { longer.freeze() };
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Puts in what no caller gives: the token, and a request number where one is missing.
+    fn prepare(&self, request: &mut Request, operation: &Operation) -> Result<(), Error> {
+        // The twin of an operation that answers in text differs by a fragment; the version header is in no contract.
+        request.url_mut().set_fragment(None);
+        request.headers_mut().remove("api-version");
+        *request.timeout_mut() = Some(self.request_timeout);
+        if let Some(parameter) = operation.request_id
+            && !request.url().query_pairs().any(|(name, _)| name == parameter)
+        {
+            let id = new_request_id().parse().map_err(|_| Error::configuration("no request number could be made"))?;
+            request.headers_mut().insert(REQUEST_ID_HEADER, id);
+        }
+        let (name, prefix) = match operation.credential {
+            Credential::Query(name) => {
+                request.url_mut().query_pairs_mut().append_pair(name, self.token.expose());
+                return Ok(());
+            }
+            Credential::Header(name) => (name, ""),
+            Credential::Bearer => ("authorization", "Bearer "),
+        };
+        let name = reqwest::header::HeaderName::from_bytes(name.as_bytes());
+        match (name, self.token.header(prefix)) {
+            (Ok(name), Some(value)) => {
+                request.headers_mut().insert(name, value);
+                Ok(())
+            }
+            _ => Err(Error::configuration("the token cannot stand in a header")),
+        }
+    }
+
+    /// reqwest's own error prints the whole URL, so it goes no further than this.
+    fn transport(&self, error: reqwest::Error) -> Error {
+        if error.is_timeout() && !error.is_connect() {
+            return timeout(false, self.request_timeout);
+        }
+        let connecting = error.is_connect();
+        let error = error.without_url();
+        let mut detail = error.to_string();
+        let mut source = error.source();
+        while let Some(inner) = source {
+            detail = format!("{detail}: {inner}");
+            source = inner.source();
+        }
+        Error::Transport(Box::new(TransportError { connecting, detail: self.token.scrub(&detail), request_id: None }))
+    }
+}
+
+fn timeout(total: bool, limit: Duration) -> Error {
+    Error::Timeout(Box::new(TimeoutError { total, limit: Some(limit), request_id: None }))
+}
