@@ -80,9 +80,15 @@ async fn each_condition_has_its_refusal() {
     socks.parameters.protocol = Protocol::Socks5;
     assert_eq!(sandbox.service.extract(socks).await.err(), Some(Refusal::NotEntitled(Protocol::Socks5)));
     let elsewhere = |caller_ip| ExtractCommand { caller_ip, ..command(&tokens.main, 1, region) };
-    let outside = sandbox.service.extract(elsewhere(Some(Ipv4Addr::new(126, 255, 255, 255)))).await;
-    assert_eq!(outside.err(), Some(Refusal::CallerNotWhitelisted));
     assert_eq!(sandbox.service.extract(elsewhere(None)).await.err(), Some(Refusal::CallerNotIpv4));
+    for (ip, expected) in [
+        ([126, 255, 255, 255], Some(Refusal::CallerNotWhitelisted)),
+        ([127, 0, 0, 0], None),
+        ([127, 255, 255, 255], None),
+        ([128, 0, 0, 0], Some(Refusal::CallerNotWhitelisted)),
+    ] {
+        assert_eq!(sandbox.service.extract(elsewhere(Some(ip.into()))).await.err(), expected, "{ip:?}");
+    }
 }
 
 #[tokio::test]
@@ -234,6 +240,31 @@ async fn a_kept_extraction_outlives_the_process_and_other_processes_changes_show
 
     switch_whitelists_off(&path);
     assert_eq!(ask().await.err(), Some(Refusal::CallerNotWhitelisted));
+}
+
+#[tokio::test]
+async fn faults_of_the_storage_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("failing.db");
+    let store = Arc::new(SqliteStore::open(&path, OpenMode::Create).unwrap());
+    let sample = seed(store.as_ref()).await.unwrap();
+    let service = Service::new(store);
+    let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
+
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let busy = service.extract(with_id("busy", ask())).await.unwrap_err();
+    assert!(matches!(busy, Refusal::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
+    assert!(service.extract(ask()).await.is_ok(), "only a request id needs the lock");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(service.extract(with_id("busy", ask())).await.is_ok());
+
+    // A value that no version of the program has written.
+    other.execute_batch("UPDATE tokens SET kind = 'golden'").unwrap();
+    let broken = service.extract(ask()).await.unwrap_err();
+    assert!(matches!(broken, Refusal::Unavailable { .. }), "{broken}");
+    other.execute_batch("DROP TABLE extractions; UPDATE tokens SET kind = 'api'").unwrap();
+    assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Refusal::Internal));
 }
 
 /// Changes the database through a connection of its own, as another program would.

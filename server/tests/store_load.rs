@@ -63,6 +63,24 @@ async fn every_kind_of_record_is_loaded() {
 }
 
 #[tokio::test]
+async fn the_example_of_the_readme_can_be_imported() {
+    let (_, example) = include_str!("../README.md").split_once("```json\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let store = SqliteStore::temporary().unwrap();
+    let loaded = import(&store, Cursor::new(example)).await.unwrap();
+    let one = Loaded {
+        accounts: 1,
+        tokens: 1,
+        whitelist: 1,
+        entitlements: 1,
+        gateways: 1,
+        groups: 1,
+        instances: 1,
+    };
+    assert_eq!(loaded, one, "the example has one line of each kind");
+}
+
+#[tokio::test]
 async fn each_bad_line_is_named_and_nothing_is_kept() {
     let store = SqliteStore::temporary().unwrap();
     let second = INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":2"#);

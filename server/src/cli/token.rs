@@ -74,7 +74,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         }
         Command::List { database } => {
             let (entries, now) = (database.open()?.tokens().await?, Timestamp::now());
-            say(&format!("{:>6}  {:<24} {:<5} {:<30} state", "number", "account", "kind", "created"))?;
+            say(&line("number", "account", "kind", "created", "state"))?;
             entries.iter().try_for_each(|entry| say(&row(entry, now)))
         }
         Command::Revoke { database, number } => {
@@ -98,7 +98,11 @@ fn row(entry: &TokenEntry, now: Timestamp) -> String {
         (None, Some(at)) => format!("good until {at}"),
         (None, None) => "good".to_owned(),
     };
-    format!("{:>6}  {account:<24} {:<5} {created_at:<30} {state}", id.get(), kind.name())
+    line(&id.get().to_string(), account, kind.name(), &created_at.to_string(), &state)
+}
+
+fn line(number: &str, account: &str, kind: &str, created: &str, state: &str) -> String {
+    format!("{number:>6}  {account:<24} {kind:<5} {created:<30} {state}")
 }
 
 fn id(number: &str) -> Result<Id, Failure> {
