@@ -1,4 +1,44 @@
-//! From the document to files. Each emitter has one function, `emit`, and neither reads nor writes the disk.
+//! From the document to files. An emitter neither reads nor writes the disk.
 
 pub(crate) mod client;
+mod conformance;
+mod json_schema;
+mod reference;
 pub(crate) mod server;
+
+use serde::Deserialize;
+
+use crate::{artifact::Artifact, document::Document, ledger, model::Contract, problem::Problem};
+
+/// A check of the suite, as `conformance list --format json` prints it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Check {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// Ids of the clauses that it proves.
+    pub(crate) clauses: Vec<String>,
+}
+
+/// Everything that is compiled: the client's, the server's and the suite's share of the document.
+pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
+    let mut artifacts = Vec::new();
+    let mut problems = Vec::new();
+    for emit in [client::emit, server::emit, conformance::emit] {
+        match emit(document) {
+            Ok(emitted) => artifacts.extend(emitted),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if problems.is_empty() {
+        return Ok(artifacts);
+    }
+    Problem::sort(&mut problems);
+    problems.dedup();
+    Err(problems)
+}
+
+/// The pages that also name the checks of the suite.
+pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifact>, Vec<Problem>> {
+    let contract = Contract::read(document)?;
+    Ok(vec![reference::emit(&contract, checks), ledger::emit(document, &contract, checks)?])
+}

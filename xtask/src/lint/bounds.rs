@@ -1,0 +1,27 @@
+//! Bounds that nothing can meet.
+
+use serde_json::Value;
+
+use super::{Lint, Part, Rule};
+
+pub(super) const RULE: Rule = Rule { id: "bounds", refuses: "a lower bound above its upper bound", run };
+
+const PAIRS: [(&str, &str); 4] = [
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("x-max-distinct", "maxItems"),
+];
+
+fn run(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::Schema).into_iter().chain(lint.parts(Part::Ports)) {
+        for (low, high) in PAIRS {
+            let number = |keyword| node.value.get(keyword).and_then(Value::as_f64);
+            let (Some(lower), Some(upper)) = (number(low), number(high)) else { continue };
+            if lower > upper {
+                let message = format!("`{low}` is {lower}, above `{high}`, which is {upper}");
+                lint.refuse(&node, node.at(low), message, format!("lower `{low}` or raise `{high}`"));
+            }
+        }
+    }
+}

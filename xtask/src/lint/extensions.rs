@@ -1,0 +1,167 @@
+//! Extensions that speak of something else in the document.
+
+use serde_json::Value;
+
+use super::{Lint, Node, Part, Rule};
+
+pub(super) const RULE: Rule = Rule {
+    id: "extension",
+    refuses: "an extension that names something that is not there, or lacks its other half",
+    run,
+};
+
+fn run(lint: &mut Lint<'_>) {
+    for operation in lint.parts(Part::Operation) {
+        let fields = Fields::of(lint, &operation);
+        let inside = format!("{}/", operation.pointer);
+        for rule in lint.parts(Part::Rule).iter().filter(|rule| rule.pointer.starts_with(&inside)) {
+            fields_of_rule(lint, rule, &fields);
+        }
+        for parameter in &fields.parameters {
+            parameter_extensions(lint, &operation, parameter, &fields);
+        }
+    }
+    for schema in lint.parts(Part::Schema) {
+        schema_extensions(lint, &schema);
+    }
+}
+
+/// What a rule of an operation can speak of.
+struct Fields<'a> {
+    parameters: Vec<&'a Value>,
+    properties: Option<&'a Value>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(lint: &Lint<'a>, operation: &Node<'a>) -> Fields<'a> {
+        let list = operation.value.get("parameters").and_then(Value::as_array);
+        let parameters = list.into_iter().flatten().map(|item| lint.document.resolve(item)).collect();
+        let body = operation.value.get("requestBody").map(|body| lint.document.resolve(body));
+        let schema = body.and_then(|body| body.pointer("/content/application~1json/schema"));
+        let properties = schema.and_then(|schema| lint.document.resolve(schema).get("properties"));
+        Fields { parameters, properties }
+    }
+
+    fn parameter(&self, location: &str, name: &str) -> Option<&'a Value> {
+        let found = |one: &&&Value| one["in"] == location && one["name"] == name;
+        self.parameters.iter().find(found).copied()
+    }
+}
+
+fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
+    let (names, others): (&[&str], &[&str]) = match rule.text("rule") {
+        Some("required-when") => (&["parameter", "when", "clause"], &["property", "bound"]),
+        Some("not-before") => (&["property", "bound", "clause"], &["parameter", "when"]),
+        other => {
+            let message = format!("unknown rule `{}`", other.unwrap_or("(none)"));
+            lint.refuse(rule, rule.pointer.clone(), message, "write `required-when` or `not-before`");
+            return;
+        }
+    };
+    for name in names.iter().filter(|name| rule.value.get(**name).is_none()) {
+        lint.refuse(
+            rule,
+            rule.pointer.clone(),
+            format!("the rule lacks `{name}`"),
+            format!("add `{name}: …`"),
+        );
+    }
+    for name in others.iter().filter(|name| rule.value.get(**name).is_some()) {
+        lint.refuse(rule, rule.at(name), format!("the rule does not read `{name}`"), "remove it");
+    }
+    let condition = rule.value.pointer("/when/parameter").and_then(Value::as_str);
+    for name in [rule.text("parameter"), condition].into_iter().flatten() {
+        if fields.parameter("query", name).is_none() {
+            let message = format!("the rule speaks of `{name}`, which is no query parameter here");
+            lint.refuse(rule, rule.pointer.clone(), message, "name a query parameter of this operation");
+        }
+    }
+    if let Some(found) = condition.and_then(|name| fields.parameter("query", name)) {
+        let values =
+            found.get("schema").map(|schema| lint.document.resolve(schema)).and_then(|s| s.get("enum"));
+        let equals = rule.value.pointer("/when/equals");
+        if let (Some(Value::Array(values)), Some(equals)) = (values, equals)
+            && !values.contains(equals)
+        {
+            let message = format!("the condition waits for {equals}, which its parameter never is");
+            lint.refuse(rule, rule.at("when"), message, "name a value of the parameter's enum");
+        }
+    }
+    for name in ["property", "bound"].into_iter().filter_map(|key| rule.text(key)) {
+        let property = fields.properties.and_then(|properties| properties.get(name));
+        let format =
+            property.map(|property| lint.document.resolve(property)).and_then(|schema| schema.get("format"));
+        if format.is_none_or(|format| format != "date-time") {
+            let message = format!("the rule speaks of `{name}`, which is no date-time property of the body");
+            lint.refuse(rule, rule.pointer.clone(), message, "name a property with `format: date-time`");
+        }
+    }
+}
+
+fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &Value, fields: &Fields<'_>) {
+    let name = parameter["name"].as_str().unwrap_or_default();
+    let at = operation.at("parameters");
+    let text = |keyword: &str| parameter.get(keyword).and_then(Value::as_str);
+    for (keyword, location) in [("x-alias-of", "query"), ("x-falls-back-to", "header")] {
+        let Some(other) = text(keyword) else { continue };
+        if other == name || fields.parameter(location, other).is_none() {
+            let message =
+                format!("`{keyword}` of {name} names `{other}`, which is no other {location} parameter here");
+            lint.refuse(
+                operation,
+                at.clone(),
+                message,
+                format!("name a {location} parameter of this operation"),
+            );
+        }
+    }
+    if text("x-alias-of").is_some() != text("x-aliases-agree").is_some() {
+        let message = format!("{name} has only one of `x-alias-of` and `x-aliases-agree`");
+        lint.refuse(operation, at.clone(), message, "write both, or neither");
+    }
+    let carries = parameter.get("x-credential") == Some(&Value::Bool(true));
+    let location = parameter.get("in").cloned().unwrap_or_default();
+    let sent = operation.value.get("security").and_then(Value::as_array).into_iter().flatten();
+    let is_transport = sent.filter_map(Value::as_object).flatten().any(|(scheme, _)| {
+        let scheme = lint.document.get(&format!("/components/securitySchemes/{scheme}"));
+        scheme.is_some_and(|scheme| scheme["in"] == location && scheme["name"] == name)
+    });
+    if carries != is_transport {
+        let message =
+            format!("{name} must have `x-credential: true` exactly when `security` sends the token in it");
+        lint.refuse(operation, at, message, "make `security` and `x-credential` agree");
+    }
+}
+
+fn schema_extensions(lint: &mut Lint<'_>, schema: &Node<'_>) {
+    if let Some(format) = schema.text("x-format").filter(|format| *format != "ip-endpoint") {
+        let message = format!("unknown x-format `{format}`");
+        lint.refuse(schema, schema.at("x-format"), message, "write `ip-endpoint`");
+    }
+    if schema.value.get("x-format").is_some() != schema.value.get("x-port").is_some() {
+        let message = "`x-format: ip-endpoint` and `x-port` need one another";
+        lint.refuse(schema, schema.pointer.clone(), message, "write both, or neither");
+    }
+    if schema.value.get("x-max-distinct").is_some() {
+        let items = schema.value.get("items").map(|items| lint.document.resolve(items));
+        if items.is_none_or(|items| items.get("x-format").is_none()) {
+            let message = "`x-max-distinct` counts by the `x-format` of the items, which have none";
+            lint.refuse(schema, schema.at("x-max-distinct"), message, "give the items an `x-format`");
+        }
+    }
+    let Some(Value::Object(texts)) = schema.value.get("x-separators") else { return };
+    let values = schema.value.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for value in texts.keys().filter(|value| !values.iter().any(|one| one == value.as_str())) {
+        let message = format!("`x-separators` gives a text for {value:?}, which is no value of the enum");
+        lint.refuse(schema, schema.at("x-separators"), message, "remove it, or add the value to the enum");
+    }
+    let conditions: Vec<_> =
+        lint.parts(Part::Condition).iter().filter_map(|condition| condition.text("equals")).collect();
+    for value in values.iter().filter_map(Value::as_str) {
+        if !texts.contains_key(value) && !conditions.contains(&value) {
+            let message =
+                format!("{value:?} has no text in `x-separators` and no `required-when` rule gives it one");
+            lint.refuse(schema, schema.at("x-separators"), message, "add its text, or a rule");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What OpenAPI 3.0.3 and our extensions allow where. Whatever is not in this table is refused.
+
+use serde_json::Value;
+
+use crate::document::{Document, join};
+
+/// A kind of mapping in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Document,
+    Info,
+    Contact,
+    License,
+    Server,
+    ServerVariable,
+    Tag,
+    PathItem,
+    Operation,
+    Parameter,
+    RequestBody,
+    Response,
+    Header,
+    Media,
+    Schema,
+    SecurityScheme,
+    Components,
+    Clause,
+    Silence,
+    Rule,
+    Condition,
+    Ports,
+}
+
+/// What stands under a keyword.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Text,
+    Flag,
+    /// A number of any kind.
+    Number,
+    /// A whole number from 0.
+    Count,
+    /// A list of strings.
+    Texts,
+    /// A mapping to strings.
+    TextMap,
+    /// Anything; a rule of its own looks at it.
+    Any,
+    One(Part),
+    List(Part),
+    Map(Part),
+}
+
+use Shape::{Any, Count, Flag, List, Map, Number, One, Text, TextMap, Texts};
+
+impl Part {
+    /// The keywords that this kind of mapping may hold.
+    pub(crate) fn keywords(self) -> &'static [(&'static str, Shape)] {
+        match self {
+            Part::Document => &[
+                ("openapi", Text),
+                ("info", One(Part::Info)),
+                ("servers", List(Part::Server)),
+                ("tags", List(Part::Tag)),
+                ("paths", Map(Part::PathItem)),
+                ("components", One(Part::Components)),
+                ("x-clauses", List(Part::Clause)),
+                ("x-unspecified", List(Part::Silence)),
+            ],
+            Part::Info => &[
+                ("title", Text),
+                ("version", Text),
+                ("description", Text),
+                ("contact", One(Part::Contact)),
+                ("license", One(Part::License)),
+                ("termsOfService", Text),
+            ],
+            Part::Contact => &[("name", Text), ("url", Text), ("email", Text)],
+            Part::License => &[("name", Text), ("url", Text)],
+            Part::Server => &[("url", Text), ("description", Text), ("variables", Map(Part::ServerVariable))],
+            Part::ServerVariable => &[("default", Text), ("description", Text), ("enum", Texts)],
+            Part::Tag => &[("name", Text), ("description", Text)],
+            Part::PathItem => &[("get", One(Part::Operation)), ("post", One(Part::Operation))],
+            Part::Operation => &[
+                ("operationId", Text),
+                ("tags", Texts),
+                ("summary", Text),
+                ("description", Text),
+                ("security", Any),
+                ("parameters", List(Part::Parameter)),
+                ("requestBody", One(Part::RequestBody)),
+                ("responses", Map(Part::Response)),
+                ("x-clause", Any),
+                ("x-credentials-agree", Text),
+                ("x-rules", List(Part::Rule)),
+            ],
+            Part::Parameter => &[
+                ("name", Text),
+                ("in", Text),
+                ("required", Flag),
+                ("description", Text),
+                ("schema", One(Part::Schema)),
+                ("example", Any),
+                ("x-clause", Any),
+                ("x-credential", Flag),
+                ("x-alias-of", Text),
+                ("x-aliases-agree", Text),
+                ("x-falls-back-to", Text),
+            ],
+            Part::RequestBody => {
+                &[("required", Flag), ("description", Text), ("content", Map(Part::Media)), ("x-clause", Any)]
+            }
+            Part::Response => &[
+                ("description", Text),
+                ("headers", Map(Part::Header)),
+                ("content", Map(Part::Media)),
+                ("x-clause", Any),
+            ],
+            Part::Header => &[
+                ("required", Flag),
+                ("description", Text),
+                ("schema", One(Part::Schema)),
+                ("example", Any),
+                ("x-clause", Any),
+            ],
+            Part::Media => &[("schema", One(Part::Schema)), ("example", Any)],
+            Part::Schema => &[
+                ("type", Text),
+                ("format", Text),
+                ("description", Text),
+                ("nullable", Flag),
+                ("default", Any),
+                ("enum", Any),
+                ("example", Any),
+                ("minimum", Number),
+                ("maximum", Number),
+                ("minLength", Count),
+                ("maxLength", Count),
+                ("minItems", Count),
+                ("maxItems", Count),
+                ("items", One(Part::Schema)),
+                ("properties", Map(Part::Schema)),
+                ("required", Texts),
+                ("x-clause", Any),
+                ("x-format", Text),
+                ("x-port", One(Part::Ports)),
+                ("x-max-utf8-bytes", Count),
+                ("x-max-distinct", Count),
+                ("x-separators", TextMap),
+            ],
+            Part::SecurityScheme => {
+                &[("type", Text), ("in", Text), ("name", Text), ("scheme", Text), ("description", Text)]
+            }
+            Part::Components => &[
+                ("securitySchemes", Map(Part::SecurityScheme)),
+                ("parameters", Map(Part::Parameter)),
+                ("headers", Map(Part::Header)),
+                ("responses", Map(Part::Response)),
+                ("requestBodies", Map(Part::RequestBody)),
+                ("schemas", Map(Part::Schema)),
+            ],
+            Part::Clause => {
+                &[("id", Text), ("section", Text), ("text", Text), ("observable", Flag), ("reason", Text)]
+            }
+            Part::Silence => &[("id", Text), ("text", Text)],
+            Part::Rule => &[
+                ("rule", Text),
+                ("parameter", Text),
+                ("when", One(Part::Condition)),
+                ("property", Text),
+                ("bound", Text),
+                ("clause", Text),
+            ],
+            Part::Condition => &[("parameter", Text), ("equals", Text)],
+            Part::Ports => &[("minimum", Count), ("maximum", Count)],
+        }
+    }
+
+    /// Whether a `$ref` may stand in its place.
+    fn may_refer(self) -> bool {
+        matches!(self, Part::Parameter | Part::RequestBody | Part::Response | Part::Header | Part::Schema)
+    }
+}
+
+/// A mapping of the document, with the part that it plays.
+#[derive(Clone, Debug)]
+pub(crate) struct Node<'a> {
+    pub(crate) part: Part,
+    pub(crate) pointer: String,
+    pub(crate) value: &'a Value,
+    /// `operationId` of the operation that it stands in.
+    pub(crate) operation: Option<&'a str>,
+}
+
+impl<'a> Node<'a> {
+    /// The pointer of one of its members.
+    pub(crate) fn at(&self, keyword: &str) -> String {
+        join(&self.pointer, keyword)
+    }
+
+    /// The text of one of its members.
+    pub(crate) fn text(&self, keyword: &str) -> Option<&'a str> {
+        self.value.get(keyword)?.as_str()
+    }
+
+    /// The members, as keyword and value; none for something that is no mapping.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.value.as_object().into_iter().flatten().map(|(keyword, value)| (keyword.as_str(), value))
+    }
+}
+
+/// Every mapping of the document that the table knows, parents first. `$ref`s are not followed.
+pub(crate) fn walk(document: &Document) -> Vec<Node<'_>> {
+    let mut nodes = Vec::new();
+    visit(
+        Node { part: Part::Document, pointer: String::new(), value: document.root(), operation: None },
+        &mut nodes,
+    );
+    nodes
+}
+
+/// Stands for the id of an operation that has none, which a rule of its own refuses.
+const UNNAMED: &str = "(without operationId)";
+
+fn visit<'a>(node: Node<'a>, nodes: &mut Vec<Node<'a>>) {
+    let operation = match node.part {
+        Part::Operation => Some(node.text("operationId").unwrap_or(UNNAMED)),
+        _ => node.operation,
+    };
+    let child = |part, pointer, value| Node { part, pointer, value, operation };
+    let mut children = Vec::new();
+    if !(node.part.may_refer() && node.value.get("$ref").is_some()) {
+        for (keyword, shape) in node.part.keywords() {
+            let Some(value) = node.value.get(*keyword) else { continue };
+            let at = node.at(keyword);
+            match shape {
+                One(part) => children.push(child(*part, at, value)),
+                List(part) => {
+                    let items = value.as_array().into_iter().flatten().enumerate();
+                    children
+                        .extend(items.map(|(index, item)| child(*part, join(&at, &index.to_string()), item)));
+                }
+                Map(part) => {
+                    let members = value.as_object().into_iter().flatten();
+                    children.extend(members.map(|(name, member)| child(*part, join(&at, name), member)));
+                }
+                Text | Flag | Number | Count | Texts | TextMap | Any => {}
+            }
+        }
+    }
+    nodes.push(Node { operation, ..node });
+    for child in children {
+        visit(child, nodes);
+    }
+}

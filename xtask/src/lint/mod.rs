@@ -1,0 +1,114 @@
+//! Refuses what a generator would drop, ignore or panic on. One rule a file; each sees the whole document.
+
+mod bounds;
+mod citations;
+mod clause_order;
+mod defaults;
+mod enums;
+mod examples;
+mod extensions;
+mod fits;
+mod grammar;
+mod large_integers;
+mod misplaced;
+mod operation_ids;
+mod parameters;
+mod references;
+mod required;
+mod responses;
+mod security;
+mod uncited;
+mod unknown_keywords;
+mod unsupported_keywords;
+mod untyped;
+mod unused;
+mod users;
+mod values;
+
+use crate::{document::Document, problem::Problem};
+
+pub(crate) use grammar::{Node, Part, walk};
+
+/// One reason to refuse a document.
+pub(crate) struct Rule {
+    /// Name of the rule, stable.
+    pub(crate) id: &'static str,
+    /// What it refuses, in a few words.
+    pub(crate) refuses: &'static str,
+    run: fn(&mut Lint<'_>),
+}
+
+/// Every rule, sorted by id.
+pub(crate) const RULES: &[Rule] = &[
+    bounds::RULE,
+    citations::RULE,
+    clause_order::RULE,
+    defaults::RULE,
+    enums::RULE,
+    examples::RULE,
+    extensions::RULE,
+    large_integers::RULE,
+    misplaced::RULE,
+    operation_ids::RULE,
+    parameters::RULE,
+    references::RULE,
+    required::RULE,
+    responses::RULE,
+    security::RULE,
+    uncited::RULE,
+    unknown_keywords::RULE,
+    unsupported_keywords::RULE,
+    untyped::RULE,
+    unused::RULE,
+    values::RULE,
+];
+
+/// All problems that any rule finds, sorted by place.
+pub(crate) fn run(document: &Document) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = RULES.iter().flat_map(|rule| run_rule(document, rule)).collect();
+    Problem::sort(&mut problems);
+    problems
+}
+
+fn run_rule(document: &Document, rule: &Rule) -> Vec<Problem> {
+    let mut lint = Lint { document, nodes: grammar::walk(document), problems: Vec::new() };
+    (rule.run)(&mut lint);
+    for problem in &mut lint.problems {
+        problem.message = format!("{} [{}]", problem.message, rule.id);
+        if problem.operation.is_none() {
+            problem.operation = users::of(document, &lint.nodes, &problem.pointer);
+        }
+    }
+    lint.problems
+}
+
+/// What a rule sees, and where it leaves what it finds.
+pub(crate) struct Lint<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) nodes: Vec<Node<'a>>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Lint<'a> {
+    /// All nodes of one kind, without those that are only a `$ref`.
+    fn parts(&self, part: Part) -> Vec<Node<'a>> {
+        let own = |node: &&Node<'_>| node.part == part && node.value.get("$ref").is_none();
+        self.nodes.iter().filter(own).cloned().collect()
+    }
+
+    /// Refuses what stands at `pointer`, in or below `node`.
+    fn refuse(
+        &mut self,
+        node: &Node<'_>,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let mut problem = self.document.problem(pointer, message, help);
+        problem.operation = node.operation.map(str::to_owned);
+        self.problems.push(problem);
+    }
+}
+
+#[cfg(test)]
+mod tests;

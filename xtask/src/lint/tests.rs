@@ -1,0 +1,201 @@
+//! Each rule against the document with one thing broken, and against the document as it is.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
+
+/// Replaces the first `from` and gives what each rule says.
+fn broken(from: &str, to: &str) -> (Document, Vec<(&'static str, Problem)>) {
+    assert!(TEXT.contains(from), "the document no longer holds {from:?}");
+    let document = Document::parse(&TEXT.replacen(from, to, 1)).unwrap();
+    let found = RULES
+        .iter()
+        .flat_map(|rule| run_rule(&document, rule).into_iter().map(|problem| (rule.id, problem)))
+        .collect();
+    (document, found)
+}
+
+#[test]
+fn the_document_is_clean() {
+    let problems = run(&Document::parse(TEXT).unwrap());
+    assert!(
+        problems.is_empty(),
+        "{}",
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    );
+}
+
+#[test]
+fn rules_are_sorted_unique_and_described() {
+    assert!(RULES.is_sorted_by(|a, b| a.id < b.id));
+    assert!(RULES.iter().all(|rule| rule.refuses.len() > 10));
+}
+
+/// What to replace, by what, which rules refuse it (some breaks have consequences), and where.
+const CORPUS: &[(&str, &str, &str, &str)] = &[
+    // The range of num, once below and once above what can be.
+    ("minimum: 1, maximum: 100", "minimum: 101, maximum: 100", "bounds example", "/minimum"),
+    ("x-port: { minimum: 1, ", "x-port: { minimum: 65536, ", "bounds", "/x-port/minimum"),
+    ("x-max-distinct: 500", "x-max-distinct: 10001", "bounds", "/ips/x-max-distinct"),
+    ("any: extract.num-range", "any: [extract.num-range, extract.nun-range]", "citation", "/x-clause"),
+    ("{ required: extract.num-required,", "{ requird: extract.num-required,", "citation", "/x-clause"),
+    ("clause: extract.sb-required", "clause: extract.sb-requird", "citation", "/x-rules/0/clause"),
+    ("x-clause: extract.protocol", "x-clause: 7", "citation uncited-clause", "/x-clause"),
+    ("- id: all.no-secrets", "- id: all.https", "citation clause-order", "/x-clauses/1/id"),
+    (
+        "- id: all.own-account",
+        "- id: zzz.own-account",
+        "citation clause-order uncited-clause",
+        "/x-clauses/3/id",
+    ),
+    ("- id: open.catalogue", "- id: catalogue.open", "clause-order", "/x-unspecified"),
+    ("default: 20\n", "default: 1001\n", "default", "/pageSize/default"),
+    ("default: http\n", "default: https\n", "default", "/ProxyProtocol/default"),
+    ("enum: [json, txt]", "enum: [json, txt, json]", "enum", "/ReturnType/enum/2"),
+    ("enum: [no-store]", "enum: []", "enum example", "/CacheControlNoStore/schema/enum"),
+    ("enum: [http, socks5]", "enum: [http, socks5, 5]", "enum", "/ProxyProtocol/enum/2"),
+    ("          example: 3\n", "          example: 300\n", "example", "/parameters/0/example"),
+    ("ip: 203.0.113.7\n", "ip: 7\n", "example", "/application~1json/example"),
+    ("activatedAt: \"2026-01-31T08:00:00Z\"", "activatedAt: \"2026-01-31T08:00:00\"", "example", "/example"),
+    ("bound: activatedFrom", "bound: activatedFron", "extension", "/x-rules/0"),
+    ("equals: \"6\"", "equals: \"7\"", "extension", "/x-rules/0/when"),
+    ("x-alias-of: regions", "x-alias-of: region", "extension", "/parameters"),
+    ("x-falls-back-to: X-Request-Id", "x-falls-back-to: X-Other", "extension", "/parameters"),
+    ("          x-aliases-agree: extract.country-equal\n", "", "extension uncited-clause", "/parameters"),
+    ("\"5\": \"\\t\" }", "\"5\": \"\\t\", \"7\": \"x\" }", "extension", "/x-separators"),
+    ("x-format: ip-endpoint", "x-format: ip-address", "extension", "/AddressItem/x-format"),
+    ("minimum: 1, maximum: 100", "minimum: 1, maximum: 9007199254740993", "large-integer", "/maximum"),
+    (
+        "schema: { type: string, default: GLOBAL }",
+        "schema: { type: string, default: GLOBAL, maximum: 3 }",
+        "misplaced-keyword",
+        "/maximum",
+    ),
+    ("      operationId: extractProxies\n", "", "operation-id", "/get"),
+    ("operationId: listStaticGroups", "operationId: extractProxies", "operation-id", "/operationId"),
+    ("operationId: listStaticGroups", "operationId: list-static", "operation-id", "/operationId"),
+    ("          in: header\n", "          in: cookie\n", "extension parameter", "/parameters/8"),
+    ("        - name: sb\n", "        - name: lb\n", "extension parameter", "/parameters/6"),
+    ("/static/groups:", "/static/groups/{id}:", "parameter", "/paths/~1openapi~1v1~1static~1groups~1{id}"),
+    (
+        "\"#/components/schemas/ReturnType\"",
+        "\"#/components/schemas/ReturnTypo\"",
+        "reference unused-component",
+        "/$ref",
+    ),
+    (
+        "\"#/components/schemas/ReturnType\"",
+        "\"#/components/headers/RetryAfter\"",
+        "reference unused-component",
+        "/$ref",
+    ),
+    (
+        "{ $ref: \"#/components/schemas/ReturnType\" }",
+        "{ $ref: \"#/components/schemas/ReturnType\", nullable: true }",
+        "reference",
+        "/$ref",
+    ),
+    ("required: [groupId, name,", "required: [groupId, nane,", "example required", "/StaticGroup/required/1"),
+    ("required: [items]", "required: [items, items]", "required", "/GroupsData/required/1"),
+    (
+        "        default: { $ref: \"#/components/responses/ExtractRejected\" }",
+        "        default: { $ref: \"#/components/responses/StaticRejected\" }",
+        "response unused-component",
+        "/responses/default",
+    ),
+    (
+        "        \"429\": { $ref: \"#/components/responses/StaticThrottled\" }",
+        "        \"202\": { $ref: \"#/components/responses/StaticThrottled\" }",
+        "response",
+        "/responses/202",
+    ),
+    (
+        "        application/json:\n          schema: { $ref: \"#/components/schemas/ExtractError\" }",
+        "        text/html:\n          schema: { $ref: \"#/components/schemas/ExtractError\" }",
+        "response",
+        "/responses/429",
+    ),
+    ("        - apiKeyHeader: []", "        - apiKeyHeadr: []", "security unused-component", "/security/1"),
+    ("scheme: bearer", "scheme: basic", "security", "/securitySchemes/bearerToken"),
+    ("        - extract.idempotent\n", "", "uncited-clause", "/x-clauses/"),
+    ("x-max-utf8-bytes: 32 }", "x-max-utf8-byte: 32 }", "unknown-keyword", "/x-max-utf8-byte"),
+    ("minItems: 1\n", "minItem: 1\n", "unknown-keyword", "/ips/minItem"),
+    ("minItems: 1\n", "uniqueItems: true\n", "unsupported-keyword", "/ips/uniqueItems"),
+    ("enum: [json, txt]", "enum: [json, txt]\n      pattern: \"^j\"", "unsupported-keyword", "/pattern"),
+    ("enum: [0]", "const: 0", "unsupported-keyword", "/code/const"),
+    (
+        "            schema: { $ref: \"#/components/schemas/SearchRequest\" }",
+        "            schema: { type: object, allOf: [{ $ref: \"#/components/schemas/SearchRequest\" }] }",
+        "extension unsupported-keyword unused-component",
+        "/allOf",
+    ),
+    ("    post:\n", "    put:\n", "uncited-clause unsupported-keyword unused-component", "/put"),
+    ("type: string\n      enum: [json, txt]", "enum: [json, txt]", "untyped", "/schemas/ReturnType"),
+    ("          items: { type: string }\n", "", "untyped", "/protocols"),
+    (
+        "{ type: integer, minimum: 1, maximum: 100 }",
+        "{ type: number, minimum: 1, maximum: 100 }",
+        "untyped",
+        "/type",
+    ),
+    (
+        "    ReturnType:\n",
+        "    Spare: { type: string }\n    ReturnType:\n",
+        "unused-component",
+        "/schemas/Spare",
+    ),
+    (
+        "required: true\n          description: How many",
+        "required: \"true\"\n          description: How many",
+        "wrong-value",
+        "/required",
+    ),
+    ("maximum: 100 }", "maximum: \"100\" }", "wrong-value", "/maximum"),
+];
+
+#[test]
+fn each_break_is_refused_by_exactly_its_rules_at_its_place() {
+    for (from, to, rules, pointer) in CORPUS {
+        let (document, found) = broken(from, to);
+        let said: Vec<_> = found.iter().map(|(_, problem)| problem.to_string()).collect();
+        let by: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
+        assert_eq!(by, rules.split(' ').collect(), "{from:?} → {to:?}: {said:#?}");
+        assert!(found.iter().any(|(_, problem)| problem.pointer.contains(pointer)), "{pointer} in {said:#?}");
+        for (_, problem) in found {
+            assert_eq!(problem.place, Some(document.place(&problem.pointer)), "{problem}");
+            assert!(!problem.help.is_empty(), "{problem}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_has_a_break() {
+    for rule in RULES {
+        assert!(
+            CORPUS.iter().any(|(_, _, ids, _)| ids.split(' ').any(|id| id == rule.id)),
+            "no break for {}",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn a_problem_in_a_shared_part_names_the_operations_that_use_it() {
+    let (_, found) = broken("minItems: 1\n", "minItem: 1\n");
+    assert_eq!(found[0].1.operation.as_deref(), Some("searchStaticInstances"));
+    let (_, found) =
+        broken("schema: { type: string, minLength: 1 }", "schema: { type: string, minLenght: 1 }");
+    assert_eq!(found[0].1.operation.as_deref(), Some("listStaticGroups, searchStaticInstances"));
+    assert!(found[0].1.help.contains("`minLength`"), "{}", found[0].1);
+}
+
+#[test]
+fn all_problems_are_reported_at_once_and_in_order() {
+    let text =
+        TEXT.replacen("maximum: 100 }", "maximun: 100 }", 1).replacen("enum: [json, txt]", "enum: []", 1);
+    let problems = run(&Document::parse(&text).unwrap());
+    assert!(problems.len() >= 2);
+    assert!(problems.is_sorted_by_key(|problem| problem.place));
+}

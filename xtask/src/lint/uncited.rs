@@ -1,0 +1,27 @@
+//! A clause that nothing cites binds nobody.
+
+use std::collections::BTreeSet;
+
+use super::{Lint, Part, Rule, citations};
+use crate::model::Citation;
+
+pub(super) const RULE: Rule =
+    Rule { id: "uncited-clause", refuses: "an observable clause that no part of the document cites", run };
+
+fn run(lint: &mut Lint<'_>) {
+    let mut cited = BTreeSet::new();
+    for node in &lint.nodes {
+        let citation = Citation::read(node.value).unwrap_or_default();
+        cited.extend(citation.all().map(str::to_owned));
+        let naming = citations::NAMING.iter().filter(|(part, _)| *part == node.part);
+        cited.extend(naming.filter_map(|(_, keyword)| node.text(keyword)).map(str::to_owned));
+    }
+    for clause in lint.parts(Part::Clause) {
+        let Some(id) = clause.text("id") else { continue };
+        let observable = clause.value.get("observable") != Some(&serde_json::Value::Bool(false));
+        if observable && !cited.contains(id) {
+            let help = "add it to the `x-clause` of the operation or of the part that it speaks of";
+            lint.refuse(&clause, clause.pointer.clone(), format!("no part cites the clause `{id}`"), help);
+        }
+    }
+}

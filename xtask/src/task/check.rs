@@ -1,0 +1,91 @@
+//! `cargo xtask check`.
+
+use std::path::Path;
+
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::{code, document, on_disk, pages, programs};
+use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
+
+const MEND: &str = "run `cargo xtask generate` and commit what it writes";
+
+/// Compares every generated file with what the document gives. Writes nothing.
+///
+/// Fails with a report of everything that is wrong: problems of the document, a diff for each file that differs, and
+/// programs that do not build.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    let document = document(root)?;
+    let mut artifacts = code(&document)?;
+    let mut faults = String::new();
+    match pages(root, &document) {
+        Ok(pages) => artifacts.extend(pages),
+        Err(problem) => faults.push_str(&problem),
+    }
+    match programs::emitted(root) {
+        Ok(emitted) => faults.push_str(&api_drift(&document, &emitted)),
+        Err(problem) => faults.push_str(&problem),
+    }
+    let mut drifted = String::new();
+    for artifact in &artifacts {
+        drifted.push_str(&difference(artifact, on_disk(root, artifact)?.as_deref()));
+    }
+    if !drifted.is_empty() {
+        faults.push_str(&format!("{drifted}error: generated files differ from the document: {MEND}\n"));
+    }
+    if faults.is_empty() {
+        Ok(format!("{} generated files follow from the document\n", artifacts.len()))
+    } else {
+        Err(faults)
+    }
+}
+
+/// What the server says of its API that the contract does not, or the other way round; empty when they agree.
+fn api_drift(document: &Document, emitted: &Value) -> String {
+    let differences = compare(&project(document), emitted);
+    if differences.is_empty() {
+        return String::new();
+    }
+    let mut report: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
+    report.push_str("error: the API that the server emits differs from the contract: ");
+    report.push_str(
+        "regenerate and rebuild; if that does not help, mend xtask/src/emit/server or xtask/src/project.rs\n",
+    );
+    report
+}
+
+/// A unified diff from what is on disk to what should be there; empty when they are the same.
+fn difference(artifact: &Artifact, on_disk: Option<&str>) -> String {
+    let Artifact { path, contents } = artifact;
+    let Some(on_disk) = on_disk else { return format!("missing: {path}\n") };
+    if on_disk == contents {
+        return String::new();
+    }
+    let diff = TextDiff::from_lines(on_disk, contents);
+    diff.unified_diff()
+        .header(&format!("{path} (on disk)"), &format!("{path} (from the document)"))
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_api_that_says_something_else_is_reported_by_pointer() {
+        let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
+        let mut emitted = project(&document);
+        assert_eq!(api_drift(&document, &emitted), "");
+        emitted["components"]["schemas"]["GroupFilter"]["minimum"] = Value::from(1);
+        assert!(api_drift(&document, &emitted).starts_with("/components/schemas/GroupFilter/minimum\n"));
+    }
+
+    #[test]
+    fn a_difference_shows_both_sides_and_a_missing_file_its_name() {
+        let artifact = Artifact { path: "a.txt", contents: "same\nnew\n".to_owned() };
+        let shown = difference(&artifact, Some("same\nold\n"));
+        assert!(shown.contains("-old") && shown.contains("+new") && shown.contains("a.txt"), "{shown}");
+        assert_eq!(difference(&artifact, None), "missing: a.txt\n");
+        assert_eq!(difference(&artifact, Some("same\nnew\n")), "");
+    }
+}

@@ -1,0 +1,54 @@
+//! `cargo xtask generate`.
+
+use std::path::Path;
+
+use super::{code, document, on_disk, pages};
+use crate::artifact::Artifact;
+
+/// Writes what is not yet as the document gives it, and reports which files those were.
+///
+/// Fails with a report when the document has problems, when a file cannot be written, or when the generated code does
+/// not build, so that the pages that need the built programs could not be made. Code is written all the same.
+pub(crate) fn run(root: &Path) -> Result<String, String> {
+    let document = document(root)?;
+    let mut report = write(root, &code(&document)?)?;
+    match pages(root, &document).and_then(|pages| write(root, &pages)) {
+        Ok(written) => report.push_str(&written),
+        Err(problem) => return Err(report + &problem),
+    }
+    if report.is_empty() {
+        report.push_str("every generated file is up to date\n");
+    }
+    Ok(report)
+}
+
+fn write(root: &Path, artifacts: &[Artifact]) -> Result<String, String> {
+    let mut report = String::new();
+    for artifact in artifacts {
+        if on_disk(root, artifact)?.as_deref() == Some(&artifact.contents) {
+            continue;
+        }
+        let path = root.join(artifact.path);
+        let folder = path.parent().unwrap_or(root);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, &artifact.contents))
+            .map_err(|error| format!("{report}error: {} cannot be written: {error}\n", artifact.path))?;
+        report.push_str(&format!("wrote {}\n", artifact.path));
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_written() {
+        let root = std::env::temp_dir().join(format!("xtask-generate-{}", std::process::id()));
+        let artifact = |contents: &str| Artifact { path: "a/b.txt", contents: contents.to_owned() };
+        assert_eq!(write(&root, &[artifact("one")]).unwrap(), "wrote a/b.txt\n");
+        assert_eq!(write(&root, &[artifact("one")]).unwrap(), "");
+        assert_eq!(write(&root, &[artifact("two")]).unwrap(), "wrote a/b.txt\n");
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
