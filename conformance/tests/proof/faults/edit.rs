@@ -1,0 +1,101 @@
+//! Small changes to JSON bodies and headers, for tables to be made of. In a path, `*` is every element of a list and
+//! `-` the last one.
+
+use hyper::header::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+use crate::fault::Scene;
+use crate::proxy::{Reply, Seen};
+
+/// Puts a value at a path whose parent is there.
+pub fn set(path: &'static str, value: Value) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    move |_, _, body| put(body, path, &value)
+}
+
+/// Takes away what is at a path.
+pub fn remove(path: &'static str) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    let (parent, name) = path.rsplit_once('/').expect("a path starts with a slash");
+    move |_, _, body| {
+        visit(body, parent, &mut |value| {
+            if let Some(object) = value.as_object_mut() {
+                object.shift_remove(name);
+            }
+        });
+    }
+}
+
+/// Gives a member another name.
+pub fn rename(path: &'static str, name: &'static str) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    let (parent, old) = path.rsplit_once('/').expect("a path starts with a slash");
+    move |_, _, body| {
+        visit(body, parent, &mut |value| {
+            let Some(object) = value.as_object_mut() else { return };
+            if let Some(moved) = object.shift_remove(old) {
+                object.insert(name.to_owned(), moved);
+            }
+        });
+    }
+}
+
+/// Changes what is at a path.
+pub fn change(
+    path: &'static str,
+    how: impl Fn(&mut Value) + Send + Sync,
+) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    move |_, _, body| visit(body, path, &mut |value| how(value))
+}
+
+/// Puts a value at a path whose parent is there.
+pub fn put(body: &mut Value, path: &str, value: &Value) {
+    let (parent, name) = path.rsplit_once('/').expect("a path starts with a slash");
+    visit(body, parent, &mut |found| match found {
+        Value::Object(object) => {
+            object.insert(name.to_owned(), value.clone());
+        }
+        Value::Array(items) => visit_items(items, name, &mut |item| *item = value.clone()),
+        _ => {}
+    });
+}
+
+/// Calls `found` with each value at a path; an empty path is the body itself.
+pub fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
+    let Some(path) = path.strip_prefix('/') else { return found(body) };
+    let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+    match body {
+        Value::Object(object) => {
+            if let Some(value) = object.get_mut(name) {
+                visit(value, rest, found);
+            }
+        }
+        Value::Array(items) => visit_items(items, name, &mut |item| visit(item, rest, found)),
+        _ => {}
+    }
+}
+
+/// Takes a header out of the answer.
+pub fn without_header(name: &'static str) -> impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        reply.headers.remove(name);
+    }
+}
+
+/// Sets a header of the answer.
+pub fn with_header(
+    name: &'static str,
+    value: &'static str,
+) -> impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+}
+
+fn visit_items(items: &mut [Value], name: &str, found: &mut dyn FnMut(&mut Value)) {
+    match name {
+        "*" => items.iter_mut().for_each(found),
+        "-" => items.last_mut().into_iter().for_each(found),
+        index => {
+            let index = index.parse().ok().and_then(|index: usize| items.get_mut(index));
+            index.into_iter().for_each(found);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The two-sided proof of the suite: every server that breaks a clause is caught by a check that cites the clause, and no
+//! server that only decides what the contract leaves open ever fails.
+
+#![expect(clippy::print_stdout, reason = "the tables are what these tests are read for")]
+
+mod fault;
+mod faults;
+mod proxy;
+mod variation;
+mod variations;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use sallyport_conformance::check::{Check, Outcome, Run, Severity};
+use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::{Options, Report, Selection, Silent, Suite, registry};
+
+use fault::{Fault, Faulty, Scene};
+use proxy::{Proxy, Tamper};
+use variation::Varied;
+use world::World;
+
+/// Faults and variations that are tried at the same time.
+const AT_ONCE: usize = 4;
+
+/// Fewest faults; may only grow.
+const FAULTS: usize = 130;
+
+/// Fewest conforming variations; may only grow.
+const VARIATIONS: usize = 40;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fault_is_caught() {
+    let world = World::start().await;
+    let faults: Vec<Arc<Fault>> = faults::all().into_iter().filter(chosen).map(Arc::new).collect();
+
+    let trials = faults.iter().map(|fault| trial(&world, fault));
+    let results: Vec<(&Fault, Result<(), String>)> =
+        futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect().await;
+
+    let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (fault, result) in &results {
+        let (tried, killed) = table.entry(fault.clause()).or_default();
+        *tried += 1;
+        *killed += usize::from(result.is_ok());
+    }
+    println!("{:<34} faults caught", "clause");
+    for (clause, (tried, killed)) in &table {
+        println!("{clause:<34} {tried:>6} {killed:>6}");
+    }
+    let mut survivors: Vec<_> =
+        results.iter().filter_map(|(fault, result)| Some((fault, result.as_ref().err()?))).collect();
+    survivors.sort_by_key(|(fault, _)| fault.id);
+    println!("{:<34} {:>6} {:>6}", "all", results.len(), results.len() - survivors.len());
+    let survivors: Vec<_> =
+        survivors.iter().map(|(fault, why)| format!("{}: {}\n    {why}", fault.id, fault.breaks)).collect();
+    assert!(survivors.is_empty(), "{} faults survive:\n{}", survivors.len(), survivors.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_untampered_server_passes_every_check() {
+    let world = World::start().await;
+    let proxy = Proxy::start(world.upstream.clone(), Untouched).await;
+    let report = run(&world, &proxy, Selection::default()).await;
+    let bad: Vec<_> = report
+        .checks
+        .iter()
+        .filter(|check| !matches!(check.outcome, Outcome::Pass))
+        .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
+        .collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_conforming_variation_fails() {
+    let world = World::start().await;
+    let variations: Vec<_> =
+        variations::all().into_iter().filter(|variation| wanted(variation.id)).map(Arc::new).collect();
+
+    let trials = variations.iter().map(|variation| async {
+        let varied = Varied { variation: Arc::clone(variation), scene: Scene::new(&world) };
+        let proxy = Proxy::start(world.upstream.clone(), varied).await;
+        (variation.id, run(&world, &proxy, Selection::default()).await)
+    });
+    let reports: Vec<(&str, Report)> =
+        futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect().await;
+
+    let mut failures = Vec::new();
+    for (id, report) in &reports {
+        println!("{id:<44} {:?} in {} ms", report.totals, report.elapsed_ms);
+        for check in &report.checks {
+            match &check.outcome {
+                Outcome::Pass | Outcome::Skipped(_) => {}
+                Outcome::Warn | Outcome::Inconclusive(_) => {
+                    println!("    {}: {:?}", check.id, check.outcome);
+                }
+                Outcome::Fail | Outcome::Error(_) => {
+                    let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
+                    let what = finding.map(|found| {
+                        format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
+                    });
+                    failures.push(format!("{id}: {}: {:?} {what:?}", check.id, check.outcome));
+                }
+            }
+        }
+        if report.totals.passed == 0 {
+            failures.push(format!("{id}: nothing passed: {:?}", report.stopped));
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn faults_and_variations_are_named_once_and_do_not_get_fewer() {
+    let faults = faults::all();
+    let ids: BTreeSet<_> = faults.iter().map(|fault| fault.id).collect();
+    assert_eq!(ids.len(), faults.len(), "two faults have one id");
+    assert!(faults.iter().all(|fault| fault.id.contains('/') && fault.breaks.ends_with('.')));
+    assert!(faults.len() >= FAULTS, "{} faults", faults.len());
+
+    let variations = variations::all();
+    let ids: BTreeSet<_> = variations.iter().map(|variation| variation.id).collect();
+    assert_eq!(ids.len(), variations.len(), "two variations have one id");
+    assert!(variations.len() >= VARIATIONS, "{} variations", variations.len());
+}
+
+#[test]
+fn every_clause_with_a_check_has_a_fault() {
+    let broken: BTreeSet<_> = faults::all().iter().map(Fault::clause).collect();
+    let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
+    let unproven: Vec<_> = checked.difference(&broken).collect();
+    assert!(unproven.is_empty(), "no fault breaks {unproven:?}");
+}
+
+/// Runs the checks that cite the broken clause, and the whole operation when only watching checks could speak and what
+/// those were shown was in order.
+async fn trial<'a>(world: &Arc<World>, fault: &'a Arc<Fault>) -> (&'a Fault, Result<(), String>) {
+    let clause = fault.clause();
+    let citing: Vec<_> = registry().into_iter().filter(|check| check.clauses.contains(&clause)).collect();
+    let watched = citing.iter().any(|check| matches!(check.run, Run::Watch(_)));
+    let mut only: Vec<&str> = citing.iter().map(|check| check.id).collect();
+    if watched {
+        only.extend(concerned(clause).filter_map(cheapest).map(|check| check.id));
+    }
+    let mut result = attempt(world, fault, &only).await;
+    if result.is_err() && watched {
+        only.extend(concerned(clause).map(OperationId::prefix));
+        result = attempt(world, fault, &only).await;
+    }
+    (fault, result)
+}
+
+/// Runs some checks against a fault; what came out when none of them cites the clause.
+async fn attempt(world: &Arc<World>, fault: &Arc<Fault>, only: &[&str]) -> Result<(), String> {
+    let faulty = Faulty { fault: Arc::clone(fault), scene: Scene::new(world) };
+    let proxy = Proxy::start(world.upstream.clone(), faulty).await;
+    let only = only.iter().map(|id| Glob::new(*id)).collect();
+    let report = run(world, &proxy, Selection { only, skip: Vec::new() }).await;
+    let cites = report
+        .checks
+        .iter()
+        .flat_map(|check| &check.findings)
+        .any(|finding| finding.clause == fault.clause() && finding.severity == Severity::Fail);
+    if cites {
+        return Ok(());
+    }
+    let outcomes = report.checks.iter().filter(|check| check.clauses.contains(&fault.clause()));
+    let outcomes: Vec<_> = outcomes.map(|check| format!("{} {:?}", check.id, check.outcome)).collect();
+    Err(outcomes.join("; "))
+}
+
+async fn run(world: &World, proxy: &Proxy, selection: Selection) -> Report {
+    let target = world.target(&proxy.base_url());
+    let mut options = Options { selection, ..Options::default() };
+    options.budget.gateways *= 4;
+    options.budget.wall = Duration::from_secs(60);
+    Suite::new(world.contract, &target, options).expect("the suite is set up").run(&Silent).await
+}
+
+fn concerned(clause: &str) -> impl Iterator<Item = OperationId> {
+    let prefix = clause.split('.').next().unwrap_or_default().to_owned();
+    OperationId::ALL.into_iter().filter(move |id| prefix == "all" || id.prefix() == prefix)
+}
+
+/// The probing check of an operation that sends least, as something for watching checks to look at.
+fn cheapest(operation: OperationId) -> Option<&'static Check> {
+    let probes = registry().into_iter().filter(|check| {
+        check.operation == Some(operation) && check.needs.is_empty() && matches!(check.run, Run::Probe(_))
+    });
+    probes.min_by_key(|check| (check.cost.requests, check.cost.gateways))
+}
+
+fn chosen(fault: &Fault) -> bool {
+    wanted(fault.id)
+}
+
+/// `PROOF=text` narrows the tests to the faults and variations with that text in their id.
+fn wanted(id: &str) -> bool {
+    std::env::var("PROOF").map_or(true, |text| id.contains(&text))
+}
+
+/// A proxy that changes nothing.
+struct Untouched;
+
+impl Tamper for Untouched {
+    async fn pass(&self, seen: proxy::Seen, upstream: &proxy::Upstream) -> proxy::Reply {
+        upstream.call(&seen).await
+    }
+}

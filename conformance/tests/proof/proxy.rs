@@ -1,0 +1,240 @@
+//! A proxy between the suite and the reference server that changes what passes through it.
+//!
+//! A tamper sees the request before it goes on and the answer before it goes back, so that a server that breaks
+//! exactly one clause can be had without a switch in the server itself.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// A request on its way to the server.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Method as it came.
+    pub method: Method,
+    /// Path without the query.
+    pub path: String,
+    /// Raw query without the question mark; `None` when there was none.
+    pub query: Option<String>,
+    /// Headers as they came.
+    pub headers: HeaderMap,
+    /// Whole body.
+    pub body: Bytes,
+}
+
+impl Seen {
+    /// Decoded value of a query parameter (its first occurrence).
+    pub fn param(&self, name: &str) -> Option<String> {
+        self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// All query parameters, decoded, in order.
+    pub fn params(&self) -> Vec<(String, String)> {
+        let query = self.query.as_deref().unwrap_or_default();
+        url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    }
+
+    /// Replaces the whole query.
+    pub fn set_params(&mut self, params: &[(String, String)]) {
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
+        self.query = (!query.is_empty()).then_some(query);
+    }
+
+    /// Sets a parameter, in place of every occurrence of it.
+    pub fn set_param(&mut self, name: &str, value: &str) {
+        let mut params = self.params();
+        params.retain(|(key, _)| key != name);
+        params.push((name.to_owned(), value.to_owned()));
+        self.set_params(&params);
+    }
+
+    /// Removes every occurrence of a parameter.
+    pub fn drop_param(&mut self, name: &str) {
+        let mut params = self.params();
+        let before = params.len();
+        params.retain(|(key, _)| key != name);
+        if params.len() != before {
+            self.set_params(&params);
+        }
+    }
+
+    /// The body as JSON, or null.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// Replaces the body by a JSON value.
+    pub fn set_json(&mut self, value: &Value) {
+        self.body = value.to_string().into();
+    }
+
+    /// Changes the body where it is a JSON object; leaves it alone where it is not.
+    pub fn edit(&mut self, change: impl FnOnce(&mut serde_json::Map<String, Value>)) {
+        if let Value::Object(mut object) = self.json() {
+            change(&mut object);
+            self.set_json(&Value::Object(object));
+        }
+    }
+}
+
+/// An answer on its way back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// Status as the server gave it.
+    pub status: StatusCode,
+    /// Headers without those of the connection.
+    pub headers: HeaderMap,
+    /// Whole body.
+    pub body: Bytes,
+}
+
+impl Reply {
+    /// The body as JSON, or null.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// Replaces the body by a JSON value.
+    pub fn set_json(&mut self, value: &Value) {
+        self.body = value.to_string().into();
+    }
+
+    /// Changes the body where it is JSON; leaves it alone where it is not.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
+        if let Ok(mut value) = serde_json::from_slice::<Value>(&self.body) {
+            change(&mut value);
+            self.set_json(&value);
+        }
+    }
+
+    /// An answer made up on the spot.
+    pub fn json_with(status: u16, value: &Value) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
+        let status = StatusCode::from_u16(status).expect("tests use real statuses");
+        Self { status, headers, body: value.to_string().into() }
+    }
+}
+
+/// The server behind the proxy; a tamper may ask it something of its own.
+#[derive(Clone)]
+pub struct Upstream {
+    base: String,
+    http: reqwest::Client,
+}
+
+impl Upstream {
+    /// A server by its base URL.
+    pub fn new(base: &str) -> Self {
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .expect("a client without options can be built");
+        Self { base: base.trim_end_matches('/').to_owned(), http }
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub async fn call(&self, seen: &Seen) -> Reply {
+        let query = seen.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
+        let mut headers = seen.headers.clone();
+        for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
+            headers.remove(name);
+        }
+        let request = self
+            .http
+            .request(seen.method.clone(), format!("{}{}{query}", self.base, seen.path))
+            .headers(headers)
+            .body(seen.body.clone());
+        let answer = match request.send().await {
+            Ok(answer) => answer,
+            Err(error) => return Reply::json_with(502, &Value::String(error.without_url().to_string())),
+        };
+        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
+            headers.remove(name);
+        }
+        let body = answer.bytes().await.unwrap_or_default();
+        Reply { status, headers, body }
+    }
+}
+
+/// What happens to an exchange on its way through.
+pub trait Tamper: Send + Sync + 'static {
+    /// Answers a request; the plain proxy would be `upstream.call(&seen).await`.
+    fn pass(&self, seen: Seen, upstream: &Upstream) -> impl Future<Output = Reply> + Send;
+}
+
+/// A running proxy; stops when it is dropped.
+pub struct Proxy {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Starts a proxy on a free port of the loopback interface.
+    pub async fn start<T: Tamper>(upstream: Upstream, tamper: T) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let tamper = Arc::new(tamper);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
+                let service = service_fn(move |request| {
+                    let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
+                    async move { Ok::<_, std::convert::Infallible>(serve(request, &upstream, &*tamper).await) }
+                });
+                tokio::spawn(async move {
+                    // A caller that leaves early is the caller's business.
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Self { address, task }
+    }
+
+    /// Base URL of the proxy.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve<T: Tamper>(
+    request: hyper::Request<Incoming>,
+    upstream: &Upstream,
+    tamper: &T,
+) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let seen = Seen {
+        method: parts.method,
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().map(str::to_owned),
+        headers: parts.headers,
+        body,
+    };
+    let reply = tamper.pass(seen, upstream).await;
+    let mut response = Response::new(Full::new(reply.body));
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    response
+}

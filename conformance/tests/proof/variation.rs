@@ -1,0 +1,92 @@
+//! What a variation is: a server that keeps every clause and decides what the contract leaves open in its own way.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::fault::Scene;
+use crate::proxy::{Reply, Seen, Tamper, Upstream};
+
+/// A conforming server that is not like ours.
+pub struct Variation {
+    /// What it decides otherwise.
+    pub id: &'static str,
+    serve: Serve,
+}
+
+type Serve = Box<dyn for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync>;
+
+impl Variation {
+    /// Changes requests before they go on.
+    pub fn request(
+        id: &'static str,
+        change: impl Fn(&Scene, &mut Seen) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(id, move |scene, mut seen| {
+            Box::pin(async move {
+                change(scene, &mut seen);
+                scene.upstream.call(&seen).await
+            })
+        })
+    }
+
+    /// Changes answers before they go back.
+    pub fn reply(
+        id: &'static str,
+        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(id, move |scene, seen| {
+            Box::pin(async move {
+                let mut reply = scene.upstream.call(&seen).await;
+                change(scene, &seen, &mut reply);
+                reply
+            })
+        })
+    }
+
+    /// Changes successes before they go back.
+    pub fn success(
+        id: &'static str,
+        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::reply(id, move |scene, seen, reply| {
+            if scene.accepted(seen, reply) {
+                change(scene, seen, reply);
+            }
+        })
+    }
+
+    /// Changes refusals before they go back, those that ask to wait apart.
+    pub fn refusal(
+        id: &'static str,
+        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::reply(id, move |scene, seen, reply| {
+            if (400..500).contains(&reply.status.as_u16()) {
+                change(scene, seen, reply);
+            }
+        })
+    }
+
+    /// Answers in its own way.
+    pub fn serve(
+        id: &'static str,
+        serve: impl for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+    ) -> Self {
+        Self { id, serve: Box::new(serve) }
+    }
+}
+
+/// A variation at work.
+pub struct Varied {
+    /// Which one.
+    pub variation: Arc<Variation>,
+    /// Where.
+    pub scene: Scene,
+}
+
+impl Tamper for Varied {
+    fn pass(&self, seen: Seen, _: &Upstream) -> impl Future<Output = Reply> + Send {
+        (self.variation.serve)(&self.scene, seen)
+    }
+}
