@@ -45,6 +45,12 @@ impl Document {
         Ok(Document { root, places })
     }
 
+    /// The document with another content, whose places are those of the old one.
+    #[cfg(test)]
+    pub(crate) fn with_root(&self, root: Value) -> Document {
+        Document { root, places: self.places.clone() }
+    }
+
     /// The whole document.
     pub(crate) fn root(&self) -> &Value {
         &self.root

@@ -867,10 +867,7 @@ pub struct ExtractError {
 }
 impl ErrorEnvelope for ExtractError {
     fn new(code: i64, message: String, _: Option<&str>) -> Self {
-        Self {
-            code: code,
-            message: message,
-        }
+        Self { code, message }
     }
 }
 error_response!(ExtractError);

@@ -2,12 +2,27 @@
 
 use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
+use jiff::Timestamp;
 use sallyport_server::{
-    Config, StartError, api::generated::ExtractProxies, edge::answer::Operation, start,
-    store::sqlite::SqliteStore,
+    Config, StartError,
+    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    domain::{
+        access::{AccountId, Guarded},
+        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        instance::{Group, Id},
+        search::{SearchPage, SearchQuery},
+        token::TokenDigest,
+    },
+    edge::{answer::Operation, catalogue::Reason},
+    start,
+    store::{Lines, LoadError, NewToken, Store, StoreError, TokenEntry, record::Loaded, sqlite::SqliteStore},
 };
 
-use super::wire::{exchange, send};
+use super::{
+    server::assert_refused,
+    wire::{exchange, send},
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_closed_server_is_gone_and_its_address_free() {
@@ -37,11 +52,78 @@ async fn an_address_in_use_is_named() {
 async fn closing_does_not_wait_for_a_caller_who_never_ends() {
     let store = Arc::new(SqliteStore::temporary().unwrap());
     let running = start(Config::loopback(store)).unwrap();
-    let head = "POST /openapi/v1/static/instances/search HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
+        SearchStaticInstances::PATH
+    );
     let _half_sent = exchange(running.address(), &[head.as_bytes()]);
     // The server must have begun with the request, or else it has nothing to wait for.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let begun = std::time::Instant::now();
     assert!(!running.close(Duration::from_millis(300)).await);
     assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+/// A storage that breaks down at the first question.
+#[derive(Debug)]
+struct Broken;
+
+#[async_trait]
+impl Store for Broken {
+    async fn extraction(&self, _: ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        panic!("broken")
+    }
+
+    async fn remember(
+        &self,
+        _: AccountId,
+        _: String,
+        _: StoredExtraction,
+        _: Timestamp,
+    ) -> Result<StoredExtraction, StoreError> {
+        panic!("broken")
+    }
+
+    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+        panic!("broken")
+    }
+
+    async fn search(
+        &self,
+        _: TokenDigest,
+        _: SearchQuery,
+    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+        panic!("broken")
+    }
+
+    async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
+        panic!("broken")
+    }
+
+    async fn issue_token(&self, _: NewToken) -> Result<Id, StoreError> {
+        panic!("broken")
+    }
+
+    async fn revoke_token(&self, _: Id, _: Timestamp) -> Result<bool, StoreError> {
+        panic!("broken")
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
+        panic!("broken")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_is_an_answer_and_the_server_goes_on() {
+    let running = start(Config::loopback(Arc::new(Broken))).unwrap();
+    let address = running.address();
+    for _ in 0..2 {
+        let ask = move |path: &str, query: &str| send(address, &format!("GET {path}?{query} HTTP/1.1"), b"");
+        let answers = tokio::task::spawn_blocking(move || {
+            (ask(ExtractProxies::PATH, "num=1&api_key=t"), ask(ListStaticGroups::PATH, "api_key=t"))
+        });
+        let (extraction, groups) = answers.await.unwrap();
+        assert_refused::<ExtractProxies>(&extraction, Reason::Internal);
+        assert_refused::<ListStaticGroups>(&groups, Reason::Internal);
+    }
 }

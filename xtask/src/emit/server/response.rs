@@ -116,7 +116,7 @@ impl Emitter<'_> {
                     continue;
                 }
             };
-            values.extend(if *required { quote!(#field: #value,) } else { quote!(#field: Some(#value),) });
+            values.extend(if *required { quote!(#value,) } else { quote!(#field: Some(#value),) });
         }
         let request_id = if properties.iter().any(|property| property.name == "requestId") {
             quote!(request_id)

@@ -1,6 +1,5 @@
 //! `x-separators`: an enum of codes and the parameter with the custom text become the separator itself.
 
-use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{

@@ -100,12 +100,12 @@ impl Emitter<'_> {
     /// The type of a number or truth value that has a list of values.
     fn constant_type(&mut self, schema: &Schema, side: Side) -> Option<TokenStream> {
         let values = schema.variants.as_deref().unwrap_or_default();
-        match (side, values) {
-            (Side::Response, [Value::Number(number)]) if number.as_i64().is_some() => {
+        match (side, &schema.kind, values) {
+            (Side::Response, Kind::Integer { .. }, [Value::Number(number)]) if number.as_i64().is_some() => {
                 let number = literal(number.as_i64()?);
                 Some(quote!(Always<#number>))
             }
-            (Side::Response, [Value::Bool(value)]) => Some(quote!(AlwaysBool<#value>)),
+            (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(AlwaysBool<#value>)),
             _ => {
                 let help = "list values of strings only, or a single one in an answer";
                 self.refuse(&schema.pointer, "the server does not keep this `enum`", help)

@@ -1,0 +1,58 @@
+//! Who keeps a constraint in the server, for the ledger.
+
+use super::names;
+use crate::model::{Constraint, Side};
+
+/// The item of the server that keeps a constraint, if there is one. The tests beside this file change each constraint
+/// that is declared here and see the generated code move.
+pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
+    let operation = names::pascal(&constraint.operation);
+    match constraint.side {
+        Side::Request => Some(format!("`{operation}::read` by `edge::{}`", reader(constraint)?)),
+        Side::Response => writer(constraint, &operation),
+    }
+}
+
+/// The part of the edge that refuses what breaks a constraint of a request.
+fn reader(constraint: &Constraint) -> Option<&'static str> {
+    let place = constraint.at.split(' ').next().unwrap_or_default();
+    Some(match constraint.keyword {
+        "security" | "x-credential" | "x-credentials-agree" => "credential",
+        "required" | "type" | "minLength" if constraint.credential => "credential",
+        "x-rules" | "x-alias-of" | "x-aliases-agree" | "x-separators" => "rules",
+        "content" => "body",
+        "required" | "type" | "nullable" | "default" if place == "query" => "query",
+        "required" | "type" | "nullable" | "default" | "x-falls-back-to" if place == "header" => "headers",
+        "x-falls-back-to" => "headers",
+        "required" | "type" | "nullable" | "default" => "json",
+        "enum" => "value",
+        "minimum" | "maximum" => "integer",
+        "minLength" | "maxLength" | "x-max-utf8-bytes" => "text",
+        "minItems" | "maxItems" | "x-max-distinct" => "list",
+        "format" => "time",
+        "x-format" | "x-port" => "address",
+        _ => return None,
+    })
+}
+
+/// The type that an answer must have, so that it cannot break the constraint.
+fn writer(constraint: &Constraint, operation: &str) -> Option<String> {
+    let mut parts = constraint.at.split(' ');
+    let (status, part) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    Some(match (status, part, constraint.keyword) {
+        // The catalogue has no refusal of this status, so nothing that it requires can be missing.
+        ("429", ..) => "`edge::catalogue`, which has no 429".to_owned(),
+        (_, "header", _) if !status.starts_with('2') => "`edge::answer::Answer`".to_owned(),
+        (_, "text", _) => "`edge::answer::Content::Text`".to_owned(),
+        (_, _, "content") => "`edge::answer::Content`".to_owned(),
+        (_, _, "minimum" | "maximum") => "`edge::integer::Within`".to_owned(),
+        (_, "header", "required" | "type" | "enum" | "format" | "nullable") => {
+            format!("`{operation}Headers`")
+        }
+        (_, "body", "required" | "type" | "enum" | "format" | "nullable") => {
+            let body = if status.starts_with('2') { "Success" } else { "Error" };
+            format!("`<{operation} as Operation>::{body}`")
+        }
+        _ => return None,
+    })
+}

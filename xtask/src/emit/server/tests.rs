@@ -1,0 +1,185 @@
+//! The document moves the code: every constraint that the server says it keeps, and every construct that it cannot.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use serde_json::{Value, json};
+
+use super::{emit, enforces, tokens};
+use crate::{
+    document::Document,
+    model::{Constraint, Contract, Side},
+    problem::Problem,
+};
+
+const TEXT: &str = include_str!("../../../../openapi/openapi.yaml");
+
+fn document() -> Document {
+    Document::parse(TEXT).unwrap()
+}
+
+fn code(document: &Document) -> Result<String, Vec<Problem>> {
+    emit(document).map(|artifacts| artifacts.into_iter().map(|artifact| artifact.contents).collect())
+}
+
+/// The code without what only documents: comments and the schemas that Dropshot shows.
+fn bare(tokens: TokenStream) -> String {
+    let mut bare = String::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let next = tokens.peek().map(ToString::to_string).unwrap_or_default();
+        match &token {
+            TokenTree::Punct(hash) if hash.as_char() == '#' && next.starts_with("[doc") => {
+                drop(tokens.next())
+            }
+            // The bang and the arguments.
+            TokenTree::Ident(name) if name == "described" && next == "!" => {
+                drop((tokens.next(), tokens.next()))
+            }
+            TokenTree::Group(group) => bare.push_str(&self::bare(group.stream())),
+            token => bare.push_str(&format!("{token} ")),
+        }
+    }
+    bare
+}
+
+fn replaced(from: &str, to: &str) -> Document {
+    assert!(TEXT.contains(from), "the document no longer has {from:?}");
+    Document::parse(&TEXT.replace(from, to)).unwrap()
+}
+
+#[test]
+fn a_limit_is_written_once() {
+    let before = code(&document()).unwrap();
+    let after = code(&replaced("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
+    let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(one, other)| one != other).collect();
+    assert!(changed.contains(&(
+        "pub type ExtractProxiesNum = Within<1, 100>;",
+        "pub type ExtractProxiesNum = Within<1, 50>;"
+    )));
+    assert_eq!(changed.len(), 2, "the type and the schema that Dropshot shows: {changed:#?}");
+}
+
+#[test]
+fn every_declared_constraint_moves_the_code() {
+    let document = document();
+    let before = bare(tokens(&document).unwrap());
+    let mut seen = BTreeSet::new();
+    for constraint in Contract::read(&document).unwrap().constraints() {
+        let shown = format!("{} {} at {}", constraint.keyword, constraint.value, constraint.pointer);
+        if enforces(&constraint).is_none() || is_fixed(&constraint) || !seen.insert(shown.clone()) {
+            continue;
+        }
+        let mut root = document.root().clone();
+        change(&mut root, &constraint);
+        assert!(&root != document.root(), "the test does not know how to change {shown}");
+        // A document that the server refuses has not lost the constraint either.
+        if let Ok(after) = tokens(&document.with_root(root)) {
+            assert!(before != bare(after), "{shown} is declared as kept, but changes nothing");
+        }
+    }
+    assert!(seen.len() > 80, "only {} constraints were changed", seen.len());
+}
+
+/// Constraints that the edge keeps whatever the document says about them.
+fn is_fixed(constraint: &Constraint) -> bool {
+    // A token is always a non-empty text; which transports and parameters carry it moves the code.
+    let token = constraint.credential && ["type", "minLength", "required"].contains(&constraint.keyword);
+    // Every integer has 64 bits.
+    let width = constraint.keyword == "format" && constraint.value == json!("int64");
+    // Refusals get their headers and media type from `Answer`, plain text from `Content::Text`.
+    let answer = constraint.side == Side::Response
+        && (constraint.at.starts_with("429")
+            || constraint.at.starts_with("default header")
+            || constraint.at.ends_with(" text"));
+    token || width || answer
+}
+
+fn change(root: &mut Value, constraint: &Constraint) {
+    let Constraint { pointer, keyword, value, .. } = constraint;
+    let Some(part) = root.pointer_mut(pointer) else { return };
+    if let ("security", Value::Array(schemes)) = (*keyword, &mut *part) {
+        schemes.pop();
+        return;
+    }
+    if *keyword == "x-rules" {
+        *part = Value::Null;
+        let (list, _) = pointer.rsplit_once('/').unwrap();
+        let rules = root.pointer_mut(list).and_then(Value::as_array_mut).unwrap();
+        rules.retain(|rule| !rule.is_null());
+        return;
+    }
+    let part = part.as_object_mut().unwrap();
+    match (*keyword, part.get_mut(*keyword)) {
+        (_, Some(Value::Number(number))) => {
+            let more = number.as_i64().unwrap() + 1;
+            part.insert((*keyword).to_owned(), json!(more));
+        }
+        ("enum", Some(Value::Array(values))) => match values.first() {
+            Some(Value::Number(_)) => *values = vec![json!(7)],
+            Some(Value::Bool(_)) => *values = vec![json!(false)],
+            _ => values.push(json!("another")),
+        },
+        ("required", Some(Value::Array(names))) => names.retain(|name| name != value),
+        ("x-port", Some(port)) => port["maximum"] = json!(9),
+        ("type", Some(ty)) => *ty = json!(if *ty == "boolean" { "string" } else { "boolean" }),
+        (_, Some(_)) => drop(part.remove(*keyword)),
+        ("content", None) => drop(part.remove("content")),
+        (_, None) => {}
+    }
+}
+
+#[test]
+fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
+    for (from, to, words) in [
+        ("        - apiKeyHeader: []\n", "", None),
+        ("      x-credentials-agree: extract.token-equal\n", "", Some("need not agree")),
+        (
+            "          x-alias-of: regions\n",
+            "          x-alias-of: regions\n          deprecated: true\n",
+            None,
+        ),
+        (
+            "schema: { type: string, x-max-utf8-bytes: 32 }",
+            "schema: { type: integer }",
+            Some("cannot read this separator"),
+        ),
+        ("x-separators: { \"1\": \"\\r\\n\",", "x-separators: {", Some("several custom values")),
+        (
+            "when: { parameter: lb, equals: \"6\" }",
+            "when: { parameter: lb, equals: \"5\" }",
+            Some("no rule says"),
+        ),
+        ("          bound: activatedFrom\n", "          bound: cityCode\n", Some("cannot keep this rule")),
+        (
+            "          property: activatedTo\n",
+            "          property: activatedUntil\n",
+            Some("names no body field"),
+        ),
+        (
+            "code: { type: integer, enum: [0],",
+            "code: { type: integer, enum: [0, 1],",
+            Some("does not keep this `enum`"),
+        ),
+        (
+            "schema: { type: integer, minimum: 1, maximum: 100 }",
+            "schema: { type: integer, nullable: true }",
+            Some("reads no such value"),
+        ),
+        (
+            "          x-falls-back-to: X-Request-Id\n",
+            "          x-falls-back-to: X-Other\n",
+            Some("names no header"),
+        ),
+    ] {
+        match (code(&replaced(from, to)), words) {
+            (Ok(_), None) => {}
+            (Err(problems), Some(words)) => {
+                let problem = problems.iter().find(|problem| problem.message.contains(words));
+                let problem = problem.unwrap_or_else(|| panic!("{to:?}: {problems:#?}"));
+                assert!(problem.place.is_some() && !problem.help.is_empty(), "{problem}");
+            }
+            (outcome, _) => panic!("{to:?}: {}", outcome.is_ok()),
+        }
+    }
+}
