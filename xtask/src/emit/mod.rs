@@ -42,3 +42,6 @@ pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifac
     let contract = Contract::read(document)?;
     Ok(vec![reference::emit(&contract, checks), ledger::emit(document, &contract, checks)?])
 }
+
+#[cfg(test)]
+mod tests;

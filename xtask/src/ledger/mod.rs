@@ -47,8 +47,8 @@ pub(crate) fn emit(
     let entries = entries(contract.constraints(), checks);
     let mut problems = raw::unaccounted(document, &entries);
     problems.extend(entries.iter().flat_map(|entry| unkept(document, entry)));
-    problems.extend(waivers::idle(&entries).into_iter().map(|waiver| {
-        let message = format!("the waiver for `{}` at `{}` waives nothing", waiver.keyword, waiver.at);
+    problems.extend(waivers::idle(&entries).into_iter().map(|(waiver, keyword)| {
+        let message = format!("the waiver for `{keyword}` at `{}` waives nothing", waiver.at);
         document.problem("", message, "remove it from xtask/src/ledger/waivers.rs")
     }));
     if problems.is_empty() {

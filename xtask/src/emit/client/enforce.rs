@@ -37,10 +37,18 @@ fn request(constraint: &Constraint) -> Option<String> {
 
 fn response(constraint: &Constraint) -> Option<String> {
     // Answers are read leniently, so that one odd value fails no page; the suite is what holds servers to the rest.
+    let body = constraint.at.starts_with("200 body");
     match constraint.keyword {
         "enum" if constraint.at.ends_with(" code") => Some("contract::operation (success code)".to_owned()),
-        "required" | "type" if constraint.at.starts_with("200 body ") => Some("generated::types".to_owned()),
+        "required" | "type" | "nullable" if body => Some("generated::types".to_owned()),
         "format" if constraint.value == "date-time" => Some("generated::types".to_owned()),
+        "format" if constraint.value == "int64" && body => Some("generated::types (i64)".to_owned()),
+        "content" | "type" if matches!(constraint.at.as_str(), "200 body" | "200 text") => {
+            Some("contract::operation (text or JSON)".to_owned())
+        }
+        "type" if constraint.at.starts_with("200 header ") => {
+            Some(format!("contract::{}Headers", name::pascal(&constraint.operation)))
+        }
         "required" | "type" if constraint.at.ends_with("header Retry-After") => {
             Some("retry::retry_after".to_owned())
         }
