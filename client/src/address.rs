@@ -144,9 +144,11 @@ impl TryFrom<SocketAddr> for Address {
 
 fn unmapped(ip: IpAddr) -> Result<IpAddr, Refused> {
     match ip {
-        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
-            Err(refused(ADDRESS_CLAUSE, "the IPv4 form of an IPv4-mapped address".to_owned(), &ip.to_string()))
-        }
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => Err(refused(
+            ADDRESS_CLAUSE,
+            "the IPv4 form of an IPv4-mapped address".to_owned(),
+            &ip.to_string(),
+        )),
         _ => Ok(ip),
     }
 }

@@ -140,7 +140,9 @@ impl ClientBuilder {
         let token = match (self.token, self.token_variable) {
             (Some(token), _) => token,
             (None, Some(variable)) => Token::from_env(&variable)?,
-            (None, None) => return Err(Error::configuration("no token is set; call token() or token_from_env()")),
+            (None, None) => {
+                return Err(Error::configuration("no token is set; call token() or token_from_env()"));
+            }
         };
         let http = self
             .http
@@ -151,7 +153,9 @@ impl ClientBuilder {
             .connect_timeout(self.connect_timeout)
             .user_agent(self.user_agent)
             .build()
-            .map_err(|error| Error::configuration(format!("the HTTP client cannot be set up: {}", error.without_url())))?;
+            .map_err(|error| {
+                Error::configuration(format!("the HTTP client cannot be set up: {}", error.without_url()))
+            })?;
         Ok(Client::new(Arc::new(Transport {
             http,
             base,
@@ -167,9 +171,14 @@ impl ClientBuilder {
 /// The base URL without a slash at its end. Errors do not repeat it: it may hold a password or a token.
 fn base_url(given: Option<&str>, allow_http: bool) -> Result<String, Error> {
     let Some(given) = given else { return Err(Error::configuration("no base URL is set; call base_url()")) };
-    let url = Url::parse(given)
-        .map_err(|error| Error::configuration(format!("the base URL is not a URL: {error}; write https://host")))?;
-    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
+    let url = Url::parse(given).map_err(|error| {
+        Error::configuration(format!("the base URL is not a URL: {error}; write https://host"))
+    })?;
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
         let message = "the base URL holds a user, password, query or fragment; write scheme, host, port and path only, \
                        and give the token to token()";
         return Err(Error::configuration(message));
@@ -199,21 +208,30 @@ mod tests {
 
     #[test]
     fn only_https_and_this_machine_pass_unless_allowed() {
-        for given in ["https://api.invalid", "http://127.0.0.1:80", "http://[::1]:8080", "http://localhost/x/"] {
+        for given in
+            ["https://api.invalid", "http://127.0.0.1:80", "http://[::1]:8080", "http://localhost/x/"]
+        {
             assert!(base_url(Some(given), false).is_ok(), "{given}");
         }
-        for given in ["http://api.invalid", "http://127.0.0.1.invalid", "ftp://localhost", "api.invalid", ""] {
+        for given in ["http://api.invalid", "http://127.0.0.1.invalid", "ftp://localhost", "api.invalid", ""]
+        {
             assert!(base_url(Some(given), false).is_err(), "{given}");
         }
         assert!(base_url(Some("http://api.invalid"), true).is_ok());
-        assert_eq!(base_url(Some("https://api.invalid/prefix/"), false).unwrap(), "https://api.invalid/prefix");
+        assert_eq!(
+            base_url(Some("https://api.invalid/prefix/"), false).unwrap(),
+            "https://api.invalid/prefix"
+        );
     }
 
     #[test]
     fn an_unfit_base_url_is_not_repeated() {
-        for given in
-            ["https://canary@api.invalid", "https://u:canary@api.invalid", "https://api.invalid?api_key=canary", "canary"]
-        {
+        for given in [
+            "https://canary@api.invalid",
+            "https://u:canary@api.invalid",
+            "https://api.invalid?api_key=canary",
+            "canary",
+        ] {
             let error = base_url(Some(given), true).unwrap_err();
             assert!(!error.to_string().contains("canary"), "{error}");
         }

@@ -64,7 +64,9 @@ pub(crate) fn max_length(place: &str, clause: &'static str, maximum: usize, valu
 
 pub(crate) fn min_items<T>(place: &str, clause: &'static str, minimum: usize, value: &[T]) -> Checked {
     let count = value.len();
-    ensure(count >= minimum, place, clause, || (format!("at least {minimum} items"), format!("{count} items")))
+    ensure(count >= minimum, place, clause, || {
+        (format!("at least {minimum} items"), format!("{count} items"))
+    })
 }
 
 pub(crate) fn max_items<T>(place: &str, clause: &'static str, maximum: usize, value: &[T]) -> Checked {
@@ -91,7 +93,9 @@ pub(crate) fn max_distinct<T: Eq + Hash>(
 pub(crate) fn known(place: &str, clause: &'static str, unknown: Option<(&str, &[&str])>) -> Checked {
     match unknown {
         None => Ok(()),
-        Some((value, known)) => Err(Refused::new(place, clause, format!("one of {}", known.join(", ")), quoted(value))),
+        Some((value, known)) => {
+            Err(Refused::new(place, clause, format!("one of {}", known.join(", ")), quoted(value)))
+        }
     }
 }
 
@@ -134,7 +138,12 @@ pub(crate) fn quoted(value: impl Display) -> String {
     format!("{shown:?}")
 }
 
-fn ensure(holds: bool, place: &str, clause: &'static str, words: impl FnOnce() -> (String, String)) -> Checked {
+fn ensure(
+    holds: bool,
+    place: &str,
+    clause: &'static str,
+    words: impl FnOnce() -> (String, String),
+) -> Checked {
     if holds {
         return Ok(());
     }
@@ -157,7 +166,10 @@ mod tests {
         assert!(max_items("p", "c", 1, &[1]).is_ok() && max_items("p", "c", 1, &[1, 1]).is_err());
         assert!(max_distinct("p", "c", 1, &[1, 1]).is_ok() && max_distinct("p", "c", 1, &[1, 2]).is_err());
         assert!(required_when("p", "c", "w", true, Some("")).is_err());
-        assert!(required_when("p", "c", "w", false, None).is_ok() && required_when("p", "c", "w", true, None).is_err());
+        assert!(
+            required_when("p", "c", "w", false, None).is_ok()
+                && required_when("p", "c", "w", true, None).is_err()
+        );
         let (early, late) = (Timestamp::UNIX_EPOCH, Timestamp::MAX);
         assert!(not_before("p", "c", "b", Some(&early), Some(&early)).is_ok());
         assert!(not_before("p", "c", "b", Some(&early), Some(&late)).is_err());
@@ -168,7 +180,10 @@ mod tests {
     #[test]
     fn an_error_names_place_clause_limit_and_value() {
         let refused = maximum("query num", "extract.num-range", 100, 101).unwrap_err();
-        assert_eq!(refused.to_string(), "query num: expected at most 100, got 101 (clause extract.num-range)");
+        assert_eq!(
+            refused.to_string(),
+            "query num: expected at most 100, got 101 (clause extract.num-range)"
+        );
     }
 
     #[test]

@@ -1,10 +1,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Error, Extract, ExtractText, Group, Refused, Search, Separator,
-    contract, generated,
-    hooks::Hooks,
-    transport::Transport,
+    Address, ClientBuilder, Error, Extract, ExtractText, Group, Refused, Search, Separator, contract,
+    generated, hooks::Hooks, transport::Transport,
 };
 
 /// The service, as one account sees it. Clones share connections.
@@ -119,6 +117,10 @@ impl Client {
     /// from [`contract`], for example from [`contract::ExtractProxies::call`].
     pub fn generated(&self) -> generated::Client {
         let transport = self.transport.clone();
-        generated::Client::new_with_client(&transport.base, transport.http.clone(), Hooks::new(transport.clone()))
+        generated::Client::new_with_client(
+            &transport.base,
+            transport.http.clone(),
+            Hooks::new(transport.clone()),
+        )
     }
 }

@@ -169,7 +169,9 @@ impl Error {
 
     fn rejection(&self) -> Option<&Rejection> {
         match self {
-            Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => Some(rejection),
+            Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => {
+                Some(rejection)
+            }
             _ => None,
         }
     }
@@ -202,7 +204,8 @@ impl fmt::Display for BusinessCode {
 
 impl fmt::Display for TransportError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.connecting { "no connection to the service" } else { "the answer was interrupted" };
+        let what =
+            if self.connecting { "no connection to the service" } else { "the answer was interrupted" };
         write!(out, "{what}: {}", self.detail)?;
         write_request_id(out, self.request_id.as_deref())
     }
@@ -221,7 +224,13 @@ impl fmt::Display for TimeoutError {
 
 impl fmt::Display for NotUnderstood {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "answer not understood: {} (HTTP {}, body {:?})", self.reason, self.status.as_u16(), self.excerpt)?;
+        write!(
+            out,
+            "answer not understood: {} (HTTP {}, body {:?})",
+            self.reason,
+            self.status.as_u16(),
+            self.excerpt
+        )?;
         write_request_id(out, self.request_id.as_deref())
     }
 }

@@ -36,7 +36,8 @@ impl ClientHooks<Hooks> for generated::Client {
         };
         Ok(match outcome {
             Ok(Answer { status, headers, body }) => {
-                *self.inner().head.lock().unwrap_or_else(PoisonError::into_inner) = Some((status, headers.clone()));
+                *self.inner().head.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((status, headers.clone()));
                 respond(status, headers, body)
             }
             Err(error) => {
@@ -52,9 +53,10 @@ impl generated::Client {
     /// Our error behind one of the generated client.
     pub fn failure(&self, error: generated::Error<()>) -> Error {
         match error {
-            generated::Error::UnexpectedResponse(mut response) => {
-                response.extensions_mut().remove::<Error>().unwrap_or_else(|| self.odd(response.status(), "no error"))
-            }
+            generated::Error::UnexpectedResponse(mut response) => response
+                .extensions_mut()
+                .remove::<Error>()
+                .unwrap_or_else(|| self.odd(response.status(), "no error")),
             generated::Error::InvalidResponsePayload(body, error) => {
                 self.unreadable(&format!("not the document's JSON: {error}"), body)
             }

@@ -9,7 +9,9 @@ use serde::{
 
 /// A whole number, perhaps as decimal text.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    deserializer.deserialize_any(Whole).and_then(|number| number.ok_or_else(|| de::Error::custom("expected a number, got null")))
+    deserializer
+        .deserialize_any(Whole)
+        .and_then(|number| number.ok_or_else(|| de::Error::custom("expected a number, got null")))
 }
 
 /// A whole number, perhaps as decimal text, or null.
@@ -81,7 +83,12 @@ mod tests {
             let numbers: Numbers = serde_json::from_str(text).unwrap();
             assert_eq!((numbers.port, numbers.group), (port, group), "{text}");
         }
-        for text in [r#"{"port": null}"#, r#"{"port": "http"}"#, r#"{"port": 1.5}"#, r#"{"port": 18446744073709551615}"#] {
+        for text in [
+            r#"{"port": null}"#,
+            r#"{"port": "http"}"#,
+            r#"{"port": 1.5}"#,
+            r#"{"port": 18446744073709551615}"#,
+        ] {
             assert!(serde_json::from_str::<Numbers>(text).is_err(), "{text}");
         }
     }

@@ -95,7 +95,13 @@ mod tests {
 
     fn throttled(retry_after: Option<Duration>) -> Error {
         let status = StatusCode::TOO_MANY_REQUESTS;
-        Error::Throttled(Box::new(Rejection { status, code: None, message: String::new(), request_id: None, retry_after }))
+        Error::Throttled(Box::new(Rejection {
+            status,
+            code: None,
+            message: String::new(),
+            request_id: None,
+            retry_after,
+        }))
     }
 
     #[test]

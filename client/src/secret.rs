@@ -33,7 +33,9 @@ impl Token {
     pub(crate) fn from_env(name: &str) -> Result<SecretString, Error> {
         // The variable's value is never part of the message, not even when it is not UTF-8.
         env::var(name).map(SecretString::from).map_err(|_| {
-            Error::configuration(format!("the environment variable {name} is not set, or not UTF-8; put the token there"))
+            Error::configuration(format!(
+                "the environment variable {name} is not set, or not UTF-8; put the token there"
+            ))
         })
     }
 
@@ -74,7 +76,9 @@ impl fmt::Debug for Token {
 fn percent_encoded(text: &str, encode: impl Fn(u8) -> String) -> String {
     text.bytes()
         .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
             other => encode(other),
         })
         .collect()

@@ -19,7 +19,8 @@ fn endpoint(entry: &str) -> Option<Endpoint> {
     let (ip, port) = entry.rsplit_once(':')?;
     let port: u16 = port.parse().ok()?;
     let ip = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']')).unwrap_or(ip);
-    let is_host = !ip.is_empty() && ip.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:".contains(letter));
+    let is_host =
+        !ip.is_empty() && ip.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:".contains(letter));
     is_host.then(|| Endpoint { ip: ip.to_owned(), port: port.into() })
 }
 
@@ -40,7 +41,8 @@ mod tests {
             let between = separator.text().to_owned();
             for end in ["", &between, "\n"] {
                 let text = format!("gw.invalid:1{between}203.0.113.7:65535{between}[2001:db8::1]:8080{end}");
-                let expected = ["gw.invalid:1", "203.0.113.7:65535", "[2001:db8::1]:8080"].map(str::to_owned).to_vec();
+                let expected =
+                    ["gw.invalid:1", "203.0.113.7:65535", "[2001:db8::1]:8080"].map(str::to_owned).to_vec();
                 assert_eq!(read(&text, separator.clone()), Some(expected), "{separator:?} {end:?}");
             }
         }
@@ -54,7 +56,9 @@ mod tests {
     #[test]
     fn an_empty_text_is_no_gateway_and_an_error_text_is_none() {
         assert_eq!(read("", Separator::CrLf), Some(Vec::new()));
-        for text in ["error: token expired", "<html>", "gw.invalid", "gw.invalid:0x1", "gw invalid:80/br", ":80"] {
+        for text in
+            ["error: token expired", "<html>", "gw.invalid", "gw.invalid:0x1", "gw invalid:80/br", ":80"]
+        {
             assert_eq!(read(text, Separator::Br), None, "{text}");
         }
     }

@@ -33,7 +33,11 @@ pub(crate) struct Transport {
 
 impl Transport {
     /// Sends the request, repeats it as the policy says, and gives back an answer only when it is a success.
-    pub(crate) async fn send(&self, mut request: Request, operation: &'static Operation) -> Result<Answer, Error> {
+    pub(crate) async fn send(
+        &self,
+        mut request: Request,
+        operation: &'static Operation,
+    ) -> Result<Answer, Error> {
         self.prepare(&mut request, operation)?;
         let deadline = Instant::now() + self.total_timeout;
         telemetry::call(operation, &self.base, self.repeat(&request, operation, deadline)).await
@@ -107,7 +111,9 @@ impl Transport {
         if let Some(parameter) = operation.request_id
             && !request.url().query_pairs().any(|(name, _)| name == parameter)
         {
-            let id = new_request_id().parse().map_err(|_| Error::configuration("no request number could be made"))?;
+            let id = new_request_id()
+                .parse()
+                .map_err(|_| Error::configuration("no request number could be made"))?;
             request.headers_mut().insert(REQUEST_ID_HEADER, id);
         }
         let (name, prefix) = match operation.credential {
@@ -141,7 +147,11 @@ impl Transport {
             detail = format!("{detail}: {inner}");
             source = inner.source();
         }
-        Error::Transport(Box::new(TransportError { connecting, detail: self.token.scrub(&detail), request_id: None }))
+        Error::Transport(Box::new(TransportError {
+            connecting,
+            detail: self.token.scrub(&detail),
+            request_id: None,
+        }))
     }
 }
 

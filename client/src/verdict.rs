@@ -14,20 +14,24 @@ use serde::{
 use serde_json::Value;
 
 use crate::{
-    BusinessCode, Error, NotUnderstood, Rejection,
-    contract::REQUEST_ID_HEADER,
-    generated::types,
-    operation::Operation,
-    retry::retry_after,
-    secret::Token,
+    BusinessCode, Error, NotUnderstood, Rejection, contract::REQUEST_ID_HEADER, generated::types,
+    operation::Operation, retry::retry_after, secret::Token,
 };
 
 /// Longest part of a body that an error repeats, in characters.
 const EXCERPT: usize = 300;
 
 /// Headers that an error shows; whatever a service sets beyond these may be private.
-const SHOWN_HEADERS: [&str; 8] =
-    ["cache-control", "content-encoding", "content-length", "content-type", "date", "retry-after", "server", "via"];
+const SHOWN_HEADERS: [&str; 8] = [
+    "cache-control",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "retry-after",
+    "server",
+    "via",
+];
 
 /// An answer, read to its end.
 pub(crate) struct Answer {
@@ -75,7 +79,11 @@ pub(crate) fn not_understood(reason: &str, answer: &Answer, token: &Token) -> Er
 fn failure(operation: &Operation, answer: &Answer, token: &Token) -> Error {
     let status = answer.status;
     if status.is_redirection() {
-        return not_understood("a redirect, which is not followed: it could carry the token elsewhere", answer, token);
+        return not_understood(
+            "a redirect, which is not followed: it could carry the token elsewhere",
+            answer,
+            token,
+        );
     }
     if status.is_success() || status.is_informational() {
         return not_understood(&format!("expected HTTP {}", operation.status), answer, token);
@@ -154,7 +162,9 @@ fn to_code(value: Value) -> Option<BusinessCode> {
             Some(number.as_i64().map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number))
         }
         // Decimal text is a number that a provider put in quotes.
-        Value::String(text) => Some(text.parse().map_or_else(|_| BusinessCode::Text(text), BusinessCode::Number)),
+        Value::String(text) => {
+            Some(text.parse().map_or_else(|_| BusinessCode::Text(text), BusinessCode::Number))
+        }
         other => Some(BusinessCode::Text(other.to_string())),
     }
 }
@@ -205,9 +215,15 @@ mod tests {
     use super::*;
     use crate::contract;
 
-    fn judged(operation: &str, status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Result<Answer, Error> {
+    fn judged(
+        operation: &str,
+        status: u16,
+        headers: &[(&'static str, &'static str)],
+        body: &str,
+    ) -> Result<Answer, Error> {
         let token = Token::new(SecretString::from("canary-token")).unwrap();
-        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let headers =
+            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
         let status = StatusCode::from_u16(status).unwrap();
         let answer = Answer { status, headers, body: Bytes::copy_from_slice(body.as_bytes()) };
         judge(contract::operation(operation).unwrap(), answer, &token)
@@ -219,7 +235,10 @@ mod tests {
         assert!(judged("list_static_groups", 200, &[], r#"{"code":200}"#).is_ok());
         assert!(judged("list_static_groups", 200, &[], r#"{"code":"200"}"#).is_ok());
         for (status, body) in [(200, r#"{"code":0}"#), (500, r#"{"code":200}"#), (200, r#"{"code":"E1"}"#)] {
-            assert!(matches!(judged("list_static_groups", status, &[], body), Err(Error::Rejected(_))), "{status} {body}");
+            assert!(
+                matches!(judged("list_static_groups", status, &[], body), Err(Error::Rejected(_))),
+                "{status} {body}"
+            );
         }
     }
 
@@ -228,8 +247,14 @@ mod tests {
         assert!(judged("extract_proxies_text", 200, &[], "gw.invalid:80").is_ok());
         assert!(judged("extract_proxies_text", 200, &[], "").is_ok());
         assert!(matches!(judged("extract_proxies_text", 200, &[], r#"{"code":7}"#), Err(Error::Rejected(_))));
-        assert!(matches!(judged("extract_proxies_text", 200, &[], r#"{"code":0}"#), Err(Error::NotUnderstood(_))));
-        assert!(matches!(judged("extract_proxies_text", 200, &[], r#"{"error":1}"#), Err(Error::NotUnderstood(_))));
+        assert!(matches!(
+            judged("extract_proxies_text", 200, &[], r#"{"code":0}"#),
+            Err(Error::NotUnderstood(_))
+        ));
+        assert!(matches!(
+            judged("extract_proxies_text", 200, &[], r#"{"error":1}"#),
+            Err(Error::NotUnderstood(_))
+        ));
     }
 
     #[test]
@@ -249,7 +274,12 @@ mod tests {
         for outcome in [
             judged("list_static_groups", 400, &[("x-request-id", "canary-token")], echo),
             judged("list_static_groups", 200, &[("server", "canary-token")], "canary-token"),
-            judged("list_static_groups", 302, &[("location", "https://else.invalid/?api_key=canary-token")], ""),
+            judged(
+                "list_static_groups",
+                302,
+                &[("location", "https://else.invalid/?api_key=canary-token")],
+                "",
+            ),
         ] {
             let error = outcome.err().unwrap();
             assert!(!format!("{error} {error:?}").contains("canary"), "{error:?}");

@@ -8,7 +8,9 @@ use jiff::Timestamp;
 
 pub use pages::Pages;
 
-use crate::{Address, Client, Error, Instance, InstanceStatus, Instances, Refused, contract, generated::types};
+use crate::{
+    Address, Client, Error, Instance, InstanceStatus, Instances, Refused, contract, generated::types,
+};
 
 /// A search of the account's static instances.
 ///
@@ -177,7 +179,8 @@ impl Search {
         if let Some(first) = batches.first() {
             self.input(first, number, size).check()?;
         }
-        let mut merged = SearchPage { items: Vec::new(), page: number, page_size: 0, total: 0, request_id: String::new() };
+        let mut merged =
+            SearchPage { items: Vec::new(), page: number, page_size: 0, total: 0, request_id: String::new() };
         for addresses in batches {
             let head = self.send(addresses, 1, size).await?;
             let length = size.unwrap_or(head.page_size).max(1);
@@ -218,7 +221,8 @@ impl Search {
     }
 
     fn input(&self, addresses: &[Address], page: i64, size: Option<i64>) -> contract::SearchStaticInstances {
-        let Filters { order_number, group, country, city, status, activated_from, activated_to } = self.filters.clone();
+        let Filters { order_number, group, country, city, status, activated_from, activated_to } =
+            self.filters.clone();
         contract::SearchStaticInstances {
             body: types::SearchRequest {
                 ips: addresses.to_vec(),

@@ -1,0 +1,77 @@
+//! The client for programs without an async runtime.
+//!
+//! ```no_run
+//! use sallyport_client::{Client, Error, blocking};
+//!
+//! fn main() -> Result<(), Error> {
+//!     let client = blocking::Client::new(Client::builder().base_url("https://api.invalid").token_from_env().build()?)?;
+//!     let extraction = client.wait(client.extract(3).region("USA"))?;
+//!     println!("{} gateways", extraction.endpoints.len());
+//!     let mut pages = client.search(["203.0.113.7"]).pages();
+//!     while let Some(page) = client.wait(pages.next())? {
+//!         println!("{} instances", page.items.len());
+//!     }
+//!     Ok(())
+//! }
+//! ```
+
+use std::{future::IntoFuture, ops::Deref};
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::Error;
+
+/// A [`Client`](crate::Client) with a runtime of its own. Every call of the one is made here and waited for.
+#[derive(Debug)]
+pub struct Client {
+    client: crate::Client,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Client {
+    /// Starts the runtime, on the thread that waits.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`] when the system has no resources for it.
+    pub fn new(client: crate::Client) -> Result<Self, Error> {
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Error::configuration(format!("no runtime could be started: {error}")))?;
+        Ok(Self { client, runtime: Some(runtime) })
+    }
+
+    /// Makes a call and waits for its outcome.
+    ///
+    /// # Errors
+    /// Those of the call, and [`Error::Configuration`] inside an async runtime, which waiting would bring to a halt.
+    pub fn wait<T>(&self, call: impl IntoFuture<Output = Result<T, Error>>) -> Result<T, Error> {
+        if Handle::try_current().is_ok() {
+            return Err(Error::configuration(
+                "the blocking client is used inside an async runtime; use Client there",
+            ));
+        }
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(call.into_future()),
+            None => Err(Error::configuration("the blocking client has been shut down")),
+        }
+    }
+}
+
+impl Deref for Client {
+    type Target = crate::Client;
+
+    fn deref(&self) -> &Self::Target {
+        &self.client
+    }
+}
+
+impl Drop for Client {
+    /// A runtime that is dropped inside another would panic; this way it does not.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

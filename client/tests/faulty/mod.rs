@@ -1,0 +1,168 @@
+//! A server on a loopback socket that answers as a script says, one reply a request, and keeps what it was sent.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use sallyport_client::{Client, ClientBuilder, RetryPolicy};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+/// The token of every test; it must turn up nowhere but in requests.
+pub(crate) const CANARY: &str = "canary/T0ken+9";
+
+/// What the server does with one request.
+#[derive(Clone)]
+pub(crate) enum Reply {
+    /// Sends these bytes and closes.
+    Raw(Vec<u8>),
+    /// Sends nothing and keeps the connection.
+    Hang,
+    /// Sends these bytes one at a time, with this pause between them.
+    Drip(Vec<u8>, Duration),
+    /// Sends a success head and then a body of this many bytes.
+    Flood(usize),
+}
+
+/// An answer with a body and its length.
+pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Reply {
+    let mut head =
+        format!("HTTP/1.1 {status} Some\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    Reply::Raw(format!("{head}\r\n{body}").into_bytes())
+}
+
+/// A JSON answer under status 200.
+pub(crate) fn ok(body: &str) -> Reply {
+    reply(200, &[("content-type", "application/json")], body)
+}
+
+/// A successful extraction of one gateway.
+pub(crate) fn one_gateway() -> Reply {
+    ok(
+        r#"{"code":0,"success":true,"msg":"ok","data":[{"ip":"gw.invalid","port":80}],"request_ip":"127.0.0.1"}"#,
+    )
+}
+
+/// A successful listing without groups.
+pub(crate) fn no_groups() -> Reply {
+    ok(r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[]}}"#)
+}
+
+pub(crate) struct Faulty {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Faulty {
+    /// Starts the server; past the end of the script the last reply is given again.
+    pub(crate) async fn start(script: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let record = seen.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (record, script) = (record.clone(), script.clone());
+                tokio::spawn(async move { serve(stream, &script, &record).await });
+            }
+        });
+        Self { address, seen }
+    }
+
+    /// Every request so far, head and body.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A client set up for quick tests: short waits, short limits.
+    pub(crate) fn builder(&self) -> ClientBuilder {
+        Client::builder()
+            .base_url(self.base_url())
+            .token(CANARY)
+            .request_timeout(Duration::from_millis(400))
+            .total_timeout(Duration::from_secs(5))
+            .retry(RetryPolicy {
+                retries: 2,
+                first_wait: Duration::from_millis(5),
+                longest_wait: Duration::from_secs(2),
+            })
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        self.builder().build().unwrap()
+    }
+}
+
+async fn serve(mut stream: TcpStream, script: &[Reply], record: &Mutex<Vec<String>>) {
+    let Some(request) = read(&mut stream).await else { return };
+    let number = {
+        let mut seen = record.lock().unwrap();
+        seen.push(request);
+        seen.len() - 1
+    };
+    // A client that has had enough closes the connection; that is no failure of the script.
+    let _ = match &script[number.min(script.len() - 1)] {
+        Reply::Raw(bytes) => stream.write_all(bytes).await,
+        Reply::Hang => {
+            let mut end = [0];
+            stream.read(&mut end).await.map(|_| ())
+        }
+        Reply::Drip(bytes, pause) => drip(&mut stream, bytes, *pause).await,
+        Reply::Flood(length) => flood(&mut stream, *length).await,
+    };
+}
+
+async fn read(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| {
+                    line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
+                })
+                .map_or(0, |length| length.parse::<usize>().unwrap());
+            if body.len() >= length {
+                return Some(text.into_owned());
+            }
+        }
+        match stream.read(&mut buffer).await {
+            Ok(count) if count > 0 => bytes.extend_from_slice(&buffer[..count]),
+            _ => return None,
+        }
+    }
+}
+
+async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) -> std::io::Result<()> {
+    for byte in bytes {
+        stream.write_all(&[*byte]).await?;
+        tokio::time::sleep(pause).await;
+    }
+    Ok(())
+}
+
+async fn flood(stream: &mut TcpStream, length: usize) -> std::io::Result<()> {
+    stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n").as_bytes()).await?;
+    let block = vec![b' '; 1 << 16];
+    let mut left = length;
+    while left > 0 {
+        let count = left.min(block.len());
+        stream.write_all(&block[..count]).await?;
+        left -= count;
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Servers that misbehave: the right error, no hang, no second extraction.
+
+mod faulty;
+
+use std::time::{Duration, Instant, SystemTime};
+
+use faulty::{Faulty, Reply, no_groups, ok, one_gateway, reply};
+use sallyport_client::{BusinessCode, Error, InstanceStatus, RetryPolicy, Separator};
+
+#[tokio::test]
+async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
+    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1));
+    for wait in ["0", "1", date.as_str()] {
+        let server = Faulty::start(vec![reply(429, &[("retry-after", wait)], "{}"), no_groups()]).await;
+        let started = Instant::now();
+        server.client().groups().await.unwrap();
+        if wait == "1" {
+            assert!(started.elapsed() >= Duration::from_secs(1));
+        }
+        assert_eq!(server.seen().len(), 2, "{wait}");
+    }
+}
+
+#[tokio::test]
+async fn a_wait_longer_than_the_policy_allows_ends_the_call_at_once() {
+    let server = Faulty::start(vec![reply(429, &[("retry-after", "3600")], "")]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(matches!(error, Error::Throttled(_)) && error.is_retryable(), "{error}");
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn tries_are_limited_and_can_be_switched_off() {
+    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    assert!(server.client().groups().await.is_err());
+    assert_eq!(server.seen().len(), 3);
+    let once = server.builder().retry(RetryPolicy::none()).build().unwrap();
+    assert!(once.groups().await.is_err());
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test]
+async fn an_html_503_keeps_its_status_and_its_retry_after() {
+    let html = "<html><body>down for maintenance</body></html>";
+    let server =
+        Faulty::start(vec![reply(503, &[("content-type", "text/html"), ("retry-after", "60")], html)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
+    assert_eq!(error.status().unwrap(), 503);
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
+    assert!(error.to_string().contains("maintenance"), "{error}");
+}
+
+#[tokio::test]
+async fn another_business_code_under_200_is_a_rejection_that_is_not_repeated() {
+    let server = Faulty::start(vec![ok(r#"{"code":7,"message":"no","requestId":"trace-1"}"#)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
+    assert_eq!(error.code(), Some(&BusinessCode::Number(7)));
+    assert_eq!((error.status().unwrap().as_u16(), error.request_id()), (200, Some("trace-1")));
+    assert!(!error.is_retryable());
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn an_extraction_keeps_its_number_over_every_kind_of_interruption() {
+    let cut = Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"code\":0,".to_vec());
+    for fault in [cut, Reply::Raw(Vec::new()), Reply::Hang, reply(500, &[], "")] {
+        let server = Faulty::start(vec![fault.clone(), fault, one_gateway()]).await;
+        let extraction = server.client().extract(1).await.unwrap();
+        let seen = server.seen();
+        assert_eq!(seen.len(), 3);
+        let number = format!("request_id={}", extraction.request_id);
+        assert!(seen.iter().all(|request| request.contains(&number)), "{seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_extraction_tells_the_number_to_repeat_it_with() {
+    let server = Faulty::start(vec![Reply::Raw(Vec::new())]).await;
+    let error = server.client().extract(1).await.unwrap_err();
+    assert!(matches!(error, Error::Transport(_)) && error.is_retryable(), "{error:?}");
+    assert!(server.seen()[0].contains(error.request_id().unwrap()));
+}
+
+#[tokio::test]
+async fn the_generated_client_makes_a_number_too_and_keeps_it() {
+    let server = Faulty::start(vec![reply(500, &[], ""), one_gateway()]).await;
+    let client = server.client();
+    let generated = client.generated();
+    generated.extract_proxies().num(1).send().await.unwrap();
+    let number = |request: &String| {
+        request
+            .lines()
+            .find(|line| line.to_ascii_lowercase().starts_with("x-request-id: "))
+            .map(str::to_owned)
+            .unwrap()
+    };
+    let seen = server.seen();
+    assert_eq!(number(&seen[0]), number(&seen[1]));
+}
+
+#[tokio::test]
+async fn hangs_and_drips_end_in_time() {
+    let head = b"HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n";
+    let drip = Reply::Drip([head.as_slice(), &[b' '; 10_000]].concat(), Duration::from_millis(5));
+    for fault in [Reply::Hang, drip] {
+        let server = Faulty::start(vec![fault]).await;
+        let started = Instant::now();
+        let error = server.builder().retry(RetryPolicy::none()).build().unwrap().groups().await.unwrap_err();
+        assert!(matches!(&error, Error::Timeout(timeout) if !timeout.total), "{error:?}");
+        assert!(started.elapsed() < Duration::from_secs(3));
+    }
+}
+
+#[tokio::test]
+async fn the_total_limit_ends_a_call_with_its_retries() {
+    let server = Faulty::start(vec![Reply::Hang]).await;
+    let policy = RetryPolicy { retries: 1000, ..RetryPolicy::default() };
+    let client = server.builder().retry(policy).total_timeout(Duration::from_millis(600)).build().unwrap();
+    let started = Instant::now();
+    let error = client.groups().await.unwrap_err();
+    assert!(matches!(error, Error::Timeout(_)), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_not_read_to_its_end() {
+    let server = Faulty::start(vec![Reply::Flood(50 << 20)]).await;
+    let client =
+        server.builder().request_timeout(Duration::from_secs(20)).max_body_bytes(1 << 20).build().unwrap();
+    let error = client.groups().await.unwrap_err();
+    assert!(matches!(error, Error::NotUnderstood(_)), "{error:?}");
+    assert!(error.to_string().contains("1048576"), "{error}");
+}
+
+#[tokio::test]
+async fn garbage_is_not_understood_and_keeps_status_headers_and_beginning() {
+    let gzip = "\u{1f}\u{8b}\u{8}garbage";
+    for body in ["", "garbage", "[1,2]", "{\"code\":200", "{\"code\":200,\"data\":7}", gzip] {
+        let server =
+            Faulty::start(vec![reply(200, &[("content-type", "text/plain"), ("x-request-id", "t1")], body)])
+                .await;
+        let error = server.client().groups().await.unwrap_err();
+        let Error::NotUnderstood(answer) = &error else { panic!("{body:?}: {error:?}") };
+        assert_eq!(answer.status, 200);
+        assert!(answer.headers.contains(&("content-type".to_owned(), "text/plain".to_owned())), "{answer:?}");
+        assert_eq!((answer.excerpt.as_str(), error.request_id()), (body, Some("t1")));
+        assert_eq!(server.seen().len(), 1, "an answer that is not understood is not asked for again");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_a_text_body_is_not_a_gateway() {
+    let server =
+        Faulty::start(vec![reply(200, &[("content-type", "text/plain")], "error: token expired")]).await;
+    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
+    assert!(matches!(&error, Error::NotUnderstood(answer) if answer.status == 200), "{error:?}");
+    assert!(error.to_string().contains("token expired") && error.request_id().is_some(), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_new_or_odd_breaks_no_page() {
+    let item = r#"{"instanceId":"9001","offerId":31,"status":"hibernating","ip":"203.0.113.7","port":"20001",
+        "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,
+        "capabilities":{"teleport":true,"trialDays":"3"},"groupId":null,"colour":"red"}"#;
+    let body = format!(
+        r#"{{"code":"200","message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
+    );
+    let server = Faulty::start(vec![ok(&body)]).await;
+    let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
+    let instance = &page.items[0];
+    assert_eq!((instance.instance_id, instance.port), (9001, 20001));
+    assert_eq!(instance.status, InstanceStatus::Other("hibernating".to_owned()));
+    assert_eq!((instance.activated_at, instance.capabilities.trial_days), (None, Some(3)));
+}
+
+#[tokio::test]
+async fn what_the_contract_forbids_never_leaves() {
+    let server = Faulty::start(vec![no_groups()]).await;
+    let client = server.client();
+    let many = || (0..501u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
+    let far = std::iter::repeat_n("192.0.2.1", 10_001);
+    let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
+    let refusals: Vec<(&str, Error)> = vec![
+        ("extract.num-range", client.extract(0).await.unwrap_err()),
+        ("extract.num-range", client.extract(101).await.unwrap_err()),
+        ("extract.sb-required", client.extract_text(1, Separator::Custom(String::new())).await.unwrap_err()),
+        ("extract.sb-length", client.extract_text(1, Separator::Custom("é".repeat(17))).await.unwrap_err()),
+        ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
+        ("search.ips-raw-limit", client.search(far).page(1).await.unwrap_err()),
+        ("search.ips-dedup-limit", client.search(many()).page(1).await.unwrap_err()),
+        ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
+        ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
+        ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
+        ("search.page", client.search(["192.0.2.1"]).page(1_000_001).await.unwrap_err()),
+        ("search.page-size", client.search(["192.0.2.1"]).page_size(1001).page(1).await.unwrap_err()),
+        ("search.status", client.search(["192.0.2.1"]).status("gone".into()).page(1).await.unwrap_err()),
+        (
+            "search.activated-order",
+            client.search(["192.0.2.1"]).activated_from(late).activated_to(early).page(1).await.unwrap_err(),
+        ),
+    ];
+    for (clause, error) in refusals {
+        let Error::Refused(refused) = &error else { panic!("{clause}: {error:?}") };
+        assert_eq!(refused.clause, clause, "{error}");
+    }
+    assert_eq!(server.seen().len(), 0);
+}

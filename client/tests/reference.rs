@@ -1,0 +1,179 @@
+//! The client against the real server, on a real socket, with the sample data.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::TryStreamExt;
+use proptest::prelude::*;
+use sallyport_client::{Address, Client, Error, GroupChoice, InstanceStatus, RetryPolicy, Separator};
+use sallyport_server::{
+    Config, Running,
+    data::seed::{Sample, seed},
+    domain::token::Token,
+    start,
+    store::sqlite::SqliteStore,
+};
+
+struct Reference {
+    running: Running,
+    sample: Sample,
+}
+
+impl Reference {
+    async fn start() -> Self {
+        let store = Arc::new(SqliteStore::temporary().unwrap());
+        let sample = seed(store.as_ref()).await.unwrap();
+        Self { running: start(Config::loopback(store)).unwrap(), sample }
+    }
+
+    fn client(&self) -> Client {
+        self.client_of(&self.sample.tokens.main)
+    }
+
+    fn client_of(&self, token: &Token) -> Client {
+        let builder = Client::builder().base_url(self.running.base_url()).token(token.expose());
+        builder.retry(RetryPolicy::none()).build().unwrap()
+    }
+
+    /// The main account's addresses, as text.
+    fn addresses(&self) -> Vec<String> {
+        self.sample.addresses.iter().map(ToString::to_string).collect()
+    }
+}
+
+async fn ids(client: &Client, addresses: &[String]) -> BTreeSet<i64> {
+    let stream = client.search(addresses).in_batches().stream();
+    stream.map_ok(|instance| instance.instance_id).try_collect().await.unwrap()
+}
+
+#[tokio::test]
+async fn gateways_come_as_values_and_as_text() {
+    let reference = Reference::start().await;
+    let client = reference.client();
+    let extraction = client.extract(5).region(reference.sample.plentiful_region.as_str()).await.unwrap();
+    assert_eq!((extraction.endpoints.len(), extraction.requested, extraction.partial), (5, 5, false));
+    assert_eq!(extraction.request_ip, Some([127, 0, 0, 1].into()));
+    for separator in
+        [Separator::CrLf, Separator::Br, Separator::Cr, Separator::Tab, Separator::Custom("é|".into())]
+    {
+        let text = client.extract_text(4, separator.clone()).await.unwrap();
+        assert_eq!((text.endpoints.len(), text.raw.matches(separator.text()).count()), (4, 3), "{text:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_id_stands_for_one_extraction() {
+    let reference = Reference::start().await;
+    let client = reference.client();
+    let first = client.extract(7).await.unwrap();
+    let again = client.extract(7).request_id(first.request_id.as_str()).await.unwrap();
+    let shown = |endpoints: &[sallyport_client::Endpoint]| {
+        endpoints.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&first.endpoints), shown(&again.endpoints));
+}
+
+#[tokio::test]
+async fn partial_results_shortages_and_rejections_are_told_apart() {
+    let reference = Reference::start().await;
+    let (client, sample) = (reference.client(), &reference.sample);
+    let partial = client.extract(50).region(sample.scarce_region.as_str()).await.unwrap();
+    assert!(partial.partial && partial.endpoints.len() < 50 && partial.returned == partial.endpoints.len());
+    let short = client.extract(1).region(sample.empty_region.as_str()).await.unwrap_err();
+    assert!(matches!(&short, Error::Shortage(_)) && short.retry_after().is_some(), "{short:?}");
+    for token in [&sample.tokens.not_whitelisted, &sample.tokens.not_verified, &sample.tokens.revoked] {
+        let error = reference.client_of(token).extract(1).await.unwrap_err();
+        assert!(matches!(&error, Error::Rejected(rejection) if rejection.code.is_some()), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn groups_are_listed() {
+    let reference = Reference::start().await;
+    let groups = reference.client().groups().await.unwrap();
+    assert!(!groups.is_empty() && groups.is_sorted_by_key(|group| group.group_id));
+    assert!(reference.client_of(&reference.sample.tokens.empty).groups().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_stream_in_batches_equals_the_searches_one_by_one() {
+    let reference = Reference::start().await;
+    let client = reference.client();
+    let addresses = reference.addresses();
+    assert!(addresses.len() > 500, "the sample is too small to need batches: {}", addresses.len());
+    let mut single = BTreeSet::new();
+    for part in addresses.chunks(100) {
+        single.extend(ids(&client, part).await);
+    }
+    assert_eq!(ids(&client, &addresses).await, single);
+
+    let mut pages = client.search(&addresses).in_batches().page_size(300).pages();
+    let (mut came, mut number) = (0, 0);
+    while let Some(page) = pages.next().await.unwrap() {
+        number += 1;
+        came += page.items.len();
+        assert_eq!((page.page, page.total as usize), (number, single.len()));
+    }
+    assert_eq!(came, single.len());
+}
+
+#[tokio::test]
+async fn pages_of_batches_neither_overlap_nor_leave_gaps() {
+    let reference = Reference::start().await;
+    let client = reference.client();
+    let addresses = reference.addresses();
+    let all = ids(&client, &addresses).await;
+    let mut seen = Vec::new();
+    for number in 1..=u32::try_from(all.len().div_ceil(700)).unwrap() {
+        let page = client.search(&addresses).in_batches().page_size(700).page(number).await.unwrap();
+        assert_eq!((page.total as usize, page.page_size), (all.len(), 700));
+        seen.extend(page.items.into_iter().map(|instance| instance.instance_id));
+    }
+    assert_eq!(seen.len(), all.len());
+    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), all);
+}
+
+#[tokio::test]
+async fn filters_narrow_a_search() {
+    let reference = Reference::start().await;
+    let client = reference.client();
+    let addresses: Vec<String> = reference.addresses().into_iter().take(500).collect();
+    let search = || client.search(&addresses).page_size(1000);
+    let all = search().page(1).await.unwrap();
+    let active = search().status(InstanceStatus::Active).page(1).await.unwrap();
+    let ungrouped = search().group(GroupChoice::Ungrouped).page(1).await.unwrap();
+    assert!(active.total < all.total && active.items.iter().all(|one| one.status == InstanceStatus::Active));
+    assert!(ungrouped.total < all.total && ungrouped.items.iter().all(|one| one.group_id.is_none()));
+    let group = all.items.iter().find_map(|one| one.group_id).unwrap();
+    let grouped = search().group(GroupChoice::Id(group)).page(1).await.unwrap();
+    assert!(grouped.total > 0 && grouped.items.iter().all(|one| one.group_id == Some(group)));
+    let order = &reference.sample.orders[0];
+    let ordered = search().order_number(order.number.as_str()).page(1).await.unwrap();
+    assert!(ordered.total < all.total);
+}
+
+#[cfg(feature = "blocking")]
+#[test]
+fn a_program_without_a_runtime_waits() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let reference = runtime.block_on(Reference::start());
+    let client = sallyport_client::blocking::Client::new(reference.client()).unwrap();
+    assert_eq!(client.wait(client.extract(2)).unwrap().endpoints.len(), 2);
+    assert!(!client.wait(client.groups()).unwrap().is_empty());
+    let inside = runtime.block_on(async { client.wait(client.extract(2)).map(|_| ()) });
+    assert!(matches!(inside, Err(Error::Configuration(_))), "{inside:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn the_servers_parser_agrees_on_any_text(text in "[0-9a-f:.\\[\\]%/ +]{0,26}|[0-9]{1,3}(\\.[0-9]{1,3}){3}(:[0-9]{1,6})?|\\PC{0,12}") {
+        let ports = sallyport_client::contract::ADDRESS_PORTS;
+        let theirs = sallyport_server::domain::address::Address::parse(&text, &ports);
+        let ours = text.parse::<Address>();
+        prop_assert_eq!(theirs.is_ok(), ours.is_ok(), "{}", &text);
+        if let (Ok(theirs), Ok(ours)) = (theirs, ours) {
+            prop_assert_eq!((theirs.ip, theirs.port), (ours.ip(), ours.port()));
+            prop_assert_eq!(theirs.to_string(), ours.to_string());
+        }
+    }
+}
