@@ -20,7 +20,7 @@ pub enum Judgement {
     Accepted,
     /// Not a success, and said so in order.
     Rejected(String),
-    /// Not a success, although half of the answer says so: the code without the status, or data without the code.
+    /// Not a success, although half of the answer says so: the code under another 2xx, or data without the code.
     Muddled(String),
     /// 429 or 503, even after waiting.
     Busy(String),
@@ -63,10 +63,7 @@ impl Judgement {
             500.. => Self::Broken(what),
             status if status == success.status && has_code => Self::Accepted,
             status if status == success.status && form == Form::Text && code.is_none() => Self::Accepted,
-            _ if has_code => Self::Muddled(what),
-            status if status == success.status && answer.at("/data").is_some_and(|data| !data.is_null()) => {
-                Self::Muddled(what)
-            }
+            200..=299 if has_code || gives_data(answer) => Self::Muddled(what),
             _ => Self::Rejected(what),
         }
     }
@@ -83,6 +80,12 @@ impl Judgement {
             | Self::Unreachable(what) => what,
         }
     }
+}
+
+/// An error may well carry an empty `data`.
+fn gives_data(answer: &Answer) -> bool {
+    let lists = [answer.at("/data"), answer.at("/data/items")];
+    lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
 
 /// `0`, `0.0` and `-0` are one number in JSON.
@@ -126,12 +129,18 @@ mod tests {
     fn a_success_is_status_and_code_together() {
         assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), Judgement::Accepted);
         assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), Judgement::Accepted);
-        for (status, body) in
-            [(200, r#"{"code": 7}"#), (400, r#"{"code": 7}"#), (404, "nothing"), (200, "[]")]
-        {
+        let refusals = [
+            (200, r#"{"code": 7}"#),
+            (200, r#"{"code": 7, "data": []}"#),
+            (200, r#"{"code": 7, "data": {"items": []}}"#),
+            (400, r#"{"code": 0}"#),
+            (404, "nothing"),
+            (200, "[]"),
+        ];
+        for (status, body) in refusals {
             assert!(matches!(judge(status, body, Form::Json), Judgement::Rejected(_)), "{status} {body}");
         }
-        for (status, body) in [(201, r#"{"code": 0}"#), (400, r#"{"code": 0}"#), (200, r#"{"data": []}"#)] {
+        for (status, body) in [(201, r#"{"code": 0}"#), (200, r#"{"code": 7, "data": [1]}"#)] {
             assert!(matches!(judge(status, body, Form::Json), Judgement::Muddled(_)), "{status} {body}");
         }
     }

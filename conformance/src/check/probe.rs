@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
@@ -33,7 +34,6 @@ struct Notes {
     findings: Vec<Finding>,
     observations: Vec<Observation>,
     accepted: Vec<Request>,
-    request_ids: u32,
     misuse: Option<String>,
 }
 
@@ -88,13 +88,12 @@ impl<'a> Probe<'a> {
         self.context.target.base()
     }
 
-    /// A request id that no earlier run has sent.
+    /// A request id that no run has sent before: short and plain, as its form is open.
     #[must_use]
     pub fn fresh_request_id(&self) -> String {
-        let mut notes = self.notes();
-        notes.request_ids += 1;
-        let nanos = jiff::Timestamp::now().as_nanosecond();
-        format!("sallyport-{:x}-{}-{}", nanos, self.check.id, notes.request_ids)
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        format!("{:x}-{number}", jiff::Timestamp::now().as_nanosecond())
     }
 
     /// An extraction that should be accepted: the fewest gateways, from the plentiful region when one is known.

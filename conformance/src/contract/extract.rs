@@ -30,6 +30,12 @@ pub struct Extract {
     pub api_key: Parameter,
     /// The header that carries the token.
     pub api_key_header: String,
+    /// The header that repeats `num` on a partial result.
+    pub requested_count: String,
+    /// The header that counts the entries of a partial result.
+    pub returned_count: String,
+    /// The header that flags a partial result.
+    pub partial_flag: String,
     /// Fewest and most gateways of one call.
     pub num_range: RangeInclusive<i64>,
     /// Most bytes of `sb`.
@@ -92,11 +98,17 @@ impl Extract {
         });
         let api_key_header = header.ok_or_else(|| node.wrong("expected a security scheme in a header"))??;
 
+        let headers = node.get("responses")?.get("200")?.get("headers")?;
+        let response_header = |name: &str| headers.get(name).map(|_| name.to_owned());
+
         let forms = return_type.schema.strings()?;
         let json = return_type.schema.default.as_ref().and_then(|default| default.as_str());
         let json = json.ok_or_else(|| node.wrong("expected a default of return_type"))?.to_owned();
         let text = forms.iter().find(|form| **form != json).cloned();
         Ok(Self {
+            requested_count: response_header("X-Proxy-Requested-Count")?,
+            returned_count: response_header("X-Proxy-Returned-Count")?,
+            partial_flag: response_header("X-Proxy-Partial")?,
             num_range: num.schema.range()?,
             separator_bytes: sb
                 .schema

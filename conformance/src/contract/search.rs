@@ -45,6 +45,8 @@ pub struct Search {
     pub page_sizes: RangeInclusive<i64>,
     /// Page size when none is asked for.
     pub default_page_size: i64,
+    /// Every field of an instance.
+    pub instance_fields: Vec<String>,
     /// Every status.
     pub statuses: Vec<String>,
 }
@@ -90,6 +92,7 @@ impl Search {
             default_page: default(&page, &node)?,
             page_sizes: page_size.schema.range()?,
             default_page_size: default(&page_size, &node)?,
+            instance_fields: instance_fields(&node)?,
             statuses: status.schema.strings()?,
             operation,
             api_key,
@@ -122,6 +125,14 @@ impl Search {
             &self.activated_to,
         ]
     }
+}
+
+fn instance_fields(operation: &Node<'_>) -> Result<Vec<String>, ContractError> {
+    let envelope =
+        operation.get("responses")?.get("200")?.get("content")?.get("application/json")?.get("schema")?;
+    let data = envelope.get("properties")?.get("data")?;
+    let instance = data.get("properties")?.get("items")?.get("items")?;
+    Ok(instance.get("properties")?.members()?.into_iter().map(|(name, _)| name.to_owned()).collect())
 }
 
 fn ports(item: &Node<'_>) -> Result<RangeInclusive<i64>, ContractError> {

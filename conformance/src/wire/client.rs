@@ -17,7 +17,7 @@ pub struct WireOptions {
     pub body_limit: usize,
     /// How often a request is sent at most when the target asks to wait.
     pub attempts: u32,
-    /// Longest single wait.
+    /// Longest time that a request waits in all.
     pub longest_wait: Duration,
 }
 
@@ -50,6 +50,9 @@ pub struct Wire {
     meter: Arc<Meter>,
 }
 
+/// Time to wait when the target asks to wait without saying how long.
+const UNTOLD_WAIT: Duration = Duration::from_secs(1);
+
 impl Default for WireOptions {
     fn default() -> Self {
         Self {
@@ -62,9 +65,6 @@ impl Default for WireOptions {
 }
 
 impl Wire {
-    /// Time to wait when the target asks to wait without saying how long.
-    const UNTOLD_WAIT: Duration = Duration::from_secs(1);
-
     /// A wire to `base`: no redirects, no cookies, no referer, TLS verified.
     ///
     /// # Errors
@@ -98,6 +98,7 @@ impl Wire {
     ) -> Result<Exchange, WireError> {
         let mut tries = 0;
         let mut broken = false;
+        let mut patience_left = self.options.longest_wait;
         loop {
             self.meter.take(gateways)?;
             tries += 1;
@@ -111,10 +112,11 @@ impl Wire {
                     if tries >= self.options.attempts {
                         return Ok(exchange);
                     }
-                    let wait = self.wait_asked_for(answer);
-                    if wait >= self.meter.time_left() {
+                    let wait = wait_asked_for(answer);
+                    if wait > patience_left || wait >= self.meter.time_left() {
                         return Ok(exchange);
                     }
+                    patience_left -= wait;
                     tokio::time::sleep(wait).await;
                 }
                 Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
@@ -123,12 +125,6 @@ impl Wire {
                 _ => return Ok(exchange),
             }
         }
-    }
-
-    fn wait_asked_for(&self, answer: &Answer) -> Duration {
-        let told = answer.header("retry-after").and_then(|value| RetryAfter::parse(&value).ok());
-        let wait = told.map_or(Self::UNTOLD_WAIT, |told| told.delay(SystemTime::now()));
-        wait.min(self.options.longest_wait)
     }
 
     async fn exchange(&self, request: &Request) -> Result<Answer, WireFailure> {
@@ -180,6 +176,11 @@ impl Wire {
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn wait_asked_for(answer: &Answer) -> Duration {
+    let told = answer.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
+    told.map_or(UNTOLD_WAIT, |told| told.delay(SystemTime::now()))
 }
 
 /// The URL is taken out first: it holds the token.

@@ -17,9 +17,7 @@ pub(super) static CHECK: Check = Check {
 /// service, so it is left out.
 fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let answer = sighting.answer;
-    if !matches!(sighting.judgement, Judgement::Rejected(_) | Judgement::Muddled(_))
-        || answer.at("/data").is_some()
-    {
+    if !matches!(sighting.judgement, Judgement::Rejected(_)) {
         return None;
     }
     let success = sighting.contract.extract.operation.success.code;

@@ -19,7 +19,8 @@ pub(super) struct Page {
     pub(super) exchange: Exchange,
 }
 
-/// An instance: its id, its address in canonical form, and the item as it came.
+/// An instance: its id, its address in canonical form, and the fields that the document names. There may be others, which
+/// may change as they like.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instance {
     pub(super) id: i64,
@@ -44,7 +45,8 @@ impl Page {
         let data = accepted.answer.at("/data").ok_or_else(|| unreadable("the answer has no data"))?;
         let items = data.get("items").and_then(Value::as_array);
         let items = items.ok_or_else(|| unreadable("the answer has no items"))?;
-        let items = items.iter().map(Instance::read).collect::<Option<_>>();
+        let fields = &probe.contract().search.instance_fields;
+        let items = items.iter().map(|item| Instance::read(item, fields)).collect::<Option<_>>();
         Ok(Self {
             items: items.ok_or_else(|| unreadable("an item lacks instanceId, ip or port"))?,
             total: data
@@ -57,12 +59,12 @@ impl Page {
 }
 
 impl Instance {
-    fn read(item: &Value) -> Option<Self> {
+    fn read(item: &Value, fields: &[String]) -> Option<Self> {
         Some(Self {
             id: item.get("instanceId")?.as_i64()?,
             ip: item.get("ip")?.as_str()?.parse().ok()?,
             port: item.get("port")?.as_i64()?,
-            item: item.clone(),
+            item: fields.iter().map(|field| (field.clone(), item[field].clone())).collect(),
         })
     }
 

@@ -1,0 +1,165 @@
+//! A server that answers as a test tells it to, on a real socket.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::wire::WireOptions;
+use sallyport_conformance::{
+    Budget, Contract, Facts, Options, Report, Secret, Selection, Silent, Suite, Target,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// The token that tests send.
+pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
+
+/// How a request is answered.
+pub(crate) enum Reply {
+    /// A status line, headers and a body.
+    Answer { status: u16, headers: Vec<(&'static str, String)>, body: String },
+    /// Bytes as they are, then the connection closes.
+    Bytes(Vec<u8>),
+    /// Nothing, and the connection stays open.
+    Hang,
+    /// The connection closes at once.
+    Close,
+}
+
+/// What a request asks for.
+pub(crate) struct Asked {
+    /// How many requests came before.
+    pub(crate) number: usize,
+    /// Method and target, as in the request line.
+    pub(crate) line: String,
+}
+
+/// A running server; it stops with the test's runtime.
+pub(crate) struct Canned {
+    pub(crate) address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Reply {
+    /// A JSON answer with the headers of the static operations.
+    pub(crate) fn json(status: u16, body: &str) -> Self {
+        let headers = vec![
+            ("Content-Type", "application/json".to_owned()),
+            ("Cache-Control", "no-store".to_owned()),
+            ("X-Request-Id", "r-1".to_owned()),
+        ];
+        Self::Answer { status, headers, body: body.to_owned() }
+    }
+
+    /// An empty listing of groups.
+    pub(crate) fn groups() -> Self {
+        Self::json(200, r#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": []}}"#)
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        if let Self::Answer { headers, .. } = &mut self {
+            headers.push((name, value.into()));
+        }
+        self
+    }
+}
+
+impl Asked {
+    /// Whether the request carries one token, the right one, in the query.
+    pub(crate) fn has_token(&self) -> bool {
+        self.line.matches("api_key=").count() == 1 && self.line.contains("api_key=tok%2Fen%2Bwith")
+    }
+}
+
+impl Canned {
+    pub(crate) async fn start(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let requests = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&requests);
+        let reply = Arc::new(reply);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (count, reply) = (Arc::clone(&count), Arc::clone(&reply));
+                tokio::spawn(async move {
+                    let mut stream = stream;
+                    let Some(line) = read_request(&mut stream).await else { return };
+                    let number = count.fetch_add(1, Ordering::SeqCst);
+                    // A caller that has gone does not matter to a server.
+                    let _ = write_reply(stream, reply(&Asked { number, line })).await;
+                });
+            }
+        });
+        Self { address, requests }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// Runs the checks that fit `only` against this server.
+    pub(crate) async fn run(&self, only: &str, change: impl FnOnce(&mut Options)) -> Report {
+        run(&self.url(), only, change).await
+    }
+}
+
+/// Runs the checks that fit `only` against a URL, with timeouts and waits that suit a test.
+pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)) -> Report {
+    let contract = Contract::embedded().expect("contract");
+    let target =
+        Target::new(url, Secret::new("API_KEY", TOKEN), Facts::default(), false).expect("a loopback URL");
+    let mut options = Options {
+        selection: Selection { only: vec![Glob::new(only)], skip: Vec::new() },
+        budget: Budget { concurrency: 1, ..Budget::default() },
+        wire: WireOptions { timeout: std::time::Duration::from_secs(5), ..WireOptions::default() },
+    };
+    change(&mut options);
+    Suite::new(contract, &target, options).expect("a suite").run(&Silent).await
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
+        bytes.extend_from_slice(&chunk[..read]);
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        });
+        if bytes.len() >= head.len() + 4 + length.unwrap_or(0) {
+            return head.lines().next().map(str::to_owned);
+        }
+    }
+}
+
+async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
+    match reply {
+        Reply::Answer { status, headers, body } => {
+            let mut head =
+                format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+            for (name, value) in headers {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+            stream.write_all(format!("{head}\r\n{body}").as_bytes()).await?;
+            stream.shutdown().await
+        }
+        Reply::Bytes(bytes) => {
+            stream.write_all(&bytes).await?;
+            stream.shutdown().await
+        }
+        Reply::Hang => {
+            // Until the caller gives up.
+            let mut rest = [0; 16];
+            stream.read(&mut rest).await.map(drop)
+        }
+        Reply::Close => Ok(()),
+    }
+}

@@ -1,0 +1,93 @@
+//! The reference server: it conforms, and its answers hold still.
+
+use std::sync::Arc;
+
+use sallyport_conformance::embedded::Reference;
+use sallyport_conformance::wire::{Meter, Patience, Recorded, Redactor, Request, Wire, WireOptions};
+use sallyport_conformance::{Budget, Contract, Options, Silent, Suite, Verdict};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn it_conforms() {
+    let reference = Reference::start().await.expect("started");
+    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
+    let report = suite.expect("a suite").run(&Silent).await;
+    let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
+    assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
+    assert_eq!(report.totals.skipped, 2, "HTTPS and throttling are not seen here, everything else is");
+    reference.close().await;
+}
+
+#[tokio::test]
+async fn its_answers_hold_still() {
+    let reference = Reference::start().await.expect("started");
+    let contract = Contract::embedded().expect("contract");
+    let target = reference.target();
+    let meter = Arc::new(Meter::new(Budget::default()));
+    let wire = Wire::new(target.base().clone(), WireOptions::default(), meter).expect("a wire");
+    let redactor = Redactor::new(target.secrets()).expect("a redactor");
+
+    let token = target.token.expose();
+    let (extract, groups, search) =
+        (&contract.extract.operation, &contract.groups.operation, &contract.search.operation);
+    let extraction = Request::to(extract).query("api_key", token);
+    let searching = Request::to(search).query("api_key", token);
+    let own = target.facts.own_addresses[0].as_str();
+    let cases = [
+        ("extract", extraction.clone().query("num", 1)),
+        ("extract_text", extraction.clone().query("num", 1).query("return_type", "txt")),
+        ("extract_out_of_bounds", extraction.clone().query("num", 101)),
+        ("extract_partial", extraction.clone().query("num", 9).query("regions", "ISL")),
+        ("extract_shortage", extraction.clone().query("num", 1).query("regions", "ATA")),
+        ("extract_without_token", Request::to(extract).query("num", 1)),
+        ("groups", Request::to(groups).query("api_key", token)),
+        ("groups_unknown_token", Request::to(groups).query("api_key", "unknown")),
+        ("search", searching.clone().field("ips", json!([own])).field("pageSize", 2)),
+        ("search_bad_address", searching.clone().field("ips", json!(["203.0.113.0/24"]))),
+        ("search_not_json", searching.clone().body("text/plain", "ips")),
+        ("search_wrong_method", searching.method("GET")),
+    ];
+    for (name, request) in cases {
+        let exchange =
+            wire.send(&request, 0, Patience::FirstAnswer, |_| {}).await.expect("within the budget");
+        let recorded = Recorded::new(&exchange, &redactor);
+        insta::assert_snapshot!(name, shown(&recorded));
+    }
+    reference.close().await;
+}
+
+/// Status, headers and body, without what differs from call to call.
+fn shown(recorded: &Recorded) -> String {
+    let mut text =
+        format!("{}\n", recorded.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()));
+    let mut headers = recorded.answer_headers.clone();
+    headers.sort();
+    for (name, value) in headers {
+        let value = match name.as_str() {
+            "date" | "x-request-id" | "content-length" => "…".to_owned(),
+            _ => value,
+        };
+        text.push_str(&format!("{name}: {value}\n"));
+    }
+    let body = recorded.answer_body.as_deref().unwrap_or_default();
+    match serde_json::from_str::<Value>(body) {
+        Ok(mut body) => {
+            steady(&mut body);
+            text.push_str(&format!("\n{body:#}"));
+        }
+        Err(_) => text.push_str(&format!("\n({} entries)", body.lines().count())),
+    }
+    text
+}
+
+/// Request ids are new with every call, and the pool gives other gateways each time.
+fn steady(value: &mut Value) {
+    if let Some(id) = value.get_mut("requestId") {
+        *id = json!("…");
+    }
+    if let Some(gateways) = value.get_mut("data").and_then(Value::as_array_mut) {
+        for gateway in gateways {
+            *gateway = json!("…");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Verdicts of whole runs.
+
+use std::time::Duration;
+
+use sallyport_conformance::report::{self, Style};
+use sallyport_conformance::{Outcome, Report, Verdict};
+
+use crate::canned::{Canned, Reply};
+
+/// Listings in order, for whoever has the token.
+async fn groups_server(refuse: impl Fn() -> Reply + Send + Sync + 'static) -> Canned {
+    Canned::start(move |asked| if asked.has_token() { Reply::groups() } else { refuse() }).await
+}
+
+fn result<'a>(report: &'a Report, id: &str) -> &'a sallyport_conformance::run::CheckResult {
+    report.checks.iter().find(|check| check.id == id).expect("the check ran")
+}
+
+#[tokio::test]
+async fn refusals_may_come_by_status_or_by_code() {
+    for (status, body) in
+        [(401, ""), (403, "<html>"), (200, r#"{"code": "E1"}"#), (200, r#"{"code": 1, "data": {}}"#)]
+    {
+        let server = groups_server(move || Reply::json(status, body)).await;
+        let report = server.run("groups.token", |_| {}).await;
+        assert_eq!(result(&report, "groups.token.single").outcome, Outcome::Pass, "{status} {body}");
+        assert_eq!(report.verdict, Verdict::Conforms);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_breaks_on_bad_input_is_a_finding() {
+    for refuse in [|| Reply::json(500, "{}"), || Reply::Close] {
+        let server = groups_server(refuse).await;
+        let report = server.run("groups.token", |_| {}).await;
+        assert_eq!(report.verdict, Verdict::Findings);
+        let findings = &result(&report, "groups.token.single").findings;
+        assert_eq!(findings.len(), 5, "{findings:?}");
+        assert!(findings.iter().all(|finding| finding.expected.ends_with("no server fault")));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_claimed_only_after_its_good_twin_was_accepted() {
+    let server = Canned::start(|_| Reply::json(403, "{}")).await;
+    let report = server.run("groups.token", |_| {}).await;
+    assert!(matches!(result(&report, "groups.token.single").outcome, Outcome::Inconclusive(_)));
+    assert_eq!(report.verdict, Verdict::Incomplete);
+}
+
+#[tokio::test]
+async fn the_budget_ends_a_run_without_a_verdict() {
+    let server = groups_server(|| Reply::json(401, "{}")).await;
+    let report = server.run("groups.*", |options| options.budget.requests = 3).await;
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(report.stopped.is_some());
+    assert_eq!((server.requests(), report.usage.requests), (3, 3));
+
+    let report = server.run("groups.*", |options| options.budget.wall = Duration::ZERO).await;
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert_eq!(report.usage.requests, 0);
+}
+
+#[tokio::test]
+async fn nothing_run_and_everything_skipped_are_no_success() {
+    let server = groups_server(|| Reply::json(401, "{}")).await;
+    for only in ["no-such-check", "groups.empty", "all.https"] {
+        let report = server.run(only, |_| {}).await;
+        assert_eq!(report.verdict, Verdict::Incomplete, "{only}");
+    }
+}
+
+#[tokio::test]
+async fn a_finding_reads_well() {
+    let server = Canned::start(|_| Reply::groups()).await;
+    let mut report = server.run("groups.token", |_| {}).await;
+    steady(&mut report);
+    let text = report::failures(&report, Style::Plain) + &report::summary(&report, Style::Plain);
+    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(report::check_line(&report.checks[0], Style::Coloured));
+}
+
+/// Takes out what differs from run to run.
+fn steady(report: &mut Report) {
+    report.target = "http://127.0.0.1:0/".to_owned();
+    report.begun = "2026-01-01T00:00:00Z".to_owned();
+    report.suite = "sallyport-conformance".to_owned();
+    report.elapsed_ms = 0;
+    for check in &mut report.checks {
+        check.elapsed_ms = 0;
+        for exchange in &mut check.exchanges {
+            exchange.elapsed_ms = 0;
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What the wire does with answers that nobody wants.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use sallyport_conformance::{Outcome, Verdict};
+
+use crate::canned::{Canned, Reply, run};
+
+const SUCCESS: &str = "groups.envelope.success";
+
+fn outcome(report: &sallyport_conformance::Report) -> &Outcome {
+    &report.checks[0].outcome
+}
+
+#[tokio::test]
+async fn a_target_that_is_not_there_is_unreachable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let report = run(&url, "*", |_| {}).await;
+    assert_eq!(report.verdict, Verdict::Unreachable);
+    assert!(report.checks.is_empty() && report.stopped.is_some());
+}
+
+#[tokio::test]
+async fn busy_answers_are_waited_out_in_both_forms() {
+    let past = httpdate(SystemTime::now() - Duration::from_secs(60));
+    for retry_after in ["0".to_owned(), past] {
+        let server = Canned::start(move |asked| match asked.number {
+            0 | 3 => Reply::groups(),
+            1 => Reply::json(429, "{}").with("Retry-After", retry_after.clone()),
+            _ => Reply::json(503, "{}").with("Retry-After", retry_after.clone()),
+        })
+        .await;
+        let report = server.run(SUCCESS, |_| {}).await;
+        assert_eq!(outcome(&report), &Outcome::Pass);
+        assert_eq!(server.requests(), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_wait_beyond_patience_is_not_waited_and_not_a_finding() {
+    let server = Canned::start(|_| Reply::json(429, "{}").with("Retry-After", "3600")).await;
+    let begun = Instant::now();
+    let report = server.run(SUCCESS, |_| {}).await;
+    assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn throttling_without_retry_after_is_a_finding() {
+    let server = Canned::start(|_| Reply::json(429, "{}")).await;
+    let report = server.run("*", |options| options.wire.longest_wait = Duration::ZERO).await;
+    let check =
+        report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched").expect("watched");
+    assert_eq!(check.outcome, Outcome::Fail);
+    assert!(report.checks.iter().all(|other| other.id == check.id || other.outcome != Outcome::Fail));
+}
+
+#[tokio::test]
+async fn a_redirect_is_never_followed() {
+    let elsewhere = Canned::start(|_| Reply::groups()).await;
+    let location = format!("{}/elsewhere", elsewhere.url());
+    let server = Canned::start(move |_| Reply::json(302, "").with("Location", location.clone())).await;
+    let report = server.run(SUCCESS, |_| {}).await;
+    assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
+    assert_eq!(elsewhere.requests(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_or_never_comes_ends() {
+    let long = "x".repeat(100_000);
+    let server = Canned::start(move |_| Reply::json(200, &long)).await;
+    let report = server.run(SUCCESS, |options| options.wire.body_limit = 10_000).await;
+    assert!(outcome(&report).reason().is_some_and(|reason| reason.contains("longer than 10000 bytes")));
+
+    let server = Canned::start(|_| Reply::Hang).await;
+    let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(100)).await;
+    assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
+}
+
+#[tokio::test]
+async fn garbage_and_truncated_answers_are_no_crash() {
+    let replies: [&[u8]; 4] = [
+        b"\x00\xff\xfe garbage\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"code\": 200",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\xff\xfe\xfd",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ];
+    for reply in replies {
+        let server = Canned::start(move |_| Reply::Bytes(reply.to_vec())).await;
+        let report = server.run(SUCCESS, |_| {}).await;
+        assert!(matches!(outcome(&report), Outcome::Inconclusive(_)), "{:?}", outcome(&report));
+    }
+}
+
+#[tokio::test]
+async fn a_single_dropped_connection_is_tried_again() {
+    let server = Canned::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
+    assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Pass);
+}
+
+/// An HTTP date (RFC 9110, section 5.6.7).
+fn httpdate(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs();
+    let time = jiff::Timestamp::from_second(i64::try_from(seconds).expect("this century")).expect("in range");
+    time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
