@@ -49,7 +49,11 @@ fn main() -> ExitCode {
         Task::Generate => task::generate::run(&root),
         Task::Check => task::check::run(&root),
     };
-    #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the one place of this program that prints")]
+    #[expect(
+        clippy::print_stdout,
+        clippy::print_stderr,
+        reason = "the one place of this program that prints"
+    )]
     match outcome {
         Ok(report) => {
             print!("{report}");

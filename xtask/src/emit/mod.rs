@@ -40,7 +40,11 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 /// The pages that also name the checks of the suite.
 pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifact>, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    Ok(vec![reference::emit(&contract, checks), ledger::emit(document, &contract, checks)?])
+    Ok(vec![
+        reference::clauses(&contract, checks),
+        reference::rules(),
+        ledger::emit(document, &contract, checks)?,
+    ])
 }
 
 #[cfg(test)]

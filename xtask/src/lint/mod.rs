@@ -65,21 +65,25 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// All problems that any rule finds, sorted by place.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = RULES.iter().flat_map(|rule| run_rule(document, rule)).collect();
+    let mut problems: Vec<Problem> = findings(document).into_iter().map(|(_, problem)| problem).collect();
     Problem::sort(&mut problems);
     problems
 }
 
-fn run_rule(document: &Document, rule: &Rule) -> Vec<Problem> {
+/// What each rule finds, with the rule's id.
+fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     let mut lint = Lint { document, nodes: grammar::walk(document), problems: Vec::new() };
-    (rule.run)(&mut lint);
-    for problem in &mut lint.problems {
-        problem.message = format!("{} [{}]", problem.message, rule.id);
-        if problem.operation.is_none() {
-            problem.operation = users::of(document, &lint.nodes, &problem.pointer);
+    let mut found = Vec::new();
+    for rule in RULES {
+        (rule.run)(&mut lint);
+        for mut problem in std::mem::take(&mut lint.problems) {
+            problem.message = format!("{} [{}]", problem.message, rule.id);
+            problem.operation =
+                problem.operation.or_else(|| users::of(document, &lint.nodes, &problem.pointer));
+            found.push((rule.id, problem));
         }
     }
-    lint.problems
+    found
 }
 
 /// What a rule sees, and where it leaves what it finds.

@@ -10,10 +10,7 @@ const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
 fn broken(from: &str, to: &str) -> (Document, Vec<(&'static str, Problem)>) {
     assert!(TEXT.contains(from), "the document no longer holds {from:?}");
     let document = Document::parse(&TEXT.replacen(from, to, 1)).unwrap();
-    let found = RULES
-        .iter()
-        .flat_map(|rule| run_rule(&document, rule).into_iter().map(|problem| (rule.id, problem)))
-        .collect();
+    let found = findings(&document);
     (document, found)
 }
 
