@@ -87,10 +87,9 @@ fn drop_part_examples(projected: &mut Value, _: &Value) {
 fn keep_json_alone(projected: &mut Value, _: &Value) {
     each_operation(projected, |operation| {
         for response in members(operation.get_mut("responses")) {
-            if let Some(content) = response.get_mut("content").and_then(Value::as_object_mut) {
-                if content.contains_key("application/json") {
-                    content.retain(|media, _| media == "application/json");
-                }
+            let content = response.get_mut("content").and_then(Value::as_object_mut);
+            if let Some(content) = content.filter(|content| content.contains_key("application/json")) {
+                content.retain(|media, _| media == "application/json");
             }
         }
     });

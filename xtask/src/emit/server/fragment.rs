@@ -140,7 +140,7 @@ fn stripped(source: &Value) -> Value {
     match source {
         Value::Object(map) => map
             .iter()
-            .filter(|(key, value)| !key.starts_with("x-") && !(value.is_null() && *key == "description"))
+            .filter(|(key, value)| !(key.starts_with("x-") || *key == "description" && value.is_null()))
             .map(|(key, value)| {
                 // The names of properties are not keywords.
                 let inner = match (key.as_str(), value) {
@@ -160,10 +160,9 @@ fn stripped(source: &Value) -> Value {
 
 /// The named schemas that a fragment refers to, each once.
 fn references(source: &Value, found: &mut Vec<String>) {
-    if let Some(name) = reference(source).and_then(|target| target.strip_prefix("/components/schemas/")) {
-        if !found.iter().any(|known| known == name) {
-            found.push(name.to_owned());
-        }
+    let name = reference(source).and_then(|target| target.strip_prefix("/components/schemas/"));
+    if let Some(name) = name.filter(|name| !found.iter().any(|known| known == name)) {
+        found.push(name.to_owned());
     }
     match source {
         Value::Object(map) => map.values().for_each(|value| references(value, found)),

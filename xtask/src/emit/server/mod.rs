@@ -10,6 +10,7 @@ mod names;
 mod operation;
 mod request;
 mod response;
+mod rules;
 mod separator;
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,7 @@ use super::{
     Emitter, names,
     types::{doc, doc_lines},
 };
-use crate::model::{
-    Citation, Credential, Kind, Location, Operation, Parameter, Property, Rule, Schema, Side,
-};
+use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
 
 /// The code of one request.
 pub(super) struct Request {
@@ -28,14 +26,6 @@ pub(super) struct Request {
     pub(super) reading: TokenStream,
     /// The fields, by name, once they are read.
     pub(super) names: Vec<Ident>,
-}
-
-/// A field that has been read: its name in Rust, its type, and whether it may be absent.
-struct Field<'a> {
-    ident: Ident,
-    ty: TokenStream,
-    optional: bool,
-    schema: &'a Schema,
 }
 
 impl Request {
@@ -96,7 +86,18 @@ impl Emitter<'_> {
         }
         self.rules(operation, &enforced, &mut request)?;
         self.credential(operation, &mut request)?;
-        Some(request)
+        let mut names = HashSet::new();
+        match request.names.iter().find(|name| !names.insert(name.to_string())) {
+            None => Some(request),
+            Some(name) => {
+                let help = "rename one of them, or tie them by x-alias-of or x-falls-back-to";
+                self.refuse(
+                    &operation.pointer,
+                    format!("two parts of the request would be called `{name}`"),
+                    help,
+                )
+            }
+        }
     }
 
     fn open_query(&self, operation: &Operation) -> TokenStream {
@@ -351,99 +352,6 @@ impl Emitter<'_> {
         };
         request.push(&ident, &quote!(Token), doc_lines("The caller's token."), reading);
         Some(())
-    }
-
-    fn rules(
-        &mut self,
-        operation: &Operation,
-        enforced: &HashSet<&str>,
-        request: &mut Request,
-    ) -> Option<()> {
-        for rule in &operation.rules {
-            match rule {
-                Rule::RequiredWhen { pointer, .. } if enforced.contains(pointer.as_str()) => {}
-                Rule::RequiredWhen { pointer, parameter, condition, equals, clause } => {
-                    let needed = self.rule_parameter(operation, pointer, parameter)?;
-                    let cause = self.rule_parameter(operation, pointer, condition)?;
-                    let is_enum =
-                        cause.schema.text_variants().is_some_and(|values| values.contains(&equals.as_str()));
-                    if cause.optional || !is_enum || !needed.optional {
-                        let help =
-                            "use it for an optional parameter, and a condition on an enum that has a default";
-                        return self.refuse(pointer, "the server cannot keep this rule", help);
-                    }
-                    let (needed, cause_ident, ty) = (&needed.ident, &cause.ident, &cause.ty);
-                    let variant = names::variant_ident(equals);
-                    let words = format!("`{condition}` is `{equals}`");
-                    request.reading.extend(quote! {
-                        rules::required_when(
-                            #cause_ident == #ty::#variant,
-                            #needed.is_some(),
-                            #words,
-                            Spot::new(At::Parameter(#parameter), &[("required", #clause)]),
-                        )?;
-                    });
-                }
-                Rule::NotBefore { pointer, property, bound, clause } => {
-                    let value = self.rule_property(operation, pointer, property)?;
-                    let limit = self.rule_property(operation, pointer, bound)?;
-                    if !value.optional || !limit.optional || value.ty.to_string() != limit.ty.to_string() {
-                        let help = "use it for two optional fields of one type";
-                        return self.refuse(pointer, "the server cannot keep this rule", help);
-                    }
-                    let (value, limit) = (&value.ident, &limit.ident);
-                    request.reading.extend(quote! {
-                        rules::not_before(
-                            #value.as_ref(),
-                            #limit.as_ref(),
-                            #bound,
-                            Spot::new(At::Field(#property), &[("not-before", #clause)]),
-                        )?;
-                    });
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn rule_parameter<'o>(
-        &mut self,
-        operation: &'o Operation,
-        pointer: &str,
-        name: &str,
-    ) -> Option<Field<'o>> {
-        let Some(parameter) = operation.parameter(Location::Query, name) else {
-            return self.refuse(
-                pointer,
-                format!("the rule names no query parameter `{name}`"),
-                "correct the name",
-            );
-        };
-        let schema = &parameter.schema;
-        let ty = self.rust_type(schema, &format!("{}-{name}", operation.id), Side::Request)?;
-        let optional = !parameter.required && schema.default.is_none();
-        Some(Field { ident: names::field_ident(name), ty, optional, schema })
-    }
-
-    fn rule_property<'o>(
-        &mut self,
-        operation: &'o Operation,
-        pointer: &str,
-        name: &str,
-    ) -> Option<Field<'o>> {
-        let properties = operation.body.as_ref().map_or(&[][..], |body| body.schema.properties());
-        let Some(property) = properties.iter().find(|property| property.name == name) else {
-            return self.refuse(
-                pointer,
-                format!("the rule names no body field `{name}`"),
-                "correct the name",
-            );
-        };
-        let schema = &property.schema;
-        let ty = self.rust_type(schema, name, Side::Request)?;
-        let ordered = matches!(&schema.kind, Kind::Integer { .. }) || ty.to_string() == "Timestamp";
-        let optional = ordered && !property.required && schema.default.is_none() && !schema.nullable;
-        Some(Field { ident: names::field_ident(name), ty, optional, schema })
     }
 }
 
