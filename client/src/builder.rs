@@ -16,7 +16,7 @@ pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
 ///
 /// let client = Client::builder()
 ///     .base_url("https://api.invalid")
-///     .token("token from the console")
+///     .token("token-from-the-console")
 ///     .request_timeout(Duration::from_secs(10))
 ///     .retry(RetryPolicy { retries: 5, ..RetryPolicy::default() })
 ///     .build()?;

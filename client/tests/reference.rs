@@ -1,4 +1,5 @@
 //! The client against the real server, on a real socket, with the sample data.
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -1,5 +1,6 @@
 //! A server on a loopback socket that answers as a script says, one reply a request, and keeps what it was sent.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 use std::{
     net::SocketAddr,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{schema::reachable_from_answers, walk};
 
 /// The component that [`merge_rejections`] adds.
-pub(crate) const REJECTION: &str = "Rejection";
+const REJECTION: &str = "Rejection";
 
 /// progenitor takes one error type an operation, and loses status and headers of a body that is not of that type; what a
 /// rejection looks like is largely open. One schema with every field that any error schema has, none required and each of

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::document::Document;
 
-pub(crate) use answer::{REJECTION, opened_enums, text_operation_id};
+pub(crate) use answer::{opened_enums, text_operation_id};
 pub(crate) use schema::{endpoint_schemas, reachable_from_answers};
 
 /// In the order in which they run: the earlier ones read what the later ones take away.

@@ -1,0 +1,26 @@
+//! Tells what may be done about an error: `cargo run -p sallyport-client --example errors`.
+
+mod embedded;
+
+use embedded::Embedded;
+use sallyport_client::{Client, Error};
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "an example shows what it got")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Embedded::start().await?;
+
+    let known = Client::builder().base_url(server.base_url()).token(server.token()).build()?;
+    let unknown = Client::builder().base_url(server.base_url()).token("not-a-token").build()?;
+    for outcome in [known.extract(1_000).await, unknown.extract(1).await] {
+        match outcome {
+            Ok(extraction) => println!("{} gateways", extraction.endpoints.len()),
+            Err(Error::Refused(refused)) => println!("mend the call: {refused}"),
+            Err(error) if error.is_retryable() => {
+                println!("try again with request id {:?} in {:?}", error.request_id(), error.retry_after());
+            }
+            Err(error) => println!("give up: {error}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+use std::{fmt, io, process::ExitCode};
+
+use sallyport_client::Error;
+
+/// Why the program ends without having done its work.
+pub(crate) enum Failure {
+    /// The client could not.
+    Client(Error),
+    /// Something in the arguments.
+    Usage(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Failure::Usage(message.into())
+    }
+
+    /// The codes that `--help` lists.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Failure::Usage(_) | Failure::Client(Error::Configuration(_) | Error::Refused(_)) => 2,
+            Failure::Client(error) if error.is_retryable() => 3,
+            Failure::Client(_) => 1,
+            Failure::Output(_) => 4,
+        })
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Client(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Client(error) => error.fmt(out),
+            Failure::Usage(message) => out.write_str(message),
+            Failure::Output(error) => write!(out, "the output could not be written: {error}"),
+        }
+    }
+}

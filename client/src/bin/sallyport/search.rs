@@ -1,0 +1,145 @@
+use std::{
+    io::{self, Read, Write},
+    path::Path,
+};
+
+use sallyport_client::{Client, GroupChoice, Instance, Search};
+
+use crate::{
+    args::{SearchFormat, SearchOptions},
+    failure::Failure,
+    output::{csv, printable, table},
+};
+
+const COLUMNS: [&str; 11] = [
+    "INSTANCE",
+    "OFFER",
+    "STATUS",
+    "IP",
+    "PORT",
+    "PROTOCOLS",
+    "COUNTRY",
+    "CITY",
+    "EXPIRES",
+    "ACTIVATED",
+    "GROUP",
+];
+
+/// Finds instances and writes them.
+pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
+    let (format, page) = (options.format, options.page);
+    let search = search(client, *options)?;
+    let mut sheet = Sheet { out: io::stdout().lock(), format, rows: Vec::new() };
+    sheet.begin()?;
+    match page {
+        Some(number) => sheet.add(&search.page(number).await?.items)?,
+        None => {
+            let mut pages = search.pages();
+            while let Some(page) = pages.next().await? {
+                sheet.add(&page.items)?;
+            }
+        }
+    }
+    sheet.end()
+}
+
+fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
+    let mut addresses = options.addresses;
+    if let Some(path) = &options.file {
+        let lines = read(path).map_err(|error| {
+            Failure::usage(format!("the addresses in {} cannot be read: {error}", path.display()))
+        })?;
+        let is_address = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        addresses.extend(lines.lines().map(str::trim).filter(is_address).map(str::to_owned));
+    }
+    let mut search = client.search(addresses).in_batches();
+    search = match (options.group, options.ungrouped) {
+        (Some(id), _) => search.group(GroupChoice::Id(id)),
+        (None, true) => search.group(GroupChoice::Ungrouped),
+        (None, false) => search,
+    };
+    if let Some(order) = options.order {
+        search = search.order_number(order);
+    }
+    if let Some(country) = options.country {
+        search = search.country(country);
+    }
+    if let Some(city) = options.city {
+        search = search.city(city);
+    }
+    if let Some(status) = options.status {
+        search = search.status(status);
+    }
+    if let Some(time) = options.activated_from {
+        search = search.activated_from(time);
+    }
+    if let Some(time) = options.activated_to {
+        search = search.activated_to(time);
+    }
+    if let Some(size) = options.page_size {
+        search = search.page_size(size);
+    }
+    Ok(search)
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if path == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(path)
+}
+
+/// Instances on their way out: a table waits for the last of them to know its widths, the other forms do not.
+struct Sheet<W> {
+    out: W,
+    format: SearchFormat,
+    rows: Vec<Vec<String>>,
+}
+
+impl<W: Write> Sheet<W> {
+    fn begin(&mut self) -> Result<(), Failure> {
+        if let SearchFormat::Csv = self.format {
+            csv(&mut self.out, &COLUMNS.map(str::to_lowercase))?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
+        for instance in instances {
+            match self.format {
+                SearchFormat::Table => {
+                    self.rows.push(cells(instance).iter().map(|cell| printable(cell)).collect())
+                }
+                SearchFormat::Csv => csv(&mut self.out, &cells(instance))?,
+                SearchFormat::Jsonl => writeln!(self.out, "{}", serde_json::json!(instance))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<(), Failure> {
+        if let SearchFormat::Table = self.format {
+            table(&mut self.out, &COLUMNS, &self.rows)?;
+        }
+        Ok(self.out.flush()?)
+    }
+}
+
+fn cells(instance: &Instance) -> Vec<String> {
+    let optional = |value: Option<String>| value.unwrap_or_default();
+    vec![
+        instance.instance_id.to_string(),
+        instance.offer_id.to_string(),
+        instance.status.to_string(),
+        instance.ip.clone(),
+        instance.port.to_string(),
+        instance.protocols.join(" "),
+        instance.country_code.clone(),
+        instance.city_code.clone(),
+        optional(instance.expires_at.map(|time| time.to_string())),
+        optional(instance.activated_at.map(|time| time.to_string())),
+        optional(instance.group_id.map(|id| id.to_string())),
+    ]
+}

@@ -1,0 +1,117 @@
+//! The program, as a shell runs it.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a program that cannot be run fails its test")]
+
+mod faulty;
+
+use std::{
+    io::Write,
+    process::{Command, Output, Stdio},
+};
+
+use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+
+const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
+    "status":"active","ip":"203.0.113.7","port":20001,"protocols":["http","socks5"],"countryCode":"USA",
+    "cityCode":"New, York","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{},
+    "groupId":null}],"page":1,"pageSize":1000,"total":1}}"#;
+
+/// Runs the program on a thread that may wait, with the token in the environment.
+async fn run(server: &Faulty, arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+    command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
+    start(command, input.to_owned()).await
+}
+
+async fn start(mut command: Command, input: String) -> Output {
+    let output = tokio::task::spawn_blocking(move || {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    })
+    .await
+    .unwrap();
+    for text in [&output.stdout, &output.stderr] {
+        assert!(!String::from_utf8_lossy(text).contains("T0ken"), "{output:?}");
+    }
+    output
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extraction_is_lines_or_json() {
+    let server = Faulty::start(vec![one_gateway()]).await;
+    assert_eq!(stdout(&run(&server, &["extract", "1"], "").await), "gw.invalid:80\n");
+    let text = stdout(&run(&server, &["extract", "1", "--format", "json", "--protocol", "socks5"], "").await);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&value["endpoints"][0]["port"], &value["partial"]), (&80.into(), &false.into()));
+    assert!(server.seen()[1].contains("protocol=socks5"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn groups_are_a_table_or_json() {
+    let server = Faulty::start(vec![no_groups()]).await;
+    assert!(stdout(&run(&server, &["groups"], "").await).starts_with("ID"));
+    assert_eq!(stdout(&run(&server, &["groups", "--format", "json"], "").await), "[]\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
+    let server = Faulty::start(vec![ok(PAGE)]).await;
+    let input = "# mine\n203.0.113.7\n\n  203.0.113.8:80\n";
+    let csv = stdout(&run(&server, &["search", "--file", "-", "--format", "csv"], input).await);
+    assert_eq!(csv.lines().count(), 2);
+    assert!(csv.contains(
+        "9001,31,active,203.0.113.7,20001,http socks5,USA,\"New, York\",,2026-01-31T08:00:00Z,\r\n"
+    ));
+    assert!(server.seen()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.seen());
+    let lines = stdout(&run(&server, &["search", "203.0.113.7", "--format", "jsonl"], "").await);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&lines).unwrap()["instanceId"], 9001);
+    assert!(stdout(&run(&server, &["search", "203.0.113.7"], "").await).contains("New, York"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exit_codes_tell_what_went_wrong() {
+    for (script, arguments, code) in [
+        (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
+        (ok("garbage"), vec!["groups"], 1),
+        (no_groups(), vec!["extract", "101"], 2),
+        (no_groups(), vec!["search", "10.0.0.0/8"], 2),
+        (no_groups(), vec!["search"], 2),
+        (no_groups(), vec!["extract", "1", "--protocol", "https"], 2),
+        (no_groups(), vec!["search", "192.0.2.1", "--status", "gone"], 2),
+        (reply(429, &[("retry-after", "9000")], ""), vec!["groups"], 3),
+        (Reply::Raw(Vec::new()), vec!["groups", "--retries", "0"], 3),
+    ] {
+        let server = Faulty::start(vec![script]).await;
+        let output = run(&server, &arguments, "").await;
+        assert_eq!(output.status.code(), Some(code), "{arguments:?} {output:?}");
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_settings_are_named() {
+    for (variable, expected) in
+        [("SALLYPORT_BASE_URL", "--base-url"), ("SALLYPORT_API_KEY", "SALLYPORT_API_KEY")]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+        command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
+        command.env_remove(variable).arg("groups");
+        let output = start(command, String::new()).await;
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(expected), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn completions_need_no_service() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+    command.args(["completions", "bash"]);
+    assert!(stdout(&start(command, String::new()).await).contains("_sallyport"));
+}
