@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::contract::{Contract, Operation, OperationId};
-use crate::wire::{Answer, FailureKind, Request, WireFailure};
+use crate::wire::{Answer, Exchange, FailureKind, Request, WireFailure};
 
 /// The form of answer that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,16 @@ impl Judgement {
         }
     }
 
-    /// What came, in words; empty for a success.
+    /// Status and code in a few words, without anything that differs from call to call.
+    #[must_use]
+    pub fn outline(&self, exchange: &Exchange) -> String {
+        let Ok(answer) = &exchange.result else { return "no answer".to_owned() };
+        let code = answer.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
+        let word = if *self == Self::Accepted { "accepted" } else { "rejected" };
+        format!("{word} with HTTP {}, {code}", answer.status)
+    }
+
+    /// What came, in words.
     #[must_use]
     pub fn description(&self) -> &str {
         match self {

@@ -231,7 +231,9 @@ impl<'a> Probe<'a> {
         let (exchange, judgement) = self.send(bad).await?;
         let expected = format!("rejected: {why}");
         match &judgement {
-            Judgement::Rejected(_) | Judgement::Muddled(_) => {}
+            Judgement::Rejected(_) | Judgement::Muddled(_) => {
+                self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
+            }
             Judgement::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
             Judgement::Broken(what) => {
                 let expected = format!("{expected}, by an answer that is no server fault");
@@ -239,6 +241,27 @@ impl<'a> Probe<'a> {
             }
             Judgement::Busy(_) | Judgement::Unreachable(_) => return Err(busy(&judgement)),
         }
+        Ok(())
+    }
+
+    /// Sends a request that the contract leaves open, and notes how it is answered. Whatever the decision, a service that
+    /// breaks over it does not answer as the clause wants.
+    ///
+    /// # Errors
+    /// When nothing can be sent.
+    pub async fn tolerates(
+        &self,
+        clause: &str,
+        silence: &str,
+        why: &str,
+        request: &Request,
+    ) -> Result<(), Stop> {
+        let (exchange, judgement) = self.send_once(request).await?;
+        if let Judgement::Broken(what) = &judgement {
+            let expected = format!("accepted or rejected, and no server fault: {why}");
+            self.finding(clause, &expected, what, &[&exchange]);
+        }
+        self.observe(silence, &format!("{why}: {}", judgement.outline(&exchange)));
         Ok(())
     }
 

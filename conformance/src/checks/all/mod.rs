@@ -1,5 +1,7 @@
 mod https_verified;
 mod no_secrets_watched;
+mod own_account_foreign_addresses;
+mod own_account_groups;
 mod own_account_instances;
 mod prefix_served;
 mod throttled_retry_after_watched;
@@ -11,6 +13,8 @@ use crate::check::Check;
 pub(super) static CHECKS: &[&Check] = &[
     &https_verified::CHECK,
     &no_secrets_watched::CHECK,
+    &own_account_foreign_addresses::CHECK,
+    &own_account_groups::CHECK,
     &own_account_instances::CHECK,
     &prefix_served::CHECK,
     &throttled_retry_after_watched::CHECK,

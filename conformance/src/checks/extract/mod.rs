@@ -6,16 +6,21 @@ mod country_equal_differing;
 mod endpoint_internal_fields;
 mod entitlement_lacking;
 mod entitlement_other_protocol;
+mod envelope_open;
 mod envelope_schema;
 mod envelope_success;
 mod error_envelope_watched;
+mod idempotent_concurrent;
 mod idempotent_header;
+mod idempotent_per_account;
 mod idempotent_query;
+mod idempotent_text;
 mod link_credential_accepted;
 mod num_range_boundaries;
 mod num_range_maximum;
 mod num_required_absent;
 mod partial_headers;
+mod protocol_default;
 mod protocol_listed;
 mod protocol_unlisted;
 mod real_name_lacking;
@@ -53,16 +58,21 @@ pub(super) static CHECKS: &[&Check] = &[
     &endpoint_internal_fields::CHECK,
     &entitlement_lacking::CHECK,
     &entitlement_other_protocol::CHECK,
+    &envelope_open::CHECK,
     &envelope_schema::CHECK,
     &envelope_success::CHECK,
     &error_envelope_watched::CHECK,
+    &idempotent_concurrent::CHECK,
     &idempotent_header::CHECK,
+    &idempotent_per_account::CHECK,
     &idempotent_query::CHECK,
+    &idempotent_text::CHECK,
     &link_credential_accepted::CHECK,
     &num_range_boundaries::CHECK,
     &num_range_maximum::CHECK,
     &num_required_absent::CHECK,
     &partial_headers::CHECK,
+    &protocol_default::CHECK,
     &protocol_listed::CHECK,
     &protocol_unlisted::CHECK,
     &real_name_lacking::CHECK,

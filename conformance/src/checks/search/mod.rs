@@ -8,10 +8,12 @@ mod ips_all_or_nothing_position;
 mod ips_dedup_limit_boundaries;
 mod ips_item_forms;
 mod ips_item_malformed;
+mod ips_item_open;
 mod ips_port_boundaries;
 mod ips_raw_limit_boundaries;
 mod ips_required_absent;
 mod json_body_malformed;
+mod json_body_open;
 mod match_any_port_subset;
 mod match_port_subset;
 mod page;
@@ -34,10 +36,12 @@ pub(super) static CHECKS: &[&Check] = &[
     &ips_dedup_limit_boundaries::CHECK,
     &ips_item_forms::CHECK,
     &ips_item_malformed::CHECK,
+    &ips_item_open::CHECK,
     &ips_port_boundaries::CHECK,
     &ips_raw_limit_boundaries::CHECK,
     &ips_required_absent::CHECK,
     &json_body_malformed::CHECK,
+    &json_body_open::CHECK,
     &match_any_port_subset::CHECK,
     &match_port_subset::CHECK,
     &page_size_boundaries::CHECK,

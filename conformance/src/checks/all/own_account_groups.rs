@@ -1,0 +1,27 @@
+use serde_json::Value;
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "all.own-account.groups",
+    title: "a listing holds no group of another account",
+    operation: None,
+    clauses: &["all.own-account"],
+    needs: &[Fact::ForeignGroup],
+    cost: Cost::requests(1),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let listing = probe.control(&probe.groups()).await?;
+    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+    let foreign = probe.facts().foreign_group;
+    let shown =
+        items.into_iter().flatten().any(|item| item.get("groupId").and_then(Value::as_i64) == foreign);
+    if shown {
+        let actual = "the group that was supplied as foreign is listed";
+        probe.finding("all.own-account", "groups of the account alone", actual, &[&listing.exchange]);
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+use super::count::entries;
+use super::repetition;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::wire::Exchange;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.idempotent.concurrent",
+    title: "two calls with one request id at the same time come to one extraction",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.idempotent"],
+    needs: &[],
+    cost: Cost::extraction(3, 11),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    probe.ground(&probe.extract()).await?;
+    let extract = &probe.contract().extract;
+    let request = repetition::request(probe).query(&extract.request_id.name, probe.fresh_request_id());
+    let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
+    let ((first, _), (second, _)) = (first?, second?);
+    let gateways = |exchange: &Exchange| exchange.result.as_ref().ok().and_then(entries);
+    // One of the two may be refused while the other is under way.
+    let (Some(one), Some(other)) = (gateways(&first), gateways(&second)) else { return Ok(()) };
+    if one != other {
+        let expected = "the same gateways for both calls";
+        probe.finding("extract.idempotent", expected, "different gateways", &[&first, &second]);
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+use super::count::entries;
+use super::repetition;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.idempotent.per-account",
+    title: "a request id of one account says nothing of another",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.idempotent"],
+    needs: &[Fact::SecondToken],
+    cost: Cost::extraction(4, 16),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let extract = &probe.contract().extract;
+    let one = *extract.num_range.start();
+    let id = probe.fresh_request_id();
+    let first = repetition::request(probe).query(&extract.request_id.name, &id);
+    let other =
+        probe.extract().query(&extract.request_id.name, &id).query(&extract.api_key.name, second.expose());
+    let alone = other.clone().query(&extract.request_id.name, probe.fresh_request_id());
+
+    // A second account that can't extract at all shows nothing.
+    probe.control(&alone).await?;
+    let before = probe.control(&first).await?;
+    let why = "the second account sends an id that the first one has used";
+    if let Some(accepted) = probe.accepts("extract.idempotent", why, &other).await? {
+        let came = entries(&accepted.answer).map_or(0, |entries| entries.len());
+        if i64::try_from(came).is_ok_and(|came| came > one) {
+            let actual = format!("{came} entries, as the first account asked for");
+            probe.finding(
+                "extract.idempotent",
+                "an extraction of its own",
+                &actual,
+                &[&before.exchange, &accepted.exchange],
+            );
+        }
+    }
+    repetition::judge(
+        probe,
+        "extract.idempotent",
+        &first,
+        &[("sent again by the first account", first.clone())],
+    )
+    .await
+}
