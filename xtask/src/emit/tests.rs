@@ -1,6 +1,7 @@
 //! One number changes in the document, and everything that follows from it does.
 
 use super::*;
+use crate::lint;
 
 const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
 
@@ -60,4 +61,33 @@ fn the_page_of_checks_names_each_clause_its_checks_and_the_gaps() {
     assert!(page.contains("- `extract.num.above`: One above the highest num is rejected"));
     assert!(page.contains("Not observable: "));
     assert!(page.contains("No check cites this clause yet."));
+}
+
+/// Removes single lines: what is left is refused with a place, or generated from. Neither panics.
+#[test]
+fn no_missing_line_makes_a_generator_panic() {
+    const STEP: usize = 23;
+    let lines: Vec<&str> = TEXT.lines().collect();
+    let mut generated = 0;
+    let mut refused = 0;
+    for removed in (0..lines.len()).step_by(STEP) {
+        let text: Vec<_> =
+            lines.iter().enumerate().filter(|(index, _)| *index != removed).map(|(_, line)| *line).collect();
+        let result = Document::parse(&text.join("\n")).and_then(|document| match lint::run(&document) {
+            problems if problems.is_empty() => code(&document),
+            problems => Err(problems),
+        });
+        match result {
+            Ok(_) => generated += 1,
+            Err(problems) => {
+                assert!(
+                    problems.iter().all(|problem| problem.place.is_some()),
+                    "{}: {problems:?}",
+                    lines[removed]
+                );
+                refused += 1;
+            }
+        }
+    }
+    assert!(generated > 0 && refused > 0, "{generated} generated, {refused} refused");
 }

@@ -50,13 +50,14 @@ impl<'a> Fields<'a> {
 
 fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
     let (names, others): (&[&str], &[&str]) = match rule.text("rule") {
-        Some("required-when") => (&["parameter", "when", "clause"], &["property", "bound"]),
-        Some("not-before") => (&["property", "bound", "clause"], &["parameter", "when"]),
-        other => {
-            let message = format!("unknown rule `{}`", other.unwrap_or("(none)"));
-            lint.refuse(rule, rule.pointer.clone(), message, "write `required-when` or `not-before`");
+        Some("required-when") => (&["parameter", "when"], &["property", "bound"]),
+        Some("not-before") => (&["property", "bound"], &["parameter", "when"]),
+        Some(other) => {
+            let message = format!("unknown rule `{other}`");
+            lint.refuse(rule, rule.at("rule"), message, "write `required-when` or `not-before`");
             return;
         }
+        None => return,
     };
     for name in names.iter().filter(|name| rule.value.get(**name).is_none()) {
         lint.refuse(

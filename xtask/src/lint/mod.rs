@@ -11,6 +11,7 @@ mod fits;
 mod grammar;
 mod large_integers;
 mod misplaced;
+mod missing;
 mod operation_ids;
 mod parameters;
 mod references;
@@ -49,6 +50,7 @@ pub(crate) const RULES: &[Rule] = &[
     extensions::RULE,
     large_integers::RULE,
     misplaced::RULE,
+    missing::RULE,
     operation_ids::RULE,
     parameters::RULE,
     references::RULE,

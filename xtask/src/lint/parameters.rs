@@ -11,32 +11,21 @@ pub(super) const RULE: Rule = Rule {
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Parameter) {
-        match node.text("in") {
-            Some("query" | "header") => {}
-            other => {
-                let message = format!("a parameter in `{}` is not generated", other.unwrap_or("(nothing)"));
-                lint.refuse(&node, node.pointer.clone(), message, "write `in: query` or `in: header`");
-            }
+        if let Some(other) = node.text("in").filter(|place| !["query", "header"].contains(place)) {
+            let message = format!("a parameter in `{other}` is not generated");
+            lint.refuse(&node, node.at("in"), message, "write `in: query` or `in: header`");
         }
         let name = node.text("name").unwrap_or_default();
         let reserved = ["accept", "content-type", "authorization"].contains(&name.to_lowercase().as_str());
-        if name.is_empty() {
-            lint.refuse(&node, node.pointer.clone(), "the parameter has no name", "add `name: …`");
-        } else if reserved && node.text("in") == Some("header") {
+        if reserved && node.text("in") == Some("header") {
             let message = format!("OpenAPI ignores a header parameter named {name}");
             lint.refuse(&node, node.at("name"), message, "use `content` or `security` for it");
         }
         let schema = node.value.get("schema").map(|schema| lint.document.resolve(schema));
         let kind = schema.and_then(|schema| schema.get("type")).and_then(|kind| kind.as_str());
-        match kind {
-            None if schema.is_none() => {
-                lint.refuse(&node, node.pointer.clone(), "the parameter has no schema", "add `schema: …`");
-            }
-            Some(kind @ ("array" | "object")) => {
-                let message = format!("a parameter of type {kind} is not generated");
-                lint.refuse(&node, node.at("schema"), message, "send it as text, or in the body");
-            }
-            _ => {}
+        if let Some(kind) = kind.filter(|kind| ["array", "object"].contains(kind)) {
+            let message = format!("a parameter of type {kind} is not generated");
+            lint.refuse(&node, node.at("schema"), message, "send it as text, or in the body");
         }
     }
     for operation in lint.parts(Part::Operation) {

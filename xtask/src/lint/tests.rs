@@ -64,6 +64,9 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
     ("\"5\": \"\\t\" }", "\"5\": \"\\t\", \"7\": \"x\" }", "extension", "/x-separators"),
     ("x-format: ip-endpoint", "x-format: ip-address", "extension", "/AddressItem/x-format"),
     ("minimum: 1, maximum: 100", "minimum: 1, maximum: 9007199254740993", "large-integer", "/maximum"),
+    ("          schema: { type: string, default: GLOBAL }\n", "", "missing-keyword", "/parameters/1"),
+    ("          description: The groups of the caller.\n", "", "missing-keyword", "/responses/200"),
+    ("    reason: \"It binds the caller", "    #", "missing-keyword", "/x-clauses/15"),
     (
         "schema: { type: string, default: GLOBAL }",
         "schema: { type: string, default: GLOBAL, maximum: 3 }",
@@ -73,7 +76,7 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
     ("      operationId: extractProxies\n", "", "operation-id", "/get"),
     ("operationId: listStaticGroups", "operationId: extractProxies", "operation-id", "/operationId"),
     ("operationId: listStaticGroups", "operationId: list-static", "operation-id", "/operationId"),
-    ("          in: header\n", "          in: cookie\n", "extension parameter", "/parameters/8"),
+    ("          in: header\n", "          in: cookie\n", "extension parameter", "/parameters/8/in"),
     ("        - name: sb\n", "        - name: lb\n", "extension parameter", "/parameters/6"),
     ("/static/groups:", "/static/groups/{id}:", "parameter", "/paths/~1openapi~1v1~1static~1groups~1{id}"),
     (

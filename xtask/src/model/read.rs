@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         let mut success = None;
         let mut errors = Vec::new();
         for (status, at, _) in self.members(&join(&pointer, "responses")) {
-            let Some(response) = self.response(status, &at) else { continue };
+            let response = self.response(status, &at)?;
             if status.starts_with('2') { success = Some(response) } else { errors.push(response) }
         }
         let Some(success) = success else {
