@@ -6,7 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
-use sallyport_conformance::report::{self, Style, Terminal};
+use sallyport_conformance::report::{self, Detail, Progress, Screen, Style};
 use sallyport_conformance::target::facts_from;
 use sallyport_conformance::{
     Contract, Facts, Options, Report, Secret, Selection, Suite, Target, Verdict, registry,
@@ -76,10 +76,11 @@ async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
 }
 
 async fn run_against(contract: &Contract, target: &Target, options: Options) -> Result<Report, UsageError> {
-    let style = style();
-    let report = Suite::new(contract, target, options)?.run(&Terminal::new(std::io::stdout(), style)).await;
+    let screen = Screen { style: style(), width: None, detail: Detail::Normal };
+    let progress = Progress::new(std::io::stdout(), screen, false);
+    let report = Suite::new(contract, target, options)?.run(&progress).await;
     let mut stdout = std::io::stdout();
-    write!(stdout, "{}{}", report::failures(&report, style), report::summary(&report, style))?;
+    write!(stdout, "{}{}", report::failures(&report, &screen), report::summary(&report, &screen))?;
     Ok(report)
 }
 

@@ -1,7 +1,11 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::judgement::excerpt;
+use crate::wire::Recorded;
+
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
     pub clause: String,
@@ -18,7 +22,7 @@ pub struct Finding {
 }
 
 /// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// A stated clause is broken.
@@ -28,7 +32,7 @@ pub enum Severity {
 }
 
 /// How the target decided something that the contract leaves open. Never judged.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
     /// Id of the silence, `open.…`.
     pub silence: String,
@@ -37,7 +41,7 @@ pub struct Observation {
 }
 
 /// What came out of a check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", content = "reason", rename_all = "lowercase")]
 pub enum Outcome {
     /// All as the contract says.
@@ -46,6 +50,10 @@ pub enum Outcome {
     Fail,
     /// Doubtful.
     Warn,
+    /// A clause was broken once, and kept when the check was run again; the text says how often.
+    Flaky(String),
+    /// A clause is broken, as the tester expects for the reason given.
+    Expected(String),
     /// Not run; the text says what is missing and how to supply it.
     Skipped(String),
     /// Run without a result, for instance because the control was not accepted.
@@ -54,13 +62,53 @@ pub enum Outcome {
     Error(String),
 }
 
+/// One exchange in brief, as proof of what a check did. Holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Evidence {
+    /// Method and path with its query, cut when it is long.
+    pub request: String,
+    /// HTTP status, when an answer came.
+    pub status: Option<u16>,
+    /// Why none came.
+    pub failure: Option<String>,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+}
+
 impl Outcome {
+    /// Whether the check came to a result about the target.
+    #[must_use]
+    pub fn concluded(&self) -> bool {
+        match self {
+            Self::Pass | Self::Fail | Self::Warn | Self::Flaky(_) | Self::Expected(_) => true,
+            Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_) => false,
+        }
+    }
+
     /// The reason of those that have one.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Pass | Self::Fail | Self::Warn => None,
-            Self::Skipped(reason) | Self::Inconclusive(reason) | Self::Error(reason) => Some(reason),
+            Self::Flaky(reason)
+            | Self::Expected(reason)
+            | Self::Skipped(reason)
+            | Self::Inconclusive(reason)
+            | Self::Error(reason) => Some(reason),
+        }
+    }
+}
+
+impl Evidence {
+    /// An exchange in brief.
+    #[must_use]
+    pub fn of(recorded: &Recorded) -> Self {
+        const LONGEST: usize = 240;
+        Self {
+            request: excerpt(&format!("{} {}", recorded.method, recorded.target), LONGEST),
+            status: recorded.status,
+            failure: recorded.failure.as_ref().map(ToString::to_string),
+            elapsed_ms: recorded.elapsed_ms,
         }
     }
 }

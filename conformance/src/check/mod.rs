@@ -8,7 +8,7 @@ mod registry;
 mod watch;
 
 pub use definition::{Check, Cost, Run, Stop};
-pub use finding::{Finding, Observation, Outcome, Severity};
+pub use finding::{Evidence, Finding, Observation, Outcome, Severity};
 pub use judgement::{Form, Judgement};
 pub use probe::{Accepted, Probe};
 pub use registry::{UNCOVERED, registry};

@@ -3,10 +3,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use super::judgement::excerpt;
-use super::{Check, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower};
+use super::{Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower};
 use crate::contract::{Contract, OperationId};
+use crate::relation::Survey;
 use crate::target::{Facts, Secret, Target};
 use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Wire};
 
@@ -18,6 +20,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
     pub(crate) watchtower: &'a Watchtower,
+    pub(crate) survey: &'a OnceCell<Survey>,
 }
 
 /// The context that one check runs in: it sends requests, judges what is the same for all checks, and collects findings.
@@ -53,6 +56,7 @@ pub(crate) struct Concluded {
     pub(crate) findings: Vec<Finding>,
     pub(crate) observations: Vec<Observation>,
     pub(crate) exchanges: Vec<Recorded>,
+    pub(crate) evidence: Vec<Evidence>,
     pub(crate) requests: usize,
 }
 
@@ -62,6 +66,11 @@ impl<'a> Probe<'a> {
 
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
         Self { check, context, notes: Mutex::new(Notes::default()) }
+    }
+
+    /// What the run has found out about the account's instances; see [`crate::relation`].
+    pub(crate) fn survey(&self) -> &'a OnceCell<Survey> {
+        self.context.survey
     }
 
     /// The contract.
@@ -312,12 +321,21 @@ impl<'a> Probe<'a> {
             (None, Ok(())) if !notes.findings.is_empty() => Outcome::Warn,
             (None, Ok(())) => Outcome::Pass,
         };
+        const MOST_EVIDENCE: usize = 24;
         let requests = notes.recording.len();
+        let evidence = notes.recording.iter().take(MOST_EVIDENCE).map(Evidence::of).collect();
         let cited = |recorded: &Recorded| {
             notes.findings.iter().any(|finding| finding.exchanges.contains(&recorded.index))
         };
         let exchanges = notes.recording.into_iter().filter(cited).collect();
-        Concluded { outcome, findings: notes.findings, observations: notes.observations, exchanges, requests }
+        Concluded {
+            outcome,
+            findings: notes.findings,
+            observations: notes.observations,
+            exchanges,
+            evidence,
+            requests,
+        }
     }
 
     async fn send_with(&self, request: &Request, patience: Patience) -> Result<(Exchange, Judgement), Stop> {

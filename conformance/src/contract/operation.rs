@@ -8,7 +8,7 @@ use super::source::{ContractError, Node, Source};
 use super::validate::ResponseSchema;
 
 /// The three operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OperationId {
     /// Take gateways out of the pool.

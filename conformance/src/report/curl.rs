@@ -2,7 +2,8 @@ use crate::target::Fact;
 use crate::wire::Recorded;
 
 /// The command that sends a recorded request again. Secrets stand as shell variables, for the shell to put in.
-pub(super) fn command(base: &str, exchange: &Recorded) -> String {
+#[must_use]
+pub fn command(base: &str, exchange: &Recorded) -> String {
     let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
     let mut command = format!("curl -sS -i -X {} {}", exchange.method, quoted(&url));
     for (name, value) in &exchange.request_headers {

@@ -1,3 +1,5 @@
+use schemars::schema::RootSchema;
+
 use crate::run::Report;
 
 /// The report as JSON, in the shape of [`Report::schema_version`].
@@ -5,7 +7,22 @@ use crate::run::Report;
 /// # Errors
 /// When the report can't be serialised, which would be a fault of the suite.
 pub fn json(report: &Report) -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(report)?;
+    pretty(report)
+}
+
+/// The JSON Schema of [`json()`], as it is published in `report.schema.json`.
+///
+/// # Errors
+/// When the schema can't be serialised, which would be a fault of the suite.
+pub fn schema() -> Result<String, serde_json::Error> {
+    let mut schema: RootSchema = schemars::schema_for!(Report);
+    let metadata = schema.schema.metadata();
+    metadata.title = Some(format!("Sallyport conformance report, version {}", Report::VERSION));
+    pretty(&schema)
+}
+
+fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     Ok(text)
 }

@@ -1,8 +1,23 @@
 //! The forms of a report. Only these and the program write.
 
 mod curl;
+mod format;
+mod html;
 mod json;
+mod junit;
+mod markdown;
+mod progress;
+mod sarif;
+mod screen;
 mod terminal;
 
-pub use json::json;
-pub use terminal::{Style, Terminal, check_line, failures, summary};
+pub use curl::command as curl;
+pub use format::{Format, RenderError};
+pub use html::html;
+pub use json::{json, schema};
+pub use junit::junit;
+pub use markdown::markdown;
+pub use progress::Progress;
+pub use sarif::sarif;
+pub use screen::{Detail, Screen, Style};
+pub use terminal::{check_text, failures, summary};

@@ -1,79 +1,45 @@
 use std::fmt::Write as _;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
-use super::curl;
-use crate::check::{Check, Finding, Outcome};
-use crate::run::{CheckResult, Observer, Report, Verdict};
+use super::screen::Tone;
+use super::{Detail, Screen, curl};
+use crate::check::{Evidence, Finding, Outcome};
+use crate::run::{CheckResult, ExpectationState, Report, Totals, Verdict};
 
-/// Whether colours are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Text alone.
-    Plain,
-    /// With ANSI colours.
-    Coloured,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Tone {
-    Good,
-    Bad,
-    Doubtful,
-    Faint,
-    Strong,
-}
-
-/// Writes one line for each check that ends.
-#[derive(Debug)]
-pub struct Terminal<W> {
-    writer: Mutex<W>,
-    style: Style,
-}
-
-impl<W: Write + Send> Terminal<W> {
-    /// Progress on a writer.
-    pub fn new(writer: W, style: Style) -> Self {
-        Self { writer: Mutex::new(writer), style }
-    }
-
-    /// A pipe that nobody reads any more is no reason to end the run.
-    fn line(&self, line: &str) {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(writer, "{line}");
-    }
-}
-
-impl<W: Write + Send> Observer for Terminal<W> {
-    fn begun(&self, checks: &[&'static Check]) {
-        self.line(&format!("running {} checks\n", checks.len()));
-    }
-
-    fn check_ended(&self, result: &CheckResult) {
-        self.line(&check_line(result, self.style));
-    }
-}
-
-/// One check on one line, with the reason when there is no result.
+/// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
 #[must_use]
-pub fn check_line(result: &CheckResult, style: Style) -> String {
-    let (word, tone) = word(&result.outcome);
-    let mut line = format!("{} {}  {}", style.paint(tone, &format!("{word:>12}")), result.id, result.title);
+pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
+    let (word, _) = outcome_word(&result.outcome);
+    let label = format!("{word:>width$}", width = Screen::LABELS);
+    let line = screen.clipped(&format!("{label} {}  {}", result.id, result.title));
+    let rest = line.strip_prefix(&label).unwrap_or_default();
+    let mut text = format!("{}{rest}\n", screen.paint(tone(&result.outcome), &label));
     if let Some(reason) = result.outcome.reason() {
-        let _ = write!(line, "\n{:14}{}", "", style.paint(Tone::Faint, reason));
+        text.push_str(&screen.labelled(Tone::Faint, "", reason));
     }
-    line
+    if screen.detail == Detail::Verbose {
+        for Evidence { request, status, failure, elapsed_ms } in &result.evidence {
+            let came = match (status, failure) {
+                (Some(status), _) => status.to_string(),
+                (None, Some(failure)) => failure.clone(),
+                (None, None) => "nothing".to_owned(),
+            };
+            let line = format!("{:13}{request} → {came} ({elapsed_ms} ms)", "");
+            let _ = writeln!(text, "{}", screen.paint(Tone::Faint, &screen.clipped(&line)));
+        }
+    }
+    text
 }
 
 /// Every finding, with what was required, expected and found, and the command that shows it again.
 #[must_use]
-pub fn failures(report: &Report, style: Style) -> String {
+pub fn failures(report: &Report, screen: &Screen) -> String {
     let mut text = String::new();
     for result in report.checks.iter().filter(|result| !result.findings.is_empty()) {
-        let (word, tone) = word(&result.outcome);
-        let _ = writeln!(text, "\n{} {}", style.paint(tone, word), style.paint(Tone::Strong, result.id));
+        let (word, _) = outcome_word(&result.outcome);
+        let heading = format!("{word} {}", result.id);
+        let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
         for finding in &result.findings {
-            finding_text(&mut text, report, result, finding, style);
+            finding_text(&mut text, report, result, finding, screen);
         }
     }
     text
@@ -81,93 +47,148 @@ pub fn failures(report: &Report, style: Style) -> String {
 
 /// Outcomes counted, broken clauses, cost and verdict.
 #[must_use]
-pub fn summary(report: &Report, style: Style) -> String {
+pub fn summary(report: &Report, screen: &Screen) -> String {
     let mut text = String::from("\n");
     for clause in report.clauses.iter().filter(|clause| clause.failures > 0) {
         let findings = if clause.failures == 1 { "finding" } else { "findings" };
-        let _ = writeln!(
-            text,
-            "{} {}  {} {findings}",
-            style.paint(Tone::Bad, &format!("{:>12}", "broken")),
-            clause.id,
-            clause.failures
-        );
+        let words = format!("{}: {} {findings}", clause.id, clause.failures);
+        text.push_str(&screen.labelled(Tone::Bad, "broken", &words));
     }
-    let totals = report.totals;
+    for expectation in &report.expectations {
+        let state = match expectation.state {
+            ExpectationState::Fails => continue,
+            ExpectationState::NoLongerFails => "no longer fails: take its entry out of the configuration",
+            ExpectationState::Expired => {
+                "is still broken, and the day up to which that was expected has passed"
+            }
+            ExpectationState::NotChecked => "was expected to fail, and no check of it came to a result",
+        };
+        text.push_str(&screen.labelled(
+            Tone::Doubtful,
+            "expected",
+            &format!("{} {state}", expectation.clause),
+        ));
+    }
+    if screen.detail == Detail::Verbose {
+        for result in &report.checks {
+            for observation in &result.observations {
+                let words = format!("{}: {} ({})", observation.silence, observation.text, result.id);
+                text.push_str(&screen.labelled(Tone::Faint, "open", &words));
+            }
+        }
+    }
+    if screen.detail > Detail::Quiet {
+        let checked = report.clauses.iter().filter(|clause| clause.checked > 0).count();
+        let usage = report.usage;
+        let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
+        text.push_str(&screen.labelled(Tone::Faint, "checks", &counts));
+        let clauses = format!("{checked} of {} looked at", report.clauses.len());
+        text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
+        let cost = format!(
+            "{} requests, {} gateways, {:.2} s, of which the checks were busy {:.2} s",
+            usage.requests,
+            usage.gateways,
+            seconds(report.elapsed_ms),
+            seconds(report.busy_ms)
+        );
+        text.push_str(&screen.labelled(Tone::Faint, "cost", &cost));
+    }
+    if let Some(reason) = &report.stopped {
+        text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
+    }
+    let (words, tone) = verdict(report.verdict);
+    let _ = writeln!(text, "{:>12} {} {}", "verdict", report.target, screen.paint(tone, words));
+    text
+}
+
+/// The word for an outcome, and whether it keeps a run from conforming.
+pub(super) fn outcome_word(outcome: &Outcome) -> (&'static str, bool) {
+    match outcome {
+        Outcome::Pass => ("pass", false),
+        Outcome::Fail => ("FAIL", true),
+        Outcome::Warn => ("warn", false),
+        Outcome::Flaky(_) => ("FLAKY", true),
+        Outcome::Expected(_) => ("expected", false),
+        Outcome::Skipped(_) => ("skipped", false),
+        Outcome::Inconclusive(_) => ("inconclusive", true),
+        Outcome::Error(_) => ("error", true),
+    }
+}
+
+/// Outcomes counted, in words.
+pub(super) fn counted(totals: Totals) -> String {
+    let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = totals;
     let counts = [
-        (totals.passed, "passed"),
-        (totals.failed, "failed"),
-        (totals.warned, "warned"),
-        (totals.skipped, "skipped"),
-        (totals.inconclusive, "inconclusive"),
-        (totals.errors, "errors"),
+        (passed, "passed"),
+        (failed, "failed"),
+        (warned, "warned"),
+        (flaky, "flaky"),
+        (expected, "failed as expected"),
+        (skipped, "skipped"),
+        (inconclusive, "inconclusive"),
+        (errors, "errors"),
     ];
     let counts: Vec<_> = counts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let counts = if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") };
-    let checked = report.clauses.iter().filter(|clause| clause.checked > 0).count();
-    let _ = writeln!(text, "{:>12} {} checks: {counts}", "checks", totals.all());
-    let _ = writeln!(text, "{:>12} {checked} of {} looked at", "clauses", report.clauses.len());
-    let usage = report.usage;
-    let _ = writeln!(
-        text,
-        "{:>12} {} requests, {} gateways, {:.2} s",
-        "cost",
-        usage.requests,
-        usage.gateways,
-        report.elapsed_ms as f64 / 1000.0
-    );
-    if let Some(reason) = &report.stopped {
-        let _ = writeln!(text, "{} {reason}", style.paint(Tone::Doubtful, &format!("{:>12}", "stopped")));
+    if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
+}
+
+/// The verdict in words.
+pub(super) fn verdict_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Conforms => "conforms to every clause that was checked",
+        Verdict::Findings => "does not conform",
+        Verdict::Unreachable => "unreachable",
+        Verdict::Incomplete => "incomplete: no verdict",
     }
-    let (words, tone) = match report.verdict {
-        Verdict::Conforms => ("conforms to every clause that was checked", Tone::Good),
-        Verdict::Findings => ("does not conform", Tone::Bad),
-        Verdict::Unreachable => ("unreachable", Tone::Bad),
-        Verdict::Incomplete => ("incomplete: no verdict", Tone::Doubtful),
+}
+
+fn verdict(verdict: Verdict) -> (&'static str, Tone) {
+    let tone = match verdict {
+        Verdict::Conforms => Tone::Good,
+        Verdict::Findings | Verdict::Unreachable => Tone::Bad,
+        Verdict::Incomplete => Tone::Doubtful,
     };
-    let _ = writeln!(text, "{:>12} {} {}", "verdict", report.target, style.paint(tone, words));
-    text
+    (verdict_words(verdict), tone)
 }
 
-impl Style {
-    fn paint(self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Bad => "31;1",
-            Tone::Doubtful => "33",
-            Tone::Faint => "2",
-            Tone::Strong => "1",
-        };
-        match self {
-            Self::Plain => text.to_owned(),
-            Self::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
-        }
-    }
-}
-
-fn word(outcome: &Outcome) -> (&'static str, Tone) {
+fn tone(outcome: &Outcome) -> Tone {
     match outcome {
-        Outcome::Pass => ("pass", Tone::Good),
-        Outcome::Fail => ("FAIL", Tone::Bad),
-        Outcome::Warn => ("warn", Tone::Doubtful),
-        Outcome::Skipped(_) => ("skipped", Tone::Faint),
-        Outcome::Inconclusive(_) => ("inconclusive", Tone::Doubtful),
-        Outcome::Error(_) => ("error", Tone::Doubtful),
+        Outcome::Pass => Tone::Good,
+        Outcome::Fail => Tone::Bad,
+        Outcome::Skipped(_) => Tone::Faint,
+        Outcome::Warn
+        | Outcome::Flaky(_)
+        | Outcome::Expected(_)
+        | Outcome::Inconclusive(_)
+        | Outcome::Error(_) => Tone::Doubtful,
     }
 }
 
-fn finding_text(text: &mut String, report: &Report, result: &CheckResult, finding: &Finding, style: Style) {
+fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1000.0
+}
+
+fn finding_text(
+    text: &mut String,
+    report: &Report,
+    result: &CheckResult,
+    finding: &Finding,
+    screen: &Screen,
+) {
     let quoted = format!("\u{201c}{}\u{201d} ({})", finding.requirement, finding.clause);
-    let _ = writeln!(text, "{} {quoted}", style.paint(Tone::Faint, &format!("{:>14}", "Requirement")));
-    let _ = writeln!(text, "{:>14} {}", "Expected", finding.expected);
-    let _ = writeln!(text, "{:>14} {}", "Actual", finding.actual);
+    text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
+    text.push_str(&screen.labelled(Tone::Strong, "Expected", &finding.expected));
+    text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
     for index in &finding.exchanges {
         if let Some(exchange) = result.exchanges.iter().find(|exchange| exchange.index == *index) {
-            let _ = writeln!(text, "{:>14} {}", "Reproduce", curl::command(&report.target, exchange));
+            // A command is for copying, so it is not wrapped.
+            let command = curl::command(&report.target, exchange);
+            let _ =
+                writeln!(text, "{} {command}", screen.paint(Tone::Faint, &format!("{:>12}", "Reproduce")));
         }
     }
 }

@@ -1,11 +1,21 @@
 //! Chooses, orders and runs checks. Prints nothing: an observer is told what happens, and a report comes out.
 
+mod busy;
+mod expected;
 mod observer;
 mod outcome;
+mod plan;
+mod preflight;
+mod profile;
 mod select;
+mod stopper;
 mod suite;
 
+pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
+pub use plan::{Plan, Planned, PlannedCost};
+pub use profile::Profile;
 pub use select::{Glob, Selection};
+pub use stopper::Stopper;
 pub use suite::{Options, SetupError, Suite};

@@ -1,13 +1,15 @@
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::check::{Check, Finding, Observation, Outcome, Severity};
-use crate::contract::OperationId;
+use super::Expectation;
+use crate::check::{Check, Evidence, Finding, Observation, Outcome, Severity};
+use crate::contract::{Catalogue, Clause, OperationId};
 use crate::wire::{Recorded, Usage};
 
 /// All that came out of a run. Holds no secret.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Report {
     /// Version of this shape.
     pub schema_version: u32,
@@ -19,6 +21,10 @@ pub struct Report {
     pub begun: String,
     /// In milliseconds.
     pub elapsed_ms: u64,
+    /// Milliseconds in which the checks themselves were busy, apart from waiting for the target.
+    pub busy_ms: u64,
+    /// The profile that it ran under.
+    pub profile: &'static str,
     /// What it comes to.
     pub verdict: Verdict,
     /// Why the target could not be reached, or why the run ended early.
@@ -27,6 +33,8 @@ pub struct Report {
     pub totals: Totals,
     /// What it cost.
     pub usage: Usage,
+    /// How the expected failures stand, in the order of the configuration.
+    pub expectations: Vec<Expectation>,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
@@ -34,7 +42,7 @@ pub struct Report {
 }
 
 /// What came out of one check.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckResult {
     /// The check.
     pub id: &'static str,
@@ -52,6 +60,8 @@ pub struct CheckResult {
     pub observations: Vec<Observation>,
     /// The exchanges that findings point at.
     pub exchanges: Vec<Recorded>,
+    /// What was asked and answered, one line an exchange; a long list is cut.
+    pub evidence: Vec<Evidence>,
     /// Requests sent.
     pub requests: usize,
     /// In milliseconds.
@@ -59,18 +69,24 @@ pub struct CheckResult {
 }
 
 /// What the checks of one clause came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClauseSummary {
     /// The clause.
     pub id: String,
+    /// Its words.
+    pub text: String,
+    /// Section of the prose contract.
+    pub section: String,
+    /// Line in `openapi/openapi.yaml`, from 1.
+    pub line: u64,
     /// Checks that cite it and came to a result.
     pub checked: usize,
-    /// Findings that cite it and weigh as failures.
+    /// Findings of failed checks that cite it and weigh as failures.
     pub failures: usize,
 }
 
 /// How many checks came to which outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Totals {
     /// All as the contract says.
     pub passed: usize,
@@ -78,6 +94,10 @@ pub struct Totals {
     pub failed: usize,
     /// Doubtful.
     pub warned: usize,
+    /// A clause was broken once, and kept when the check was run again.
+    pub flaky: usize,
+    /// A clause is broken, as the tester expects.
+    pub expected: usize,
     /// Something was missing.
     pub skipped: usize,
     /// No result.
@@ -87,7 +107,7 @@ pub struct Totals {
 }
 
 /// What a run comes to. The program ends with its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every check that ran passed, and at least one ran.
@@ -96,9 +116,14 @@ pub enum Verdict {
     Findings,
     /// The target could not be reached.
     Unreachable,
-    /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, a check came to no
-    /// result or failed by itself, or nothing ran.
+    /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, it was stopped, a
+    /// check came to no result, to changing ones or failed by itself, or nothing ran.
     Incomplete,
+}
+
+impl Report {
+    /// Version of this shape; it grows when a reader of the JSON would have to change.
+    pub const VERSION: u32 = 1;
 }
 
 impl Verdict {
@@ -119,10 +144,10 @@ impl Verdict {
     /// What results come to; `stopped` is set when the run ended early.
     #[must_use]
     pub fn of(totals: Totals, stopped: bool) -> Self {
-        let Totals { passed, failed, warned, skipped: _, inconclusive, errors } = totals;
+        let Totals { passed, failed, warned, flaky, expected, skipped: _, inconclusive, errors } = totals;
         if failed > 0 {
             Self::Findings
-        } else if stopped || inconclusive > 0 || errors > 0 || passed + warned == 0 {
+        } else if stopped || flaky + inconclusive + errors > 0 || passed + warned + expected == 0 {
             Self::Incomplete
         } else {
             Self::Conforms
@@ -140,6 +165,8 @@ impl Totals {
                 Outcome::Pass => totals.passed += 1,
                 Outcome::Fail => totals.failed += 1,
                 Outcome::Warn => totals.warned += 1,
+                Outcome::Flaky(_) => totals.flaky += 1,
+                Outcome::Expected(_) => totals.expected += 1,
                 Outcome::Skipped(_) => totals.skipped += 1,
                 Outcome::Inconclusive(_) => totals.inconclusive += 1,
                 Outcome::Error(_) => totals.errors += 1,
@@ -151,8 +178,8 @@ impl Totals {
     /// All of them.
     #[must_use]
     pub fn all(self) -> usize {
-        let Self { passed, failed, warned, skipped, inconclusive, errors } = self;
-        passed + failed + warned + skipped + inconclusive + errors
+        let Self { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = self;
+        passed + failed + warned + flaky + expected + skipped + inconclusive + errors
     }
 }
 
@@ -169,6 +196,7 @@ impl CheckResult {
             findings: Vec::new(),
             observations: Vec::new(),
             exchanges: Vec::new(),
+            evidence: Vec::new(),
             requests: 0,
             elapsed_ms: 0,
         }
@@ -176,21 +204,30 @@ impl CheckResult {
 }
 
 impl ClauseSummary {
-    /// One summary for each clause that a result cites.
+    /// One summary for each clause that a result cites, sorted by id.
     #[must_use]
-    pub fn of(results: &[CheckResult]) -> Vec<Self> {
+    pub fn of(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
         let mut clauses: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for result in results {
-            let concluded = matches!(result.outcome, Outcome::Pass | Outcome::Fail | Outcome::Warn);
             for clause in result.clauses {
-                clauses.entry(clause).or_default().0 += usize::from(concluded);
+                clauses.entry(clause).or_default().0 += usize::from(result.outcome.concluded());
             }
-            for finding in result.findings.iter().filter(|finding| finding.severity == Severity::Fail) {
-                clauses.entry(&finding.clause).or_default().1 += 1;
+            let failed = result.outcome == Outcome::Fail;
+            for finding in &result.findings {
+                let failure = failed && finding.severity == Severity::Fail;
+                clauses.entry(&finding.clause).or_default().1 += usize::from(failure);
             }
         }
-        let summary = |(id, (checked, failures)): (&str, _)| Self { id: id.to_owned(), checked, failures };
-        clauses.into_iter().map(summary).collect()
+        let known = clauses.into_iter().filter_map(|(id, counts)| Some((catalogue.clause(id)?, counts)));
+        let summary = |(clause, (checked, failures)): (&Clause, _)| Self {
+            id: clause.id.clone(),
+            text: clause.text.clone(),
+            section: clause.section.clone(),
+            line: clause.line,
+            checked,
+            failures,
+        };
+        known.map(summary).collect()
     }
 }
 
@@ -216,6 +253,8 @@ mod tests {
         assert_eq!(Verdict::of(Totals { skipped: 9, ..Totals::default() }, false), Verdict::Incomplete);
         assert_eq!(Verdict::of(Totals { inconclusive: 1, ..passed }, false), Verdict::Incomplete);
         assert_eq!(Verdict::of(Totals { errors: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { flaky: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::of(Totals { expected: 1, ..Totals::default() }, false), Verdict::Conforms);
         assert_eq!(Verdict::of(Totals { failed: 1, errors: 1, ..passed }, true), Verdict::Findings);
     }
 }

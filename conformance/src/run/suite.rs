@@ -1,29 +1,55 @@
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
+use tokio::sync::OnceCell;
 
-use super::{CheckResult, ClauseSummary, Observer, Report, Selection, Totals, Verdict};
+use super::busy::Busy;
+use super::expected::{ExpectedFailure, weigh};
+use super::preflight::preflight;
+use super::{
+    CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
+};
 use crate::check::{
     Check, Finding, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower, registry,
 };
 use crate::contract::Contract;
 use crate::target::Target;
-use crate::wire::{
-    Budget, FailureKind, Meter, Patience, Redactor, RedactorError, Request, Wire, WireError, WireOptions,
-};
+use crate::wire::{Budget, Meter, Redactor, RedactorError, Wire, WireError, WireOptions};
 
 /// How a run is done.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Which checks.
     pub selection: Selection,
-    /// Hard ceilings.
+    /// How much of the target the run may take; chooses among the selected checks.
+    pub profile: Profile,
+    /// Hard ceilings. The default ones are those of [`Profile::Full`].
     pub budget: Budget,
-    /// Timeouts and waits.
+    /// Timeouts, waits, proxy and trust.
     pub wire: WireOptions,
+    /// How often a check that found something is run again, before it is called a failure.
+    pub retries: u32,
+    /// Whether the first failure ends the run.
+    pub fail_fast: bool,
+    /// Clauses that are known to be broken.
+    pub expected: Vec<ExpectedFailure>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            selection: Selection::default(),
+            profile: Profile::default(),
+            budget: Budget::default(),
+            wire: WireOptions::default(),
+            retries: 1,
+            fail_fast: false,
+            expected: Vec::new(),
+        }
+    }
 }
 
 /// Why a run can't begin.
@@ -42,150 +68,239 @@ pub enum SetupError {
 pub struct Suite<'a> {
     contract: &'a Contract,
     target: &'a Target,
-    checks: Vec<&'static Check>,
+    plan: Plan,
+    profile: Profile,
     concurrency: usize,
+    retries: u32,
+    fail_fast: bool,
+    expected: Vec<ExpectedFailure>,
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
+    stopper: Stopper,
 }
 
 impl<'a> Suite<'a> {
-    /// Version of the report's shape.
-    const REPORT_VERSION: u32 = 1;
-
-    /// Prepares a run; nothing is sent yet.
+    /// Prepares a run of the checks that this crate has; nothing is sent yet.
     ///
     /// # Errors
     /// When the HTTP client or the redactor can't be set up.
     pub fn new(contract: &'a Contract, target: &'a Target, options: Options) -> Result<Self, SetupError> {
-        let Options { selection, budget, wire } = options;
+        Self::with_checks(contract, target, options, &registry())
+    }
+
+    /// Prepares a run of other checks, for instance the caller's own.
+    ///
+    /// # Errors
+    /// As for [`Suite::new`].
+    pub fn with_checks(
+        contract: &'a Contract,
+        target: &'a Target,
+        options: Options,
+        checks: &[&'static Check],
+    ) -> Result<Self, SetupError> {
+        let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
+        let redactor = Redactor::new(target.secrets().chain(wire.secrets()))?;
+        let plan = Plan::new(checks, &selection, profile, &target.facts, &budget);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));
         Ok(Self {
             contract,
             target,
-            checks: selection.choose(&registry()),
+            plan,
+            profile,
             concurrency,
+            retries,
+            fail_fast,
+            expected,
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
-            redactor: Redactor::new(target.secrets())?,
+            redactor,
             meter,
+            stopper: Stopper::default(),
         })
     }
 
-    /// The checks that a run would consist of.
+    /// What a run would do.
     #[must_use]
-    pub fn checks(&self) -> &[&'static Check] {
-        &self.checks
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
-    /// Runs the checks and gives the report.
+    /// A handle that ends the run before its end, for instance on Ctrl-C.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = Instant::now();
-        let timestamp = jiff::Timestamp::now().to_string();
-        observer.begun(&self.checks);
-        let (checks, stopped, reached) = match self.unreachable().await {
-            Some(reason) => (Vec::new(), Some(reason), false),
-            None => {
-                let (checks, stopped) = self.run_checks(observer).await;
-                (checks, stopped, true)
-            }
+        let timestamp = jiff::Timestamp::now();
+        let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
+        observer.begun(&checks);
+        let unreachable = tokio::select! {
+            unreachable = preflight(self.contract, self.target, &self.wire) => unreachable,
+            () = self.stopper.stopped() => None,
         };
+        let reached = unreachable.is_none();
+        let (mut checks, busy) = match &unreachable {
+            Some(_) => (Vec::new(), Duration::ZERO),
+            None => self.run_checks(observer).await,
+        };
+        let today = timestamp.to_zoned(jiff::tz::TimeZone::UTC).date();
+        let expectations = weigh(&mut checks, &self.expected, today);
         let totals = Totals::of(&checks);
+        let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));
         Report {
-            schema_version: Self::REPORT_VERSION,
+            schema_version: Report::VERSION,
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target: self.redactor.redact(self.target.base().as_str()),
-            begun: timestamp,
-            elapsed_ms: millis(begun),
+            begun: timestamp.to_string(),
+            elapsed_ms: millis(begun.elapsed()),
+            busy_ms: millis(busy),
+            profile: self.profile.name(),
             verdict: if reached { Verdict::of(totals, stopped.is_some()) } else { Verdict::Unreachable },
-            stopped,
+            stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             totals,
             usage: self.meter.usage(),
-            clauses: ClauseSummary::of(&checks),
+            expectations,
+            clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
         }
     }
 
-    /// Asks for the groups once: a target that can't be reached should not fail a hundred checks.
-    async fn unreachable(&self) -> Option<String> {
-        let groups = &self.contract.groups;
-        let request = Request::to(&groups.operation).query(&groups.api_key.name, self.target.token.expose());
-        match self.wire.send(&request, 0, Patience::FirstAnswer, |_| {}).await {
-            Ok(exchange) => match exchange.result {
-                Err(failure) if failure.kind == FailureKind::Connect => {
-                    Some(self.redactor.redact(&format!("no connection to the target: {failure}")))
-                }
-                _ => None,
-            },
-            // A budget of no requests shows itself in every check.
-            Err(_) => None,
-        }
-    }
-
-    async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Option<String>) {
-        let watchtower = Watchtower::new(&self.checks);
+    async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Duration) {
+        let planned = self.plan.planned();
+        let running: Vec<_> =
+            planned.iter().filter(|planned| planned.skipped.is_none()).map(|planned| planned.check).collect();
+        let watchtower = Watchtower::new(&running);
+        let survey = OnceCell::new();
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
             watchtower: &watchtower,
+            survey: &survey,
         };
-        let exhausted = AtomicBool::new(false);
-        let probes = self.checks.iter().copied().filter(|check| matches!(check.run, Run::Probe(_)));
-        let runs = probes.map(|check| run_check(check, &context, observer, &exhausted));
-        let mut results: Vec<CheckResult> =
-            futures::stream::iter(runs).buffer_unordered(self.concurrency).collect().await;
+        let mut results = Vec::with_capacity(planned.len());
+        for planned in planned {
+            if let Some(reason) = &planned.skipped {
+                results.push(CheckResult::not_run(planned.check, Outcome::Skipped(reason.clone())));
+            }
+        }
+        results.iter().for_each(|result| observer.check_ended(result));
+
+        let probes = running.iter().copied().filter(|check| matches!(check.run, Run::Probe(_)));
+        let runs = probes.map(|check| self.run_check(check, &context, observer));
+        let busy = self.collect(runs, observer, &mut results).await;
+
         for watcher in watchtower.into_watchers() {
             let result = watched(watcher, self.contract);
             observer.check_ended(&result);
             results.push(result);
         }
+        self.add_those_not_reached(&running, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        let stopped = exhausted.into_inner().then(|| "the budget was used up before the end".to_owned());
-        (results, stopped)
+        (results, busy)
     }
-}
 
-async fn run_check(
-    check: &'static Check,
-    context: &ProbeContext<'_>,
-    observer: &dyn Observer,
-    exhausted: &AtomicBool,
-) -> CheckResult {
-    let missing: Vec<String> = missing_facts(check, context.target);
-    let result = if missing.is_empty() {
+    /// Runs checks until they are done or the run is stopped. Those that are under way then are given up.
+    async fn collect<'b>(
+        &self,
+        runs: impl Iterator<Item = impl Future<Output = (CheckResult, Duration)> + Send + 'b>,
+        observer: &dyn Observer,
+        results: &mut Vec<CheckResult>,
+    ) -> Duration {
+        let stopped = async {
+            tokio::select! {
+                () = self.stopper.stopped() => {}
+                () = tokio::time::sleep(self.meter.time_left()) => {
+                    self.stopper.stop("the budget of wall time is used up");
+                }
+            }
+        };
+        let runs = futures::stream::iter(runs).buffer_unordered(self.concurrency).take_until(stopped);
+        let mut runs = std::pin::pin!(runs);
+        let mut busy = Duration::ZERO;
+        while let Some((result, busy_here)) = runs.next().await {
+            busy += busy_here;
+            observer.check_ended(&result);
+            if self.fail_fast && result.outcome == Outcome::Fail {
+                self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
+            }
+            results.push(result);
+        }
+        busy
+    }
+
+    fn add_those_not_reached(
+        &self,
+        running: &[&'static Check],
+        observer: &dyn Observer,
+        results: &mut Vec<CheckResult>,
+    ) {
+        let Some(reason) = self.stopper.reason() else { return };
+        let ended: BTreeSet<&str> = results.iter().map(|result| result.id).collect();
+        let missing: Vec<_> = running.iter().filter(|check| !ended.contains(check.id)).copied().collect();
+        for check in missing {
+            let reason = format!("the run ended before it: {reason}");
+            let result = CheckResult::not_run(check, Outcome::Skipped(self.redactor.redact(&reason)));
+            observer.check_ended(&result);
+            results.push(result);
+        }
+    }
+
+    /// Runs a check, and runs it again when it found something: what does not come again is flaky.
+    async fn run_check(
+        &self,
+        check: &'static Check,
+        context: &ProbeContext<'_>,
+        observer: &dyn Observer,
+    ) -> (CheckResult, Duration) {
         observer.check_begun(check);
-        probe(check, context, exhausted).await
-    } else {
-        let reason = format!("supply {} to run this", missing.join(" and "));
-        CheckResult::not_run(check, Outcome::Skipped(reason))
-    };
-    observer.check_ended(&result);
-    result
-}
-
-async fn probe(check: &'static Check, context: &ProbeContext<'_>, exhausted: &AtomicBool) -> CheckResult {
-    let Run::Probe(run) = check.run else {
-        return CheckResult::not_run(check, Outcome::Error("a watching check was run as a probe".to_owned()));
-    };
-    let begun = Instant::now();
-    let probe = Probe::new(check, context);
-    let ended = AssertUnwindSafe(run(&probe)).catch_unwind().await;
-    let ended =
-        ended.unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
-    if matches!(ended, Err(Stop::Budget(_))) {
-        exhausted.store(true, Ordering::Relaxed);
+        let (mut result, mut busy) = self.probe(check, context).await;
+        for retry in 1..=self.retries {
+            if result.outcome != Outcome::Fail {
+                break;
+            }
+            let (again, busy_again) = self.probe(check, context).await;
+            busy += busy_again;
+            result.requests += again.requests;
+            result.elapsed_ms += again.elapsed_ms;
+            if matches!(again.outcome, Outcome::Pass | Outcome::Warn) {
+                result.outcome =
+                    Outcome::Flaky(format!("broken at first, and kept when it was run again ({retry})"));
+            }
+        }
+        (result, busy)
     }
-    let concluded = probe.conclude(ended);
-    CheckResult {
-        outcome: concluded.outcome,
-        findings: concluded.findings,
-        observations: concluded.observations,
-        exchanges: concluded.exchanges,
-        requests: concluded.requests,
-        elapsed_ms: millis(begun),
-        ..CheckResult::not_run(check, Outcome::Pass)
+
+    async fn probe(&self, check: &'static Check, context: &ProbeContext<'_>) -> (CheckResult, Duration) {
+        let Run::Probe(run) = check.run else {
+            let outcome = Outcome::Error("a watching check was run as a probe".to_owned());
+            return (CheckResult::not_run(check, outcome), Duration::ZERO);
+        };
+        let begun = Instant::now();
+        let probe = Probe::new(check, context);
+        let (ended, busy) = Busy::new(AssertUnwindSafe(run(&probe)).catch_unwind()).await;
+        let ended =
+            ended.unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
+        if let Err(Stop::Budget(exhausted)) = &ended {
+            self.stopper.stop(exhausted.to_string());
+        }
+        let concluded = probe.conclude(ended);
+        let result = CheckResult {
+            outcome: concluded.outcome,
+            findings: concluded.findings,
+            observations: concluded.observations,
+            exchanges: concluded.exchanges,
+            evidence: concluded.evidence,
+            requests: concluded.requests,
+            elapsed_ms: millis(begun.elapsed()),
+            ..CheckResult::not_run(check, Outcome::Pass)
+        };
+        (result, busy)
     }
 }
 
@@ -225,11 +340,6 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
     result
 }
 
-fn missing_facts(check: &Check, target: &Target) -> Vec<String> {
-    let missing = check.needs.iter().filter(|fact| !target.facts.has(**fact));
-    missing.map(ToString::to_string).collect()
-}
-
-fn millis(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

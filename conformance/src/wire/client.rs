@@ -7,6 +7,7 @@ use reqwest::{Method, Url};
 
 use super::budget::Exhausted;
 use super::{Answer, Exchange, FailureKind, Meter, Request, RetryAfter, WireFailure};
+use crate::target::Secret;
 
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
@@ -19,6 +20,23 @@ pub struct WireOptions {
     pub attempts: u32,
     /// Longest time that a request waits in all.
     pub longest_wait: Duration,
+    /// Certificates, in PEM, of authorities that are trusted beside those of the system.
+    pub authorities: Vec<u8>,
+    /// A proxy between the suite and the target; its URL may hold a password.
+    pub proxy: Option<Secret>,
+    /// Headers that every request carries, for instance for a gateway in front of the target.
+    pub headers: Vec<ExtraHeader>,
+}
+
+/// A header that every request carries.
+#[derive(Debug, Clone)]
+pub struct ExtraHeader {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: Secret,
+    /// Whether the value may be shown.
+    pub public: bool,
 }
 
 /// Whether 429 and 503 are waited out.
@@ -60,7 +78,18 @@ impl Default for WireOptions {
             body_limit: 16 * 1024 * 1024,
             attempts: 6,
             longest_wait: Duration::from_secs(30),
+            authorities: Vec::new(),
+            proxy: None,
+            headers: Vec::new(),
         }
+    }
+}
+
+impl WireOptions {
+    /// Every secret among them.
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        let headers = self.headers.iter().filter(|header| !header.public).map(|header| &header.value);
+        headers.chain(&self.proxy)
     }
 }
 
@@ -68,7 +97,7 @@ impl Wire {
     /// A wire to `base`: no redirects, no cookies, no referer, TLS verified.
     ///
     /// # Errors
-    /// When TLS can't be set up.
+    /// When TLS can't be set up, or the authorities or the proxy can't be used.
     pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -76,10 +105,23 @@ impl Wire {
             .retry(reqwest::retry::never())
             .timeout(options.timeout)
             .user_agent(concat!("sallyport-conformance/", env!("CARGO_PKG_VERSION")));
-        if is_loopback(&base) {
-            builder = builder.no_proxy();
+        let setup = |error: reqwest::Error| WireError::Setup(error.without_url().to_string());
+        if !options.authorities.is_empty() {
+            let authorities = reqwest::Certificate::from_pem_bundle(&options.authorities)
+                .map_err(|_| WireError::Setup("the authorities are not in PEM".to_owned()))?;
+            builder = builder.tls_certs_merge(authorities);
         }
-        let client = builder.build().map_err(|error| WireError::Setup(error.without_url().to_string()))?;
+        match &options.proxy {
+            Some(proxy) => {
+                // The error of a bad URL would show its password.
+                let proxy = reqwest::Proxy::all(proxy.expose())
+                    .map_err(|_| WireError::Setup("the proxy is not a URL that can be used".to_owned()))?;
+                builder = builder.proxy(proxy);
+            }
+            None if is_loopback(&base) => builder = builder.no_proxy(),
+            None => {}
+        }
+        let client = builder.build().map_err(setup)?;
         Ok(Self { client, base, options, meter })
     }
 
@@ -96,14 +138,16 @@ impl Wire {
         patience: Patience,
         mut record: impl FnMut(&mut Exchange),
     ) -> Result<Exchange, WireError> {
+        let request = &self.complete(request);
         let mut tries = 0;
         let mut broken = false;
         let mut patience_left = self.options.longest_wait;
         loop {
             self.meter.take(gateways)?;
+            self.meter.turn().await;
             tries += 1;
             let begun = Instant::now();
-            let result = self.exchange(request).await;
+            let result = self.exchange(request).await?;
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             record(&mut exchange);
@@ -127,10 +171,23 @@ impl Wire {
         }
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Answer, WireFailure> {
-        let built =
-            self.build(request).map_err(|detail| WireFailure { kind: FailureKind::Request, detail })?;
-        let response = self.client.execute(built).await.map_err(failure)?;
+    /// The request with the headers that every request carries.
+    fn complete(&self, request: &Request) -> Request {
+        let with =
+            |request: Request, header: &ExtraHeader| request.header(&header.name, header.value.expose());
+        self.options.headers.iter().fold(request.clone(), with)
+    }
+
+    async fn exchange(&self, request: &Request) -> Result<Result<Answer, WireFailure>, Exhausted> {
+        let built = match self.build(request) {
+            Ok(built) => built,
+            Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
+        };
+        self.meter.take_bytes(request.body_bytes().map_or(0, |body| body.len()))?;
+        let response = match self.client.execute(built).await {
+            Ok(response) => response,
+            Err(error) => return Ok(Err(failure(error))),
+        };
         let status = response.status().as_u16();
         let headers = response
             .headers()
@@ -138,7 +195,7 @@ impl Wire {
             .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
             .collect();
         let body = self.read(response).await?;
-        Ok(Answer::new(status, headers, body))
+        Ok(body.map(|body| Answer::new(status, headers, body)))
     }
 
     fn build(&self, request: &Request) -> Result<reqwest::Request, String> {
@@ -156,18 +213,21 @@ impl Wire {
         builder.build().map_err(|error| error.without_url().to_string())
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Bytes, WireFailure> {
+    async fn read(&self, mut response: reqwest::Response) -> Result<Result<Bytes, WireFailure>, Exhausted> {
         let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(failure)? {
+        loop {
+            let chunk = match response.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ok(Ok(body.freeze())),
+                Err(error) => return Ok(Err(failure(error))),
+            };
+            self.meter.take_bytes(chunk.len())?;
             if body.len() + chunk.len() > self.options.body_limit {
-                return Err(WireFailure {
-                    kind: FailureKind::TooLarge,
-                    detail: format!("the answer is longer than {} bytes", self.options.body_limit),
-                });
+                let detail = format!("the answer is longer than {} bytes", self.options.body_limit);
+                return Ok(Err(WireFailure { kind: FailureKind::TooLarge, detail }));
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(body.freeze())
     }
 }
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Answer, Redactor, Request};
@@ -18,7 +19,7 @@ pub struct Exchange {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{detail}")]
 pub struct WireFailure {
     /// What kind of failure.
@@ -28,7 +29,7 @@ pub struct WireFailure {
 }
 
 /// Kinds of failures on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// No connection could be made, TLS included.
@@ -44,7 +45,7 @@ pub enum FailureKind {
 }
 
 /// An exchange without secrets, as reports keep it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Recorded {
     /// Number in the recording of its check, from 0.
     pub index: usize,

@@ -11,7 +11,7 @@ mod retry_after;
 
 pub use answer::Answer;
 pub use budget::{Budget, Exhausted, Meter, Usage};
-pub use client::{Patience, Wire, WireError, WireOptions, is_loopback};
+pub use client::{ExtraHeader, Patience, Wire, WireError, WireOptions, is_loopback};
 pub use exchange::{Exchange, FailureKind, Recorded, WireFailure};
 pub use redact::{Redactor, RedactorError};
 pub use request::Request;

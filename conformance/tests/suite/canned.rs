@@ -117,6 +117,7 @@ pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)
         selection: Selection { only: vec![Glob::new(only)], skip: Vec::new() },
         budget: Budget { concurrency: 1, ..Budget::default() },
         wire: WireOptions { timeout: std::time::Duration::from_secs(5), ..WireOptions::default() },
+        ..Options::default()
     };
     change(&mut options);
     Suite::new(contract, &target, options).expect("a suite").run(&Silent).await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sallyport_conformance::report::{self, Style};
+use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::{Outcome, Report, Verdict};
 
 use crate::canned::{Canned, Reply};
@@ -75,9 +75,9 @@ async fn a_finding_reads_well() {
     let server = Canned::start(|_| Reply::groups()).await;
     let mut report = server.run("groups.token", |_| {}).await;
     steady(&mut report);
-    let text = report::failures(&report, Style::Plain) + &report::summary(&report, Style::Plain);
+    let text = report::failures(&report, &Screen::PLAIN) + &report::summary(&report, &Screen::PLAIN);
     insta::assert_snapshot!(text);
-    insta::assert_snapshot!(report::check_line(&report.checks[0], Style::Coloured));
+    insta::assert_snapshot!(report::check_text(&report.checks[0], &Screen { style: Style::Coloured, ..Screen::PLAIN }));
 }
 
 /// Takes out what differs from run to run.
@@ -86,8 +86,12 @@ fn steady(report: &mut Report) {
     report.begun = "2026-01-01T00:00:00Z".to_owned();
     report.suite = "sallyport-conformance".to_owned();
     report.elapsed_ms = 0;
+    report.busy_ms = 0;
     for check in &mut report.checks {
         check.elapsed_ms = 0;
+        for evidence in &mut check.evidence {
+            evidence.elapsed_ms = 0;
+        }
         for exchange in &mut check.exchanges {
             exchange.elapsed_ms = 0;
         }

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use sallyport_conformance::report::{self, Style};
+use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::{Report, Verdict};
 
 use crate::canned::{Canned, Reply, TOKEN};
@@ -24,8 +24,8 @@ fn forms() -> Vec<String> {
 
 fn assert_clean(report: &Report) {
     let artefacts = [
-        report::failures(report, Style::Plain),
-        report::summary(report, Style::Coloured),
+        report::failures(report, &Screen::PLAIN),
+        report::summary(report, &Screen { style: Style::Coloured, ..Screen::PLAIN }),
         report::json(report).expect("JSON"),
         format!("{report:?}"),
     ];

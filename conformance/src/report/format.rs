@@ -1,0 +1,68 @@
+use super::{html, json, junit, markdown, sarif};
+use crate::run::Report;
+
+/// A form in which a report is written to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One page for a browser.
+    Html,
+    /// All of it, in the shape of `report.schema.json`.
+    Json,
+    /// For continuous integration.
+    Junit,
+    /// For code scanning: SARIF 2.1.0.
+    Sarif,
+    /// A summary for a pull request.
+    Markdown,
+}
+
+/// A report could not be written in a form: a fault of the suite.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// As JSON or SARIF.
+    #[error("the report can't be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// As JUnit.
+    #[error("the report can't be written as JUnit: {0}")]
+    Junit(#[from] quick_junit::SerializeError),
+    /// As a page.
+    #[error("the report can't be written as HTML: {0}")]
+    Html(#[from] minijinja::Error),
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Html, Self::Json, Self::Junit, Self::Sarif, Self::Markdown];
+
+    /// The name that arguments use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
+            Self::Markdown => "md",
+        }
+    }
+
+    /// The format of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The report in this form.
+    ///
+    /// # Errors
+    /// When it can't be written, which would be a fault of the suite.
+    pub fn render(self, report: &Report) -> Result<String, RenderError> {
+        Ok(match self {
+            Self::Html => html(report)?,
+            Self::Json => json(report)?,
+            Self::Junit => junit(report)?,
+            Self::Sarif => sarif(report)?,
+            Self::Markdown => markdown(report),
+        })
+    }
+}

@@ -1,0 +1,218 @@
+use std::collections::BTreeMap;
+
+use minijinja::value::Serde;
+use minijinja::{Environment, Value, context};
+use serde::Serialize;
+
+use super::curl;
+use super::terminal::{counted, outcome_word, verdict_words};
+use crate::check::{Evidence, Finding, Outcome};
+use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
+use crate::wire::Recorded;
+
+/// The report as one page for a browser: no other file, no network.
+///
+/// # Errors
+/// When the page can't be rendered, which would be a fault of the suite.
+pub fn html(report: &Report) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    // The name ends in .html, so everything that is put in is escaped.
+    environment.add_template("page.html", include_str!("html/page.html"))?;
+    let page = environment.get_template("page.html")?;
+    page.render(context! {
+        style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
+        script => Value::from_safe_string(include_str!("html/script.js").to_owned()),
+        report => Value::from(Serde(report)),
+        tone => tone(report.verdict),
+        verdict => verdict_words(report.verdict),
+        counts => counted(report.totals),
+        seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
+        findings => Value::from(Serde(findings(report))),
+        operations => Value::from(Serde(operations(report))),
+        unresolved => Value::from(Serde(unresolved(report))),
+        observations => Value::from(Serde(observations(report))),
+    })
+}
+
+#[derive(Serialize)]
+struct FindingView<'a> {
+    check: &'a str,
+    title: &'a str,
+    operation: &'a str,
+    word: &'static str,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+    finding: &'a Finding,
+    exchanges: Vec<ExchangeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExchangeView<'a> {
+    exchange: &'a Recorded,
+    curl: String,
+}
+
+#[derive(Serialize)]
+struct OperationView<'a> {
+    name: &'a str,
+    clauses: Vec<ClauseView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ClauseView<'a> {
+    clause: &'a ClauseSummary,
+    word: &'static str,
+    outcome: &'static str,
+    checks: Vec<CheckView<'a>>,
+}
+
+#[derive(Serialize)]
+struct CheckView<'a> {
+    id: &'a str,
+    title: &'a str,
+    word: &'static str,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+    requests: usize,
+    elapsed_ms: u64,
+    evidence: &'a [Evidence],
+}
+
+#[derive(Serialize)]
+struct UnresolvedView<'a> {
+    word: &'static str,
+    outcome: &'static str,
+    reason: &'a str,
+    checks: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ObservationView<'a> {
+    silence: &'a str,
+    text: &'a str,
+    checks: Vec<&'a str>,
+}
+
+fn findings(report: &Report) -> Vec<FindingView<'_>> {
+    let mut views = Vec::new();
+    for check in &report.checks {
+        for finding in &check.findings {
+            let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
+            let exchange =
+                |exchange| ExchangeView { exchange, curl: curl::command(&report.target, exchange) };
+            views.push(FindingView {
+                check: check.id,
+                title: check.title,
+                operation: check.id.split('.').next().unwrap_or_default(),
+                word: outcome_word(&check.outcome).0,
+                outcome: class(&check.outcome),
+                reason: check.outcome.reason(),
+                finding,
+                exchanges: cited.map(exchange).collect(),
+            });
+        }
+    }
+    views
+}
+
+fn operations(report: &Report) -> Vec<OperationView<'_>> {
+    let mut operations: Vec<OperationView<'_>> = Vec::new();
+    for clause in &report.clauses {
+        let name = clause.id.split('.').next().unwrap_or_default();
+        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id.as_str());
+        let checks: Vec<CheckView<'_>> = report.checks.iter().filter(cites).map(check_view).collect();
+        let (word, outcome) = standing(clause, &checks);
+        let view = ClauseView { clause, word, outcome, checks };
+        match operations.last_mut().filter(|operation| operation.name == name) {
+            Some(operation) => operation.clauses.push(view),
+            None => operations.push(OperationView { name, clauses: vec![view] }),
+        }
+    }
+    operations
+}
+
+/// How a clause stands: broken when a failed check says so, else by the weightiest outcome of its checks.
+fn standing(clause: &ClauseSummary, checks: &[CheckView<'_>]) -> (&'static str, &'static str) {
+    if clause.failures > 0 {
+        return ("broken", "fail");
+    }
+    let any = |outcome: &str| checks.iter().any(|check| check.outcome == outcome);
+    for (outcome, word) in
+        [("flaky", "flaky"), ("expected", "expected"), ("error", "unclear"), ("inconclusive", "unclear")]
+    {
+        if any(outcome) {
+            return (word, outcome);
+        }
+    }
+    if clause.checked > 0 { ("kept", "pass") } else { ("not checked", "skipped") }
+}
+
+fn check_view(check: &CheckResult) -> CheckView<'_> {
+    CheckView {
+        id: check.id,
+        title: check.title,
+        word: outcome_word(&check.outcome).0,
+        outcome: class(&check.outcome),
+        reason: check.outcome.reason(),
+        requests: check.requests,
+        elapsed_ms: check.elapsed_ms,
+        evidence: &check.evidence,
+    }
+}
+
+/// Checks without a result, grouped by their reason.
+fn unresolved(report: &Report) -> Vec<UnresolvedView<'_>> {
+    let mut views: Vec<UnresolvedView<'_>> = Vec::new();
+    for check in &report.checks {
+        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
+            &check.outcome
+        else {
+            continue;
+        };
+        let outcome = class(&check.outcome);
+        match views.iter_mut().find(|view| view.outcome == outcome && view.reason == reason) {
+            Some(view) => view.checks.push(check.id),
+            None => {
+                let word = outcome_word(&check.outcome).0;
+                views.push(UnresolvedView { word, outcome, reason, checks: vec![check.id] });
+            }
+        }
+    }
+    views
+}
+
+fn observations(report: &Report) -> Vec<ObservationView<'_>> {
+    let mut views: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for check in &report.checks {
+        for observation in &check.observations {
+            let checks = views.entry((&observation.silence, &observation.text)).or_default();
+            if !checks.contains(&check.id) {
+                checks.push(check.id);
+            }
+        }
+    }
+    let view = |((silence, text), checks)| ObservationView { silence, text, checks };
+    views.into_iter().map(view).collect()
+}
+
+/// The class that colours an outcome.
+fn class(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Pass => "pass",
+        Outcome::Fail => "fail",
+        Outcome::Warn => "warn",
+        Outcome::Flaky(_) => "flaky",
+        Outcome::Expected(_) => "expected",
+        Outcome::Skipped(_) => "skipped",
+        Outcome::Inconclusive(_) => "inconclusive",
+        Outcome::Error(_) => "error",
+    }
+}
+
+fn tone(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Conforms => "pass",
+        Verdict::Findings | Verdict::Unreachable => "fail",
+        Verdict::Incomplete => "inconclusive",
+    }
+}

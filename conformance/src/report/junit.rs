@@ -1,0 +1,103 @@
+use std::time::Duration;
+
+use quick_junit::{
+    NonSuccessKind, Report as Document, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
+};
+
+use super::screen::Screen;
+use super::terminal::failures;
+use crate::check::{Outcome, Severity};
+use crate::run::{CheckResult, Report, Verdict};
+
+/// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
+/// result, and a fault of ours or the network's, is an `error`; a check that did not run is `skipped`; a flaky one carries
+/// `flakyFailure`. A run that ended early has a case of its own, which is an `error`.
+///
+/// # Errors
+/// When the document can't be written, which would be a fault of the suite.
+pub fn junit(report: &Report) -> Result<String, SerializeError> {
+    let mut document = Document::new("sallyport-conformance");
+    document.set_time(Duration::from_millis(report.elapsed_ms));
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for result in &report.checks {
+        let name = result.id.split('.').next().unwrap_or_default();
+        match suites.iter_mut().find(|suite| suite.name.as_str() == name) {
+            Some(suite) => {
+                suite.add_test_case(case(report, result));
+            }
+            None => {
+                let mut suite = TestSuite::new(name);
+                suite.add_property(("target", report.target.as_str()));
+                suite.add_property(("profile", report.profile));
+                suite.add_test_case(case(report, result));
+                suites.push(suite);
+            }
+        }
+    }
+    if let Some(reason) = &report.stopped {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        let kind = if report.verdict == Verdict::Unreachable { "unreachable" } else { "stopped" };
+        status.set_type(kind).set_message(reason.as_str());
+        let mut suite = TestSuite::new("run");
+        suite.add_test_case(TestCase::new("the run came to its end", status));
+        suites.push(suite);
+    }
+    document.add_test_suites(suites);
+    document.to_string()
+}
+
+fn case(report: &Report, result: &CheckResult) -> TestCase {
+    let error = |kind: &str, reason: &str| {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type(kind).set_message(reason);
+        status
+    };
+    let details = || failures(&only(report, result), &Screen::PLAIN);
+    let status = match &result.outcome {
+        Outcome::Pass | Outcome::Warn => TestCaseStatus::success(),
+        Outcome::Fail => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type(clauses(result)).set_message(message(result)).set_description(details());
+            status
+        }
+        Outcome::Flaky(_) => {
+            let mut rerun = TestRerun::new(NonSuccessKind::Failure);
+            rerun.set_type(clauses(result)).set_message(message(result)).set_description(details());
+            let mut status = TestCaseStatus::success();
+            status.add_rerun(rerun);
+            status
+        }
+        Outcome::Expected(reason) | Outcome::Skipped(reason) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(reason.as_str());
+            status
+        }
+        Outcome::Inconclusive(reason) => error("inconclusive", reason),
+        Outcome::Error(reason) => error("error", reason),
+    };
+    let mut case = TestCase::new(result.id, status);
+    case.set_classname(result.clauses.join(" "));
+    case.set_time(Duration::from_millis(result.elapsed_ms));
+    if result.outcome == Outcome::Warn {
+        case.set_system_out(details());
+    }
+    case
+}
+
+/// The clauses that the findings cite, each once.
+fn clauses(result: &CheckResult) -> String {
+    let mut clauses: Vec<&str> = result.findings.iter().map(|finding| finding.clause.as_str()).collect();
+    clauses.sort_unstable();
+    clauses.dedup();
+    clauses.join(" ")
+}
+
+fn message(result: &CheckResult) -> String {
+    let finding = result.findings.iter().find(|finding| finding.severity == Severity::Fail);
+    let message = finding.map(|finding| format!("expected {}; came {}", finding.expected, finding.actual));
+    message.unwrap_or_else(|| result.title.to_owned())
+}
+
+fn only(report: &Report, result: &CheckResult) -> Report {
+    Report { checks: vec![result.clone()], clauses: Vec::new(), expectations: Vec::new(), ..report.clone() }
+}

@@ -1,0 +1,141 @@
+use std::fmt::Write as _;
+
+use super::curl;
+use super::terminal::{counted, outcome_word, verdict_words};
+use crate::check::{Finding, Outcome};
+use crate::run::{CheckResult, ExpectationState, Report};
+
+/// The report as a summary in Markdown, for instance for a pull request.
+#[must_use]
+pub fn markdown(report: &Report) -> String {
+    let mut text = format!("# Conformance: {}\n\n", verdict_words(report.verdict));
+    let _ = writeln!(text, "- target: {}", code(&report.target));
+    let _ = writeln!(text, "- checks: {}: {}", report.totals.all(), counted(report.totals));
+    let usage = report.usage;
+    let _ = writeln!(
+        text,
+        "- cost: {} requests, {} gateways, {:.2} s, profile {}",
+        usage.requests,
+        usage.gateways,
+        report.elapsed_ms as f64 / 1000.0,
+        report.profile
+    );
+    if let Some(reason) = &report.stopped {
+        let _ = writeln!(text, "- stopped: {}", escaped(reason));
+    }
+    let broken = report.clauses.iter().filter(|clause| clause.failures > 0);
+    let rows: Vec<String> = broken
+        .map(|clause| format!("| `{}` | {} | {} |", clause.id, escaped(&clause.text), clause.failures))
+        .collect();
+    if !rows.is_empty() {
+        let _ = write!(
+            text,
+            "\n## Broken clauses\n\n| clause | rule | findings |\n|---|---|---|\n{}\n",
+            rows.join("\n")
+        );
+    }
+    expectations(&mut text, report);
+    let with_findings: Vec<_> = report.checks.iter().filter(|result| !result.findings.is_empty()).collect();
+    if !with_findings.is_empty() {
+        text.push_str("\n## Findings\n");
+    }
+    for result in with_findings {
+        let _ = writeln!(text, "\n### `{}` ({})\n", result.id, outcome_word(&result.outcome).0);
+        for finding in &result.findings {
+            finding_text(&mut text, report, result, finding);
+        }
+    }
+    reasons(&mut text, report);
+    text
+}
+
+fn expectations(text: &mut String, report: &Report) {
+    if report.expectations.is_empty() {
+        return;
+    }
+    text.push_str("\n## Expected failures\n\n| clause | until | reason | now |\n|---|---|---|---|\n");
+    for expectation in &report.expectations {
+        let now = match expectation.state {
+            ExpectationState::Fails => "fails, as expected",
+            ExpectationState::NoLongerFails => "no longer fails: take the entry out",
+            ExpectationState::Expired => "expired, and still fails",
+            ExpectationState::NotChecked => "not checked",
+        };
+        let reason = escaped(&expectation.reason);
+        let _ = writeln!(text, "| `{}` | {} | {reason} | {now} |", expectation.clause, expectation.until);
+    }
+}
+
+fn finding_text(text: &mut String, report: &Report, result: &CheckResult, finding: &Finding) {
+    let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
+    let _ = writeln!(text, "- expected: {}", escaped(&finding.expected));
+    let _ = writeln!(text, "- actual: {}", escaped(&finding.actual));
+    for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index)) {
+        let command = curl::command(&report.target, exchange);
+        let fence = fence(&command);
+        let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
+    }
+    text.push('\n');
+}
+
+/// Checks without a result, grouped by their reason, so that a missing fact is one line.
+fn reasons(text: &mut String, report: &Report) {
+    let mut reasons: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for result in &report.checks {
+        let (Outcome::Skipped(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason)) =
+            &result.outcome
+        else {
+            continue;
+        };
+        let word = outcome_word(&result.outcome).0;
+        match reasons.iter_mut().find(|(known, same, _)| *known == word && same == reason) {
+            Some((_, _, checks)) => checks.push(result.id),
+            None => reasons.push((word, reason, vec![result.id])),
+        }
+    }
+    if reasons.is_empty() {
+        return;
+    }
+    text.push_str("\n## Without a result\n\n");
+    for (word, reason, checks) in reasons {
+        let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
+        let _ = writeln!(text, "- {word}: {} — {}", escaped(reason), checks.join(", "));
+    }
+}
+
+/// Text that stays text, on one line, in a table too.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => escaped.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'"))
+}
+
+/// A fence longer than any run of backticks inside.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_stays_text() {
+        assert_eq!(escaped("<b>|a`\nb"), r"\<b\>\|a\` b");
+        assert_eq!(fence("a ```` b"), "`````");
+    }
+}

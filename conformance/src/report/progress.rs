@@ -1,0 +1,141 @@
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::terminal::{check_text, outcome_word};
+use super::{Detail, Screen};
+use crate::check::{Check, Outcome, Run};
+use crate::run::{CheckResult, Observer};
+
+/// Writes a line for each check that ends, and on a terminal a last line that says what runs now.
+#[derive(Debug)]
+pub struct Progress<W> {
+    state: Mutex<State<W>>,
+    screen: Screen,
+    live: bool,
+}
+
+#[derive(Debug)]
+struct State<W> {
+    writer: W,
+    all: usize,
+    ended: usize,
+    failed: usize,
+    running: Vec<&'static str>,
+}
+
+impl<W: Write + Send> Progress<W> {
+    /// Progress on a writer; `live` when the writer is a terminal, whose last line can be written over.
+    pub fn new(writer: W, screen: Screen, live: bool) -> Self {
+        let state = State { writer, all: 0, ended: 0, failed: 0, running: Vec::new() };
+        Self { state: Mutex::new(state), screen, live }
+    }
+
+    /// A pipe that nobody reads any more is no reason to end the run.
+    fn write(&self, state: &mut State<W>, text: &str) {
+        const BACK_AND_CLEAR: &str = "\r\u{1b}[K";
+        let mut whole = String::new();
+        if self.live {
+            whole.push_str(BACK_AND_CLEAR);
+        }
+        whole.push_str(text);
+        if self.live {
+            whole.push_str(&self.status(state));
+        }
+        let _ = state.writer.write_all(whole.as_bytes()).and_then(|()| state.writer.flush());
+    }
+
+    fn status(&self, state: &State<W>) -> String {
+        if state.ended >= state.all {
+            return String::new();
+        }
+        let mut status = format!("{:>12} {}/{}", "running", state.ended, state.all);
+        if state.failed > 0 {
+            let _ = write!(status, ", {} failed", state.failed);
+        }
+        let _ = write!(status, ": {}", state.running.join(", "));
+        self.screen.clipped(&status)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: Write + Send> Observer for Progress<W> {
+    fn begun(&self, checks: &[&'static Check]) {
+        let mut state = self.lock();
+        state.all = checks.len();
+        let watching = checks.iter().filter(|check| matches!(check.run, Run::Watch(_))).count();
+        let text = if self.screen.detail > Detail::Quiet {
+            format!("{:>12} {} checks, {watching} of them watching the others\n", "running", checks.len())
+        } else {
+            String::new()
+        };
+        self.write(&mut state, &text);
+    }
+
+    fn check_begun(&self, check: &'static Check) {
+        let mut state = self.lock();
+        state.running.push(check.id);
+        if self.live {
+            self.write(&mut state, "");
+        }
+    }
+
+    fn check_ended(&self, result: &CheckResult) {
+        let mut state = self.lock();
+        state.ended += 1;
+        state.failed += usize::from(result.outcome == Outcome::Fail);
+        state.running.retain(|id| *id != result.id);
+        let quiet = self.screen.detail == Detail::Quiet;
+        let text = if quiet && !outcome_word(&result.outcome).1 {
+            String::new()
+        } else {
+            check_text(result, &self.screen)
+        };
+        if self.live || !text.is_empty() {
+            self.write(&mut state, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::registry;
+
+    fn shown(screen: Screen, live: bool) -> String {
+        let checks = registry();
+        let mut written = Vec::new();
+        let progress = Progress::new(&mut written, screen, live);
+        progress.begun(&checks[..2]);
+        progress.check_begun(checks[0]);
+        progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Pass));
+        progress.check_begun(checks[1]);
+        progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Fail));
+        drop(progress);
+        String::from_utf8(written).expect("text")
+    }
+
+    #[test]
+    fn a_pipe_gets_whole_lines_and_nothing_that_moves_the_cursor() {
+        let text = shown(Screen::PLAIN, false);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(!text.contains(['\r', '\u{1b}']), "{text}");
+    }
+
+    #[test]
+    fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
+        let text = shown(Screen { width: Some(60), ..Screen::PLAIN }, true);
+        assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");
+        assert!(text.ends_with('\n'), "{text:?}");
+    }
+
+    #[test]
+    fn quiet_tells_failures_only() {
+        let text = shown(Screen { detail: Detail::Quiet, ..Screen::PLAIN }, false);
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.contains("FAIL"), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+use std::fmt::Write as _;
+
+/// How text is laid out: colours, width and how much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Whether colours are used.
+    pub style: Style,
+    /// Columns that a line may take; none where lines may be as long as they like, as in a file.
+    pub width: Option<usize>,
+    /// How much is told.
+    pub detail: Detail,
+}
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Text alone.
+    Plain,
+    /// With ANSI colours.
+    Coloured,
+}
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Failures and the verdict.
+    Quiet,
+    /// One line for each check as well.
+    Normal,
+    /// What each check asked and was answered, and what was seen of things that the contract leaves open.
+    Verbose,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tone {
+    Good,
+    Bad,
+    Doubtful,
+    Faint,
+    Strong,
+}
+
+impl Screen {
+    /// Text for a file or a pipe.
+    pub const PLAIN: Self = Self { style: Style::Plain, width: None, detail: Detail::Normal };
+
+    /// Width of the column of labels.
+    pub(super) const LABELS: usize = 12;
+
+    pub(super) fn paint(&self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Bad => "31;1",
+            Tone::Doubtful => "33",
+            Tone::Faint => "2",
+            Tone::Strong => "1",
+        };
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        }
+    }
+
+    /// A label in its column, and text beside it that is wrapped at the width.
+    pub(super) fn labelled(&self, tone: Tone, label: &str, text: &str) -> String {
+        let mut lines = self.wrapped(text).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let label = format!("{label:>width$}", width = Self::LABELS);
+        let mut block = format!("{} {first}\n", self.paint(tone, &label));
+        for line in lines {
+            let _ = writeln!(block, "{:width$} {line}", "", width = Self::LABELS);
+        }
+        block
+    }
+
+    /// The beginning of a line, so that it takes no more than the width.
+    pub(super) fn clipped(&self, text: &str) -> String {
+        match self.width {
+            Some(width) if text.chars().count() > width => {
+                let mut clipped: String = text.chars().take(width.saturating_sub(1)).collect();
+                clipped.push('…');
+                clipped
+            }
+            _ => text.to_owned(),
+        }
+    }
+
+    fn wrapped(&self, text: &str) -> Vec<String> {
+        // A screen that leaves next to nothing beside the labels is not worth wrapping for.
+        const NARROWEST: usize = 20;
+        let room =
+            self.width.map(|width| width.saturating_sub(Self::LABELS + 1)).filter(|room| *room >= NARROWEST);
+        let Some(room) = room else { return vec![text.to_owned()] };
+        let mut lines = vec![String::new()];
+        let mut taken = 0;
+        for word in text.split(' ') {
+            let length = word.chars().count();
+            if taken > 0 && taken + 1 + length > room {
+                lines.push(String::new());
+                taken = 0;
+            }
+            if let Some(line) = lines.last_mut() {
+                if taken > 0 {
+                    line.push(' ');
+                    taken += 1;
+                }
+                line.push_str(word);
+                taken += length;
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_wrapped_beside_its_label_and_never_cut() {
+        let screen = Screen { width: Some(40), ..Screen::PLAIN };
+        let text = "one two three four five six seven eight nine ten";
+        let block = screen.labelled(Tone::Faint, "Expected", text);
+        assert!(block.lines().count() > 1 && block.lines().all(|line| line.chars().count() <= 40), "{block}");
+        let words: Vec<_> = block.split_whitespace().skip(1).collect();
+        assert_eq!(words.join(" "), text);
+        assert_eq!(Screen::PLAIN.labelled(Tone::Faint, "Expected", text).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_line_is_clipped_by_characters() {
+        let screen = Screen { width: Some(4), ..Screen::PLAIN };
+        assert_eq!(screen.clipped("äöüäöü"), "äöü…");
+        assert_eq!(screen.clipped("äöüä"), "äöüä");
+    }
+}
