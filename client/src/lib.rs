@@ -77,3 +77,7 @@ pub use search::{GroupChoice, Pages, Search, SearchPage};
 
 /// The instances that a search finds, in the order of its pages.
 pub type Instances = Pin<Box<dyn Stream<Item = Result<Instance, Error>> + Send>>;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,7 +2,7 @@
 
 use std::{error::Error as _, time::Duration};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -83,23 +83,18 @@ impl Transport {
     async fn read(&self, mut response: reqwest::Response) -> Result<Answer, Error> {
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
-        let mut body = Bytes::new();
-        let mut longer = BytesMut::new();
+        // What the service announces is only a hint, so it buys no more room than may be read.
+        let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+        let mut body = BytesMut::with_capacity(announced.unwrap_or_default().min(self.max_body));
         while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
-            if body.len() + longer.len() + chunk.len() > self.max_body {
+            if body.len() + chunk.len() > self.max_body {
                 let reason = format!("the body is longer than {} bytes", self.max_body);
-                return Err(not_understood(&reason, &Answer { status, headers, body }, &self.token));
+                let answer = Answer { status, headers, body: body.freeze() };
+                return Err(not_understood(&reason, &answer, &self.token));
             }
-            // Most answers come in one piece, which is then not copied.
-            if body.is_empty() && longer.is_empty() {
-                body = chunk;
-            } else {
-                longer.extend_from_slice(&std::mem::take(&mut body));
-                longer.extend_from_slice(&chunk);
-            }
+            body.extend_from_slice(&chunk);
         }
-        let body = if longer.is_empty() { body } else { longer.freeze() };
-        Ok(Answer { status, headers, body })
+        Ok(Answer { status, headers, body: body.freeze() })
     }
 
     /// Puts in what no caller gives: the token, and a request number where one is missing.

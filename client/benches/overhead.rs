@@ -1,0 +1,147 @@
+//! What a call costs beside reqwest and serde_json alone, on the same server in the same run:
+//! `cargo bench -p sallyport-client --bench overhead`.
+//!
+//! The server gives a constant answer over kept connections, so that little else is measured. The two ways take turns,
+//! and the median of the ratios is printed. The last line streams a million instances and tells the memory that took.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures and prints")]
+
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use sallyport_client::{Client, RetryPolicy, generated::types};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+const ROUNDS: usize = 15;
+const CALLS: usize = 400;
+const TOKEN: &str = "bench-token";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let page = serve(page(100, 100)).await;
+    let client = Client::builder().base_url(&page).token(TOKEN).retry(RetryPolicy::none()).build().unwrap();
+    let raw = reqwest::Client::new();
+    for in_flight in [1, 64] {
+        let mut ratios = Vec::new();
+        for _ in 0..ROUNDS {
+            let ours = time(in_flight, || async {
+                client.search(["203.0.113.7"]).page(1).await.unwrap();
+            })
+            .await;
+            let theirs = time(in_flight, || raw_search(&raw, &page)).await;
+            ratios.push(ours.as_secs_f64() / theirs.as_secs_f64());
+        }
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "search of 100 instances, {in_flight} in flight: {:.3} times raw reqwest",
+            ratios[ROUNDS / 2]
+        );
+    }
+    stream_a_million().await;
+}
+
+/// The same request and the same types, without anything around them.
+async fn raw_search(http: &reqwest::Client, base: &str) {
+    let answer = http
+        .post(format!("{base}/openapi/v1/static/instances/search"))
+        .query(&[("api_key", TOKEN)])
+        .json(&serde_json::json!({"ips": ["203.0.113.7"], "page": 1}))
+        .send()
+        .await
+        .unwrap();
+    assert!(answer.status().is_success());
+    let body = answer.bytes().await.unwrap();
+    let page: types::SearchSuccess = serde_json::from_slice(&body).unwrap();
+    assert_eq!(page.code, 200);
+}
+
+async fn time<F: Future<Output = ()>>(in_flight: usize, call: impl Fn() -> F) -> Duration {
+    let started = Instant::now();
+    stream::iter(0..CALLS).for_each_concurrent(in_flight, |_| call()).await;
+    started.elapsed()
+}
+
+async fn stream_a_million() {
+    const TOTAL: usize = 1_000_000;
+    let base = serve(page(1000, TOTAL)).await;
+    let client = Client::builder().base_url(base).token(TOKEN).build().unwrap();
+    let mut instances = client.search(["203.0.113.7"]).stream();
+    let (mut count, mut early) = (0usize, 0);
+    while instances.try_next().await.unwrap().is_some() {
+        count += 1;
+        if count == TOTAL / 10 {
+            early = peak_memory();
+        }
+    }
+    println!(
+        "streamed {count} instances: peak memory {early} KiB after a tenth, {} KiB at the end",
+        peak_memory()
+    );
+}
+
+/// `VmHWM` of Linux, in KiB; 0 elsewhere.
+fn peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// A page of `count` instances out of `total`.
+fn page(count: usize, total: usize) -> String {
+    let items: Vec<_> = (0..count)
+        .map(|id| {
+            serde_json::json!({
+                "instanceId": 9001 + id, "offerId": 31, "status": "active", "ip": "203.0.113.7", "port": 20001,
+                "protocols": ["http", "socks5"], "countryCode": "USA", "cityCode": "NYC", "ispType": 1,
+                "expiresAt": "2026-12-31T23:59:59Z", "activatedAt": null,
+                "capabilities": {"renew": {"allowedDays": [30, 90]}, "trialDays": 0}, "groupId": null,
+            })
+        })
+        .collect();
+    let data = serde_json::json!({"items": items, "page": 1, "pageSize": count, "total": total});
+    serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string()
+}
+
+/// Starts a server that answers everything with `body`, on a thread of its own.
+async fn serve(body: String) -> String {
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let (tell, told) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            tell.send(format!("http://{}", listener.local_addr().unwrap())).unwrap();
+            let answer: &'static str = answer.leak();
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(connection(stream, answer));
+            }
+        });
+    });
+    told.await.unwrap()
+}
+
+async fn connection(mut stream: TcpStream, answer: &str) {
+    stream.set_nodelay(true).unwrap();
+    let (mut buffer, mut filled) = (vec![0; 1 << 16], 0);
+    loop {
+        match stream.read(&mut buffer[filled..]).await {
+            Ok(count) if count > 0 => filled += count,
+            _ => return,
+        }
+        // Every request here is small and ends with its JSON body.
+        if buffer[..filled].ends_with(b"}") && buffer[..filled].windows(4).any(|four| four == b"\r\n\r\n") {
+            filled = 0;
+            if stream.write_all(answer.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}

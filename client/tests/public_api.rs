@@ -1,0 +1,104 @@
+//! The public API, held against a snapshot: whoever changes it sees so, and says so in the change log.
+//!
+//! It stands in for cargo-semver-checks, which needs a published version to compare with. After a wanted change run
+//! `INSTA_UPDATE=always cargo test -p sallyport-client --test public_api`.
+#![allow(clippy::unwrap_used, reason = "sources that cannot be read fail the test")]
+
+use std::{fs, path::Path};
+
+use quote::ToTokens;
+use syn::{Fields, ImplItem, Item, Visibility};
+
+#[test]
+fn the_public_api_is_the_one_of_the_snapshot() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut lines = Vec::new();
+    collect(&sources, "", &mut lines);
+    lines.sort();
+    lines.dedup();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// Reads every file of `folder` but the program, whose items nobody can name.
+fn collect(folder: &Path, module: &str, lines: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            if name != "bin" {
+                collect(&path, &format!("{module}{name}::"), lines);
+            }
+            continue;
+        }
+        let module =
+            if name == "lib" || name == "mod" { module.to_owned() } else { format!("{module}{name}::") };
+        let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
+        items(&file.items, &module, lines);
+    }
+}
+
+fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
+    for item in items {
+        match item {
+            Item::Use(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
+            Item::Type(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
+            Item::Const(item) if is_public(&item.vis) => {
+                lines.push(format!("{module} const {}: {}", item.ident, text(&item.ty)));
+            }
+            Item::Struct(item) if is_public(&item.vis) => {
+                lines.push(format!("{module} struct {}", item.ident));
+                fields(&item.fields, &format!("{module}{}", item.ident), true, lines);
+            }
+            Item::Enum(item) if is_public(&item.vis) => {
+                lines.push(format!("{module} enum {}", item.ident));
+                for variant in &item.variants {
+                    let place = format!("{module}{}::{}", item.ident, variant.ident);
+                    lines.push(place.clone());
+                    fields(&variant.fields, &place, false, lines);
+                }
+            }
+            Item::Impl(item) => {
+                let of = text(&item.self_ty);
+                if let Some((_, path, _)) = &item.trait_ {
+                    lines.push(format!("{module} impl {} for {of}", text(path)));
+                    continue;
+                }
+                for inner in &item.items {
+                    match inner {
+                        ImplItem::Fn(inner) if is_public(&inner.vis) => {
+                            lines.push(format!("{module}{of} {}", text(&inner.sig)));
+                        }
+                        ImplItem::Const(inner) if is_public(&inner.vis) => {
+                            lines.push(format!("{module}{of} const {}: {}", inner.ident, text(&inner.ty)));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            // Builders of operations repeat the document; the snapshot would only repeat it once more.
+            Item::Mod(item) if is_public(&item.vis) && item.ident != "builder" => {
+                if let Some((_, inner)) = &item.content {
+                    self::items(inner, &format!("{module}{}::", item.ident), lines);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn fields(fields: &Fields, place: &str, only_public: bool, lines: &mut Vec<String>) {
+    for (index, field) in fields.iter().enumerate() {
+        if !only_public || is_public(&field.vis) {
+            let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
+            lines.push(format!("{place}.{name}: {}", text(&field.ty)));
+        }
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn text(tokens: &impl ToTokens) -> String {
+    tokens.to_token_stream().to_string()
+}
