@@ -2,6 +2,10 @@
 //! server that only decides what the contract leaves open ever fails.
 
 #![expect(clippy::print_stdout, reason = "the tables are what these tests are read for")]
+#![expect(
+    unreachable_pub,
+    reason = "a test binary has no outside; `pub` marks what a module shows to the others"
+)]
 
 mod fault;
 mod faults;

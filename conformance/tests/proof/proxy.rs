@@ -3,12 +3,16 @@
 //! A tamper sees the request before it goes on and the answer before it goes back, so that a server that breaks
 //! exactly one clause can be had without a switch in the server itself.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use futures::StreamExt as _;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
@@ -96,6 +100,20 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// Whole body.
     pub body: Bytes,
+    /// How the body is sent.
+    pub framing: Framing,
+}
+
+/// How the body of an answer is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// At once, with its length.
+    #[default]
+    Whole,
+    /// In pieces of so many bytes, without its length.
+    Pieces(usize),
+    /// In pieces of so many bytes, with a short wait before each.
+    Drip(usize),
 }
 
 impl Reply {
@@ -120,9 +138,10 @@ impl Reply {
     /// An answer made up on the spot.
     pub fn json_with(status: u16, value: &Value) -> Self {
         let mut headers = HeaderMap::new();
-        headers.insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
+        headers
+            .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
         let status = StatusCode::from_u16(status).expect("tests use real statuses");
-        Self { status, headers, body: value.to_string().into() }
+        Self { status, headers, body: value.to_string().into(), framing: Framing::Whole }
     }
 }
 
@@ -165,7 +184,7 @@ impl Upstream {
             headers.remove(name);
         }
         let body = answer.bytes().await.unwrap_or_default();
-        Reply { status, headers, body }
+        Reply { status, headers, body, framing: Framing::Whole }
     }
 }
 
@@ -184,6 +203,11 @@ pub struct Proxy {
 impl Proxy {
     /// Starts a proxy on a free port of the loopback interface.
     pub async fn start<T: Tamper>(upstream: Upstream, tamper: T) -> Self {
+        Self::start_with(upstream, tamper, false).await
+    }
+
+    /// Starts a proxy that may spell the names of headers with capitals.
+    pub async fn start_with<T: Tamper>(upstream: Upstream, tamper: T, capitals: bool) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
         let tamper = Arc::new(tamper);
@@ -193,11 +217,12 @@ impl Proxy {
                 let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
                 let service = service_fn(move |request| {
                     let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
-                    async move { Ok::<_, std::convert::Infallible>(serve(request, &upstream, &*tamper).await) }
+                    async move { Ok::<_, Infallible>(serve(request, &upstream, &*tamper).await) }
                 });
                 tokio::spawn(async move {
                     // A caller that leaves early is the caller's business.
                     let _ = hyper::server::conn::http1::Builder::new()
+                        .title_case_headers(capitals)
                         .serve_connection(TokioIo::new(stream), service)
                         .await;
                 });
@@ -222,7 +247,7 @@ async fn serve<T: Tamper>(
     request: hyper::Request<Incoming>,
     upstream: &Upstream,
     tamper: &T,
-) -> Response<Full<Bytes>> {
+) -> Response<BoxBody<Bytes, Infallible>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let seen = Seen {
@@ -233,8 +258,22 @@ async fn serve<T: Tamper>(
         body,
     };
     let reply = tamper.pass(seen, upstream).await;
-    let mut response = Response::new(Full::new(reply.body));
+    let mut response = Response::new(framed(reply.body, reply.framing));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response
+}
+
+fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {
+    let (size, wait) = match framing {
+        Framing::Whole => return http_body_util::BodyExt::boxed(Full::new(body)),
+        Framing::Pieces(size) => (size, Duration::ZERO),
+        Framing::Drip(size) => (size, Duration::from_millis(2)),
+    };
+    let pieces: Vec<Bytes> = body.chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
+    let frames = futures::stream::iter(pieces).then(move |piece| async move {
+        tokio::time::sleep(wait).await;
+        Ok(Frame::data(piece))
+    });
+    http_body_util::BodyExt::boxed(StreamBody::new(frames))
 }

@@ -3,14 +3,20 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use sallyport_conformance::Target;
 
 use crate::fault::Scene;
 use crate::proxy::{Reply, Seen, Tamper, Upstream};
+use crate::world::World;
 
 /// A conforming server that is not like ours.
 pub struct Variation {
     /// What it decides otherwise.
     pub id: &'static str,
+    /// Whether names of headers are spelt with capitals.
+    pub capitals: bool,
+    /// What is tested through it, when it is not the main account with all facts.
+    pub target: fn(&World, &str) -> Target,
     serve: Serve,
 }
 
@@ -73,7 +79,17 @@ impl Variation {
         id: &'static str,
         serve: impl for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, serve: Box::new(serve) }
+        Self { id, capitals: false, target: World::target, serve: Box::new(serve) }
+    }
+
+    /// Spells names of headers with capitals.
+    pub fn with_capitals(self) -> Self {
+        Self { capitals: true, ..self }
+    }
+
+    /// Tests another account, or with other facts.
+    pub fn with_target(self, target: fn(&World, &str) -> Target) -> Self {
+        Self { target, ..self }
     }
 }
 

@@ -39,13 +39,17 @@ fn token() -> Vec<Fault> {
                 scene.as_main(seen);
             }
         }),
-        Fault::request("groups.token/two-accounts", "Of two accounts the first one counts.", |scene, seen| {
-            let tokens = tokens(scene, seen);
-            let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-            if tokens.len() > 1 && second.is_some_and(|second| tokens.contains(&second)) {
-                scene.act_as(seen, &tokens[0]);
-            }
-        }),
+        Fault::request(
+            "groups.token/two-accounts",
+            "Of two accounts the first one counts.",
+            |scene, seen| {
+                let tokens = tokens(scene, seen);
+                let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if tokens.len() > 1 && second.is_some_and(|second| tokens.contains(&second)) {
+                    scene.act_as(seen, &tokens[0]);
+                }
+            },
+        ),
     ]
 }
 
@@ -90,17 +94,25 @@ fn envelope() -> Vec<Fault> {
             "The items are called groups.",
             rename("/data/items", "groups"),
         ),
-        Fault::reply("groups.envelope/created", "A listing is answered with HTTP 201.", |scene, seen, reply| {
-            if scene.accepted(seen, reply) {
-                reply.status = hyper::StatusCode::CREATED;
-            }
-        }),
+        Fault::reply(
+            "groups.envelope/created",
+            "A listing is answered with HTTP 201.",
+            |scene, seen, reply| {
+                if scene.accepted(seen, reply) {
+                    reply.status = hyper::StatusCode::CREATED;
+                }
+            },
+        ),
     ]
 }
 
 fn headers() -> Vec<Fault> {
     vec![
-        Fault::reply("groups.headers/storable", "There is no Cache-Control.", without_header("cache-control")),
+        Fault::reply(
+            "groups.headers/storable",
+            "There is no Cache-Control.",
+            without_header("cache-control"),
+        ),
         Fault::reply(
             "groups.headers/no-cache",
             "Cache-Control is no-cache, which allows storing.",
@@ -252,28 +264,117 @@ fn empty() -> Vec<Fault> {
 fn fields() -> Vec<Fault> {
     let time = |id, breaks, path, text: &'static str| Fault::success(id, breaks, set(path, json!(text)));
     vec![
-        Fault::success("groups.fields/id-text", "An id is a string.", set("/data/items/*/groupId", json!("11"))),
+        Fault::success(
+            "groups.fields/id-text",
+            "An id is a string.",
+            set("/data/items/*/groupId", json!("11")),
+        ),
         Fault::success("groups.fields/id-zero", "The last id is 0.", set("/data/items/-/groupId", json!(0))),
-        Fault::success("groups.fields/id-negative", "An id is negative.", set("/data/items/0/groupId", json!(-1))),
-        Fault::success("groups.fields/id-null", "The last id is null.", set("/data/items/-/groupId", Value::Null)),
-        Fault::success("groups.fields/id-fraction", "An id is no whole number.", set("/data/items/0/groupId", json!(0.5))),
-        Fault::success("groups.fields/id-renamed", "The id is called id.", rename("/data/items/*/groupId", "id")),
-        Fault::success("groups.fields/name-missing", "The last name is missing.", remove("/data/items/-/name")),
+        Fault::success(
+            "groups.fields/id-negative",
+            "An id is negative.",
+            set("/data/items/0/groupId", json!(-1)),
+        ),
+        Fault::success(
+            "groups.fields/id-null",
+            "The last id is null.",
+            set("/data/items/-/groupId", Value::Null),
+        ),
+        Fault::success(
+            "groups.fields/id-fraction",
+            "An id is no whole number.",
+            set("/data/items/0/groupId", json!(0.5)),
+        ),
+        Fault::success(
+            "groups.fields/id-renamed",
+            "The id is called id.",
+            rename("/data/items/*/groupId", "id"),
+        ),
+        Fault::success(
+            "groups.fields/name-missing",
+            "The last name is missing.",
+            remove("/data/items/-/name"),
+        ),
         Fault::success("groups.fields/name-null", "A name is null.", set("/data/items/0/name", Value::Null)),
-        Fault::success("groups.fields/name-number", "A name is a number.", set("/data/items/-/name", json!(17))),
-        Fault::success("groups.fields/created-missing", "createdAt is missing.", remove("/data/items/*/createdAt")),
-        Fault::success("groups.fields/updated-missing-last", "The last updatedAt is missing.", remove("/data/items/-/updatedAt")),
-        Fault::success("groups.fields/updated-null", "An updatedAt is null.", set("/data/items/1/updatedAt", Value::Null)),
-        Fault::success("groups.fields/created-seconds", "createdAt is in seconds.", set("/data/items/*/createdAt", json!(1_767_519_000))),
-        time("groups.fields/created-zoneless", "createdAt has no zone.", "/data/items/*/createdAt", "2026-01-04T09:30:00"),
-        time("groups.fields/updated-zoneless-last", "The last updatedAt has no zone.", "/data/items/-/updatedAt", "2026-01-04T09:30:00.5"),
-        time("groups.fields/updated-date", "An updatedAt is a date.", "/data/items/0/updatedAt", "2026-01-04"),
-        time("groups.fields/created-month-13", "A createdAt has a thirteenth month.", "/data/items/0/createdAt", "2026-13-04T09:30:00Z"),
-        time("groups.fields/created-february-30", "A createdAt is the 30th of February.", "/data/items/-/createdAt", "2026-02-30T09:30:00Z"),
-        time("groups.fields/updated-empty", "A group never changed has an empty updatedAt.", "/data/items/0/updatedAt", ""),
-        time("groups.fields/updated-http-date", "updatedAt is an HTTP date.", "/data/items/*/updatedAt", "Sun, 04 Jan 2026 09:30:00 GMT"),
-        time("groups.fields/created-offset-without-colon", "createdAt has an offset without a colon.", "/data/items/*/createdAt", "2026-01-04T09:30:00+0200"),
-        time("groups.fields/created-hour-24", "A createdAt has the hour 24.", "/data/items/1/createdAt", "2026-01-04T24:00:00Z"),
+        Fault::success(
+            "groups.fields/name-number",
+            "A name is a number.",
+            set("/data/items/-/name", json!(17)),
+        ),
+        Fault::success(
+            "groups.fields/created-missing",
+            "createdAt is missing.",
+            remove("/data/items/*/createdAt"),
+        ),
+        Fault::success(
+            "groups.fields/updated-missing-last",
+            "The last updatedAt is missing.",
+            remove("/data/items/-/updatedAt"),
+        ),
+        Fault::success(
+            "groups.fields/updated-null",
+            "An updatedAt is null.",
+            set("/data/items/1/updatedAt", Value::Null),
+        ),
+        Fault::success(
+            "groups.fields/created-seconds",
+            "createdAt is in seconds.",
+            set("/data/items/*/createdAt", json!(1_767_519_000)),
+        ),
+        time(
+            "groups.fields/created-zoneless",
+            "createdAt has no zone.",
+            "/data/items/*/createdAt",
+            "2026-01-04T09:30:00",
+        ),
+        time(
+            "groups.fields/updated-zoneless-last",
+            "The last updatedAt has no zone.",
+            "/data/items/-/updatedAt",
+            "2026-01-04T09:30:00.5",
+        ),
+        time(
+            "groups.fields/updated-date",
+            "An updatedAt is a date.",
+            "/data/items/0/updatedAt",
+            "2026-01-04",
+        ),
+        time(
+            "groups.fields/created-month-13",
+            "A createdAt has a thirteenth month.",
+            "/data/items/0/createdAt",
+            "2026-13-04T09:30:00Z",
+        ),
+        time(
+            "groups.fields/created-february-30",
+            "A createdAt is the 30th of February.",
+            "/data/items/-/createdAt",
+            "2026-02-30T09:30:00Z",
+        ),
+        time(
+            "groups.fields/updated-empty",
+            "A group never changed has an empty updatedAt.",
+            "/data/items/0/updatedAt",
+            "",
+        ),
+        time(
+            "groups.fields/updated-http-date",
+            "updatedAt is an HTTP date.",
+            "/data/items/*/updatedAt",
+            "Sun, 04 Jan 2026 09:30:00 GMT",
+        ),
+        time(
+            "groups.fields/created-offset-without-colon",
+            "createdAt has an offset without a colon.",
+            "/data/items/*/createdAt",
+            "2026-01-04T09:30:00+0200",
+        ),
+        time(
+            "groups.fields/created-hour-24",
+            "A createdAt has the hour 24.",
+            "/data/items/1/createdAt",
+            "2026-01-04T24:00:00Z",
+        ),
     ]
 }
 

@@ -1,12 +1,42 @@
 //! The faults, by the operation and the rule that they break.
 
 mod all;
+pub mod condition;
 pub mod edit;
+mod extract_access;
+mod extract_answer;
+mod extract_choice;
+mod extract_count;
+mod extract_identity;
+mod extract_text;
 mod groups;
 
-use crate::fault::Fault;
+pub use all::credentials;
+
+use crate::fault::{Fault, Scene};
+use crate::proxy::Seen;
 
 /// Every fault.
 pub fn all() -> Vec<Fault> {
-    [all::faults(), groups::faults()].into_iter().flatten().collect()
+    let tables = [
+        all::faults,
+        extract_access::faults,
+        extract_answer::faults,
+        extract_choice::faults,
+        extract_count::faults,
+        extract_identity::faults,
+        extract_text::faults,
+        groups::faults,
+    ];
+    tables.into_iter().flat_map(|faults| faults()).collect()
+}
+
+/// What separates the entries of a plain-text answer.
+pub fn separator(scene: &Scene, seen: &Seen) -> String {
+    let extract = &scene.contract.extract;
+    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
+    let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
+    let named = extract.separators.iter().find(|separator| separator.code == code);
+    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    named.map_or_else(custom, |separator| separator.text.clone())
 }

@@ -1,0 +1,333 @@
+//! Faults in where gateways come from, what they speak and in which form they come.
+
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use serde_json::json;
+
+use super::condition::{
+    by_bearer, by_header, in_text, of_empty_region, of_scarce_region, with_other_protocol, with_request_id,
+};
+use crate::fault::{Fault, Scene};
+use crate::proxy::{Reply, Seen};
+
+/// All of them.
+pub fn faults() -> Vec<Fault> {
+    [default_region(), alias(), equal(), protocol(), form()].into_iter().flatten().collect()
+}
+
+fn default_region() -> Vec<Fault> {
+    let absent =
+        |scene: &Scene, seen: &Seen| regions(scene, seen).is_none() && country(scene, seen).is_none();
+    let named = |scene: &Scene, seen: &Seen| {
+        let sent = regions(scene, seen);
+        sent.is_some_and(|sent| Some(sent.as_str()) == default(scene))
+    };
+    let empty = |scene: &Scene, seen: &mut Seen| set_region(scene, seen, scene.facts.empty_region.as_deref());
+    let scarce =
+        |scene: &Scene, seen: &mut Seen| set_region(scene, seen, scene.facts.scarce_region.as_deref());
+    vec![
+        Fault::request("extract.regions-default/required", "regions must be sent.", Scene::refuse)
+            .when(absent),
+        Fault::request(
+            "extract.regions-default/required-in-text",
+            "regions must be sent in text.",
+            Scene::refuse,
+        )
+        .when(absent)
+        .when(in_text),
+        Fault::request(
+            "extract.regions-default/required-other-protocol",
+            "regions must be sent for the other protocol.",
+            Scene::refuse,
+        )
+        .when(absent)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.regions-default/default-refused",
+            "The default must not be sent.",
+            Scene::refuse,
+        )
+        .when(named),
+        Fault::request(
+            "extract.regions-default/empty-region",
+            "Without regions an empty region is taken.",
+            empty,
+        )
+        .when(absent),
+        Fault::request(
+            "extract.regions-default/scarce-region",
+            "Without regions one small region is taken.",
+            scarce,
+        )
+        .when(absent),
+        Fault::request(
+            "extract.regions-default/scarce-in-text",
+            "Without regions one small region is taken in text.",
+            scarce,
+        )
+        .when(absent)
+        .when(in_text),
+    ]
+}
+
+fn alias() -> Vec<Fault> {
+    let alone = |scene: &Scene, seen: &Seen| regions(scene, seen).is_none() && country(scene, seen).is_some();
+    let ignored = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.country.name);
+    vec![
+        Fault::request("extract.country-alias/ignored", "country is not looked at.", ignored).when(alone),
+        Fault::request("extract.country-alias/ignored-in-text", "country is not looked at in text.", ignored)
+            .when(alone)
+            .when(in_text),
+        Fault::request(
+            "extract.country-alias/ignored-other-protocol",
+            "country is not looked at for the other protocol.",
+            ignored,
+        )
+        .when(alone)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.country-alias/ignored-when-empty",
+            "A country without gateways is taken for none.",
+            ignored,
+        )
+        .when(alone)
+        .when(of_empty_region),
+        Fault::request(
+            "extract.country-alias/ignored-when-scarce",
+            "A country with few gateways is filled up.",
+            ignored,
+        )
+        .when(alone)
+        .when(of_scarce_region),
+        Fault::request("extract.country-alias/refused", "country alone is refused.", Scene::refuse)
+            .when(alone),
+        Fault::request(
+            "extract.country-alias/refused-in-text",
+            "country alone is refused in text.",
+            Scene::refuse,
+        )
+        .when(alone)
+        .when(in_text),
+        Fault::request(
+            "extract.country-alias/refused-default",
+            "country does not take the default of regions.",
+            Scene::refuse,
+        )
+        .when(|scene, seen| country(scene, seen).as_deref() == default(scene))
+        .when(alone),
+    ]
+}
+
+fn equal() -> Vec<Fault> {
+    let differ = |scene: &Scene, seen: &Seen| {
+        let (regions, country) = (regions(scene, seen), country(scene, seen));
+        regions.is_some() && country.is_some() && regions != country
+    };
+    let same = |scene: &Scene, seen: &Seen| {
+        let regions = regions(scene, seen);
+        regions.is_some() && regions == country(scene, seen)
+    };
+    let first = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.country.name);
+    let second = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.regions.name);
+    vec![
+        Fault::request("extract.country-equal/regions-wins", "Of two regions, regions counts.", first)
+            .when(differ),
+        Fault::request("extract.country-equal/country-wins", "Of two regions, country counts.", second)
+            .when(differ),
+        Fault::request(
+            "extract.country-equal/regions-wins-in-text",
+            "Of two regions, regions counts in text.",
+            first,
+        )
+        .when(differ)
+        .when(in_text),
+        Fault::request(
+            "extract.country-equal/regions-wins-other-protocol",
+            "Of two regions, regions counts for the other protocol.",
+            first,
+        )
+        .when(differ)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.country-equal/default-gives-way",
+            "A country beats the default of regions.",
+            second,
+        )
+        .when(differ)
+        .when(|scene, seen| regions(scene, seen).as_deref() == default(scene)),
+        Fault::request(
+            "extract.country-equal/default-country-gives-way",
+            "regions beats a country that is the default.",
+            first,
+        )
+        .when(differ)
+        .when(|scene, seen| country(scene, seen).as_deref() == default(scene)),
+        Fault::request(
+            "extract.country-equal/lengths-compared",
+            "Two regions of one length count as equal.",
+            first,
+        )
+        .when(differ)
+        .when(|scene, seen| {
+            regions(scene, seen).map(|text| text.len()) == country(scene, seen).map(|text| text.len())
+        }),
+        Fault::request(
+            "extract.country-equal/equal-refused",
+            "Two equal regions are refused.",
+            Scene::refuse,
+        )
+        .when(same),
+        Fault::request(
+            "extract.country-equal/equal-refused-in-text",
+            "Two equal regions are refused in text.",
+            Scene::refuse,
+        )
+        .when(same)
+        .when(in_text),
+    ]
+}
+
+fn protocol() -> Vec<Fault> {
+    let sent = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.protocol.name);
+    let is = move |wanted: &'static str| {
+        move |scene: &Scene, seen: &Seen| sent(scene, seen).as_deref() == Some(wanted)
+    };
+    let unlisted = move |scene: &Scene, seen: &Seen| {
+        sent(scene, seen)
+            .is_some_and(|sent| !scene.contract.extract.protocols.contains(&sent) && sent != "https")
+    };
+    let ignored = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.protocol.name);
+    let other = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        if let Some(last) = extract.protocols.last() {
+            seen.set_param(&extract.protocol.name, last);
+        }
+    };
+    vec![
+        Fault::request("extract.protocol/https-as-http", "https means http.", ignored).when(is("https")),
+        Fault::request("extract.protocol/https-as-socks5", "https means socks5.", other).when(is("https")),
+        Fault::request("extract.protocol/https-in-text", "https means http in text.", ignored)
+            .when(is("https"))
+            .when(in_text),
+        Fault::request("extract.protocol/https-by-header", "https means http with X-API-Key.", ignored)
+            .when(is("https"))
+            .when(by_header),
+        Fault::request("extract.protocol/https-by-bearer", "https means http with a bearer token.", ignored)
+            .when(is("https"))
+            .when(by_bearer),
+        Fault::request("extract.protocol/socks5h", "socks5h means socks5.", other).when(is("socks5h")),
+        Fault::request("extract.protocol/socks4", "socks4 is a protocol.", other).when(is("socks4")),
+        Fault::request("extract.protocol/socks", "socks means socks5.", other).when(is("socks")),
+        Fault::request("extract.protocol/unlisted", "An unknown protocol means the default.", ignored)
+            .when(unlisted),
+        Fault::request(
+            "extract.protocol/beginnings-compared",
+            "A protocol may have more behind it.",
+            ignored,
+        )
+        .when(unlisted)
+        .when(move |scene, seen| {
+            let sent = sent(scene, seen).unwrap_or_default();
+            scene.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
+        }),
+        Fault::request("extract.protocol/default-refused", "The default may not be named.", Scene::refuse)
+            .when(is("http")),
+        Fault::reply(
+            "extract.protocol/unlisted-breaks",
+            "An unknown protocol breaks the service.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"code": 50001, "message": "internal error"}));
+            },
+        )
+        .when(unlisted),
+    ]
+}
+
+fn form() -> Vec<Fault> {
+    let name = |scene: &Scene| scene.contract.extract.return_type.name.clone();
+    let sent = move |scene: &Scene, seen: &Seen| seen.param(&name(scene));
+    let absent = move |scene: &Scene, seen: &Seen| sent(scene, seen).is_none();
+    let unlisted = move |scene: &Scene, seen: &Seen| {
+        let extract = &scene.contract.extract;
+        sent(scene, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
+    };
+    let as_json = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        seen.set_param(&extract.return_type.name, &extract.json);
+    };
+    let as_text = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        seen.set_param(&extract.return_type.name, &extract.text);
+    };
+    let json_by_name =
+        move |scene: &Scene, seen: &Seen| sent(scene, seen).as_ref() == Some(&scene.contract.extract.json);
+    vec![
+        Fault::request("extract.return-type/text-is-json", "txt gives JSON.", as_json).when(in_text),
+        Fault::request(
+            "extract.return-type/text-is-json-other-protocol",
+            "txt gives JSON for the other protocol.",
+            as_json,
+        )
+        .when(in_text)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.return-type/text-is-json-with-request-id",
+            "txt gives JSON with a request id.",
+            as_json,
+        )
+        .when(in_text)
+        .when(with_request_id),
+        Fault::request(
+            "extract.return-type/text-is-json-when-scarce",
+            "A partial result is JSON even in text.",
+            as_json,
+        )
+        .when(in_text)
+        .when(of_scarce_region),
+        Fault::request("extract.return-type/text-refused", "txt is refused.", Scene::refuse).when(in_text),
+        Fault::request("extract.return-type/json-is-text", "json gives text.", as_text).when(json_by_name),
+        Fault::request("extract.return-type/json-refused", "json may not be named.", Scene::refuse)
+            .when(json_by_name),
+        Fault::request("extract.return-type/default-is-text", "Without return_type text comes.", as_text)
+            .when(absent),
+        Fault::request("extract.return-type/required", "return_type must be sent.", Scene::refuse)
+            .when(absent),
+        Fault::request("extract.return-type/unlisted-is-json", "An unknown return_type means json.", as_json)
+            .when(unlisted),
+        Fault::request("extract.return-type/unlisted-is-text", "An unknown return_type means txt.", as_text)
+            .when(unlisted),
+        Fault::request("extract.return-type/xml", "xml is taken.", as_json)
+            .when(move |scene, seen| sent(scene, seen).as_deref() == Some("xml")),
+        Fault::request("extract.return-type/text-by-another-name", "text is taken for txt.", as_text)
+            .when(move |scene, seen| sent(scene, seen).as_deref() == Some("text")),
+        Fault::reply(
+            "extract.return-type/text-in-json",
+            "txt gives the text as a JSON string in an envelope.",
+            |scene, seen, reply| {
+                if scene.accepted(seen, reply) {
+                    let text = String::from_utf8_lossy(&reply.body).into_owned();
+                    reply.set_json(&json!({"code": 0, "success": true, "msg": "ok", "data": text}));
+                    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                }
+            },
+        )
+        .when(in_text),
+    ]
+}
+
+fn regions(scene: &Scene, seen: &Seen) -> Option<String> {
+    seen.param(&scene.contract.extract.regions.name)
+}
+
+fn country(scene: &Scene, seen: &Seen) -> Option<String> {
+    seen.param(&scene.contract.extract.country.name)
+}
+
+fn default(scene: &Scene) -> Option<&str> {
+    scene.contract.extract.regions.schema.default.as_ref()?.as_str()
+}
+
+fn set_region(scene: &Scene, seen: &mut Seen, region: Option<&str>) {
+    if let Some(region) = region {
+        seen.set_param(&scene.contract.extract.regions.name, region);
+    }
+}

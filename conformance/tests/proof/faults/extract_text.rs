@@ -1,0 +1,341 @@
+//! Faults in plain-text answers and their separators.
+
+use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
+use super::separator;
+use crate::fault::{Fault, Scene};
+use crate::proxy::{Reply, Seen};
+
+/// All of them.
+pub fn faults() -> Vec<Fault> {
+    [named(), custom(), range(), required(), length()].into_iter().flatten().collect()
+}
+
+fn named() -> Vec<Fault> {
+    let wrong = |id, breaks, text: &'static str, instead: &'static str| {
+        Fault::reply(id, breaks, move |scene, seen, reply| rejoin(scene, seen, reply, instead))
+            .when(in_text)
+            .when(move |scene, seen| !is_custom(scene, seen) && separator(scene, seen) == text)
+    };
+    let absent = |scene: &Scene, seen: &Seen| lb(scene, seen).is_none();
+    vec![
+        wrong("extract.separator/crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
+        wrong("extract.separator/crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
+        wrong("extract.separator/crlf-turned", "CRLF comes as LF and CR.", "\r\n", "\n\r"),
+        wrong("extract.separator/crlf-twice", "CRLF comes twice.", "\r\n", "\r\n\r\n"),
+        wrong("extract.separator/br-as-html", "The text /br comes as an HTML tag.", "/br", "<br/>"),
+        wrong("extract.separator/br-in-capitals", "The text /br comes in capitals.", "/br", "/BR"),
+        wrong("extract.separator/br-with-break", "The text /br is followed by a line break.", "/br", "/br\n"),
+        wrong("extract.separator/br-as-break", "The text /br comes as a line break.", "/br", "\r\n"),
+        wrong("extract.separator/cr-as-lf", "CR comes as LF.", "\r", "\n"),
+        wrong("extract.separator/cr-as-crlf", "CR comes as CRLF.", "\r", "\r\n"),
+        wrong("extract.separator/lf-as-crlf", "LF comes as CRLF.", "\n", "\r\n"),
+        wrong("extract.separator/lf-as-cr", "LF comes as CR.", "\n", "\r"),
+        wrong("extract.separator/tab-as-spaces", "TAB comes as spaces.", "\t", "    "),
+        wrong("extract.separator/tab-as-escape", "TAB comes as a backslash and a t.", "\t", "\\t"),
+        wrong(
+            "extract.separator/tab-as-spaces-other-protocol",
+            "TAB comes as a space for the other protocol.",
+            "\t",
+            " ",
+        )
+        .when(with_other_protocol),
+        wrong("extract.separator/lf-as-crlf-by-header", "LF comes as CRLF with X-API-Key.", "\n", "\r\n")
+            .when(by_header),
+        wrong("extract.separator/default-as-lf", "Without lb entries are separated by LF.", "\r\n", "\n")
+            .when(absent),
+        wrong(
+            "extract.separator/default-as-comma",
+            "Without lb entries are separated by a comma.",
+            "\r\n",
+            ",",
+        )
+        .when(absent),
+        wrong("extract.separator/named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
+            .when(move |scene, seen| !absent(scene, seen)),
+        Fault::reply(
+            "extract.separator/first-only",
+            "Only the first separator is the one asked for.",
+            |scene, seen, reply| {
+                let text = String::from_utf8_lossy(&reply.body).into_owned();
+                let separator = separator(scene, seen);
+                if let Some((first, rest)) = text.split_once(&separator) {
+                    reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
+                }
+            },
+        )
+        .when(in_text),
+        Fault::reply(
+            "extract.separator/last-missing",
+            "The last two entries are not separated.",
+            |scene, seen, reply| {
+                let text = String::from_utf8_lossy(&reply.body).into_owned();
+                if let Some((before, last)) = text.rsplit_once(&separator(scene, seen)) {
+                    reply.body = format!("{before}{last}").into();
+                }
+            },
+        )
+        .when(in_text),
+        Fault::reply(
+            "extract.separator/not-when-scarce",
+            "A partial result is separated by LF whatever was asked for.",
+            |scene, seen, reply| {
+                rejoin(scene, seen, reply, "\n");
+            },
+        )
+        .when(in_text)
+        .when(of_scarce_region),
+    ]
+}
+
+fn custom() -> Vec<Fault> {
+    let changed = |id, breaks, how: fn(&str) -> String| {
+        Fault::reply(id, breaks, move |scene, seen, reply| {
+            let instead = how(&separator(scene, seen));
+            rejoin(scene, seen, reply, &instead);
+        })
+        .when(in_text)
+        .when(is_custom)
+    };
+    vec![
+        changed("extract.separator/custom-as-default", "The value of sb is not looked at.", |_| {
+            "\r\n".to_owned()
+        }),
+        changed("extract.separator/custom-trimmed", "Spaces around the value of sb are lost.", |text| {
+            text.trim().to_owned()
+        }),
+        changed("extract.separator/custom-ascii", "Wide characters of sb become question marks.", |text| {
+            text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
+        }),
+        changed(
+            "extract.separator/custom-basic-plane",
+            "Characters of sb beyond 16 bits are lost.",
+            |text| text.chars().filter(|c| u32::from(*c) <= 0xffff).collect(),
+        ),
+        changed(
+            "extract.separator/custom-twice-encoded",
+            "Wide characters of sb come encoded twice.",
+            |text| text.bytes().map(char::from).collect(),
+        ),
+        changed(
+            "extract.separator/custom-first-character",
+            "Only the first character of sb is used.",
+            |text| text.chars().take(1).collect(),
+        ),
+        changed("extract.separator/custom-plus", "A plus in sb becomes a space.", |text| {
+            text.replace('+', " ")
+        }),
+        changed("extract.separator/custom-percent", "A percent sign in sb is lost.", |text| {
+            text.replace('%', "")
+        }),
+        changed("extract.separator/custom-html", "An ampersand in sb is escaped for HTML.", |text| {
+            text.replace('&', "&amp;")
+        }),
+        changed("extract.separator/custom-reference", "A dollar in sb is read as a reference.", |text| {
+            text.replace("$1", "")
+        }),
+        changed(
+            "extract.separator/custom-with-break",
+            "The value of sb is followed by a line break.",
+            |text| format!("{text}\n"),
+        ),
+        changed(
+            "extract.separator/custom-lower-case",
+            "Capitals in sb come as small letters.",
+            str::to_lowercase,
+        ),
+    ]
+}
+
+fn range() -> Vec<Fault> {
+    let number = |scene: &Scene, seen: &Seen| lb(scene, seen).and_then(|lb| lb.parse::<i64>().ok());
+    let listed = |scene: &Scene, seen: &Seen| {
+        lb(scene, seen)
+            .is_none_or(|lb| scene.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
+    };
+    let codes = |scene: &Scene| {
+        let values = scene.contract.extract.lb.schema.values.iter();
+        values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
+    };
+    let below = move |scene: &Scene, seen: &Seen| {
+        number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb < *code))
+    };
+    let above = move |scene: &Scene, seen: &Seen| {
+        number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb > *code))
+    };
+    let default = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.lb.name);
+    vec![
+        Fault::request("extract.separator-range/below", "An lb below the list means the default.", default)
+            .when(below),
+        Fault::request("extract.separator-range/above", "An lb above the list means the default.", default)
+            .when(above),
+        Fault::request(
+            "extract.separator-range/unlisted",
+            "An lb outside the list means the default.",
+            default,
+        )
+        .when(move |scene, seen| !listed(scene, seen)),
+        Fault::request("extract.separator-range/negative", "A negative lb means the default.", default)
+            .when(move |scene, seen| number(scene, seen).is_some_and(|lb| lb < 0)),
+        Fault::request("extract.separator-range/word", "An lb that is no number means the default.", default)
+            .when(move |scene, seen| lb(scene, seen).is_some() && number(scene, seen).is_none()),
+        Fault::request(
+            "extract.separator-range/above-other-protocol",
+            "An lb above the list means the default for the other protocol.",
+            default,
+        )
+        .when(above)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.separator-range/two-digits",
+            "Only the first digit of lb counts.",
+            move |scene, seen| {
+                if let Some(lb) = lb(scene, seen).filter(|lb| lb.len() > 1) {
+                    seen.set_param(&scene.contract.extract.lb.name, &lb[..1]);
+                }
+            },
+        ),
+        Fault::request(
+            "extract.separator-range/listed-refused",
+            "The last listed lb is refused.",
+            Scene::refuse,
+        )
+        .when(is_custom),
+        Fault::reply(
+            "extract.separator-range/breaks",
+            "An lb outside the list breaks the service.",
+            |_, _, reply| {
+                *reply = Reply::json_with(
+                    500,
+                    &serde_json::json!({"code": 50001, "message": "index out of range"}),
+                );
+            },
+        )
+        .when(above),
+    ]
+}
+
+fn required() -> Vec<Fault> {
+    let sb = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.sb.name);
+    let absent = move |scene: &Scene, seen: &Seen| is_custom(scene, seen) && sb(scene, seen).is_none();
+    let empty =
+        move |scene: &Scene, seen: &Seen| is_custom(scene, seen) && sb(scene, seen).as_deref() == Some("");
+    let default = |scene: &Scene, seen: &mut Seen| {
+        seen.drop_param(&scene.contract.extract.lb.name);
+        seen.drop_param(&scene.contract.extract.sb.name);
+    };
+    let several = |scene: &Scene, seen: &Seen| num(scene, seen).is_some_and(|num| num > 1);
+    vec![
+        Fault::request("extract.sb-required/absent", "Without sb the default separator is used.", default)
+            .when(absent),
+        Fault::request(
+            "extract.sb-required/empty",
+            "With an empty sb the default separator is used.",
+            default,
+        )
+        .when(empty),
+        Fault::request(
+            "extract.sb-required/absent-other-protocol",
+            "sb may be absent for the other protocol.",
+            default,
+        )
+        .when(absent)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.sb-required/absent-for-several",
+            "sb may be absent when several are asked for.",
+            default,
+        )
+        .when(absent)
+        .when(several),
+        Fault::request(
+            "extract.sb-required/absent-for-one",
+            "sb may be absent when there is nothing to separate.",
+            default,
+        )
+        .when(absent)
+        .when(move |scene, seen| !several(scene, seen)),
+        Fault::request(
+            "extract.sb-required/empty-for-several",
+            "sb may be empty when several are asked for.",
+            default,
+        )
+        .when(empty)
+        .when(several),
+        Fault::reply(
+            "extract.sb-required/absent-breaks",
+            "An absent sb breaks the service.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &serde_json::json!({"code": 50001, "message": "null"}));
+            },
+        )
+        .when(absent),
+    ]
+}
+
+fn length() -> Vec<Fault> {
+    let sb = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.sb.name).unwrap_or_default();
+    let limit = |scene: &Scene| scene.contract.extract.separator_bytes;
+    let cut = move |scene: &Scene, seen: &mut Seen| {
+        let mut sb = sb(scene, seen);
+        while sb.len() > limit(scene) {
+            sb.pop();
+        }
+        seen.set_param(&scene.contract.extract.sb.name, &sb);
+    };
+    let over = move |scene: &Scene, seen: &Seen| sb(scene, seen).len() > limit(scene);
+    let wide = move |scene: &Scene, seen: &Seen| !sb(scene, seen).is_ascii();
+    vec![
+        Fault::request("extract.sb-length/cut", "An sb that is too long is cut.", cut).when(over),
+        Fault::request("extract.sb-length/one-more", "The limit is one byte too high.", cut)
+            .when(move |scene, seen| sb(scene, seen).len() == limit(scene) + 1),
+        Fault::request("extract.sb-length/one-more-ascii", "The limit is one byte too high for ASCII.", cut)
+            .when(over)
+            .when(move |scene, seen| !wide(scene, seen)),
+        Fault::request("extract.sb-length/characters", "Characters are counted, not bytes.", cut)
+            .when(over)
+            .when(move |scene, seen| sb(scene, seen).chars().count() <= limit(scene)),
+        Fault::request("extract.sb-length/utf-16", "Units of UTF-16 are counted, not bytes.", cut)
+            .when(over)
+            .when(move |scene, seen| sb(scene, seen).encode_utf16().count() <= limit(scene)),
+        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Scene::refuse)
+            .when(move |scene, seen| sb(scene, seen).len() == limit(scene)),
+        Fault::request(
+            "extract.sb-length/longest-wide-refused",
+            "The longest sb is refused when it has wide characters.",
+            Scene::refuse,
+        )
+        .when(move |scene, seen| sb(scene, seen).len() == limit(scene))
+        .when(wide),
+        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Scene::refuse)
+            .when(move |scene, seen| {
+                sb(scene, seen)
+                    .bytes()
+                    .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
+                    .sum::<usize>()
+                    > limit(scene)
+            }),
+        Fault::reply(
+            "extract.sb-length/breaks",
+            "An sb that is too long breaks the service.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &serde_json::json!({"code": 50001, "message": "buffer"}));
+            },
+        )
+        .when(over),
+    ]
+}
+
+fn lb(scene: &Scene, seen: &Seen) -> Option<String> {
+    seen.param(&scene.contract.extract.lb.name)
+}
+
+fn is_custom(scene: &Scene, seen: &Seen) -> bool {
+    lb(scene, seen).as_ref() == Some(&scene.contract.extract.custom_separator)
+}
+
+fn rejoin(scene: &Scene, seen: &Seen, reply: &mut Reply, instead: &str) {
+    if scene.accepted(seen, reply) {
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        reply.body = text.replace(&separator(scene, seen), instead).into();
+    }
+}

@@ -1,0 +1,184 @@
+//! What searches ask for, and small changes to them and to their results, for tables to be made of.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+
+use sallyport_conformance::contract::{Property, Search};
+use serde_json::{Map, Value, json};
+
+use crate::fault::Scene;
+use crate::proxy::Seen;
+
+/// Which property of the body.
+pub type Which = fn(&Search) -> &Property;
+
+/// An address that nobody has.
+pub const NOBODY: &str = "203.0.113.251";
+
+/// The items of `ips` that are texts.
+pub fn ips(scene: &Scene, seen: &Seen) -> Vec<String> {
+    let ips = seen.json()[&scene.contract.search.ips.name].clone();
+    ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// Changes the items of `ips`, when it is a list.
+pub fn edit_ips(scene: &Scene, seen: &mut Seen, how: impl FnOnce(&mut Vec<Value>)) {
+    let name = &scene.contract.search.ips.name;
+    seen.edit(|body| {
+        if let Some(Value::Array(items)) = body.get_mut(name) {
+            how(items);
+        }
+    });
+}
+
+/// Replaces each item that is a text by what `how` makes of it and its place.
+pub fn map_ips(scene: &Scene, seen: &mut Seen, how: impl Fn(usize, &str) -> String) {
+    edit_ips(scene, seen, |items| {
+        for (place, item) in items.iter_mut().enumerate() {
+            if let Some(text) = item.as_str() {
+                *item = how(place, text).into();
+            }
+        }
+    });
+}
+
+/// How many items there are.
+pub fn count(scene: &Scene, seen: &Seen) -> usize {
+    seen.json()[&scene.contract.search.ips.name].as_array().map_or(0, Vec::len)
+}
+
+/// How many different items there are, by text.
+pub fn distinct(scene: &Scene, seen: &Seen) -> usize {
+    ips(scene, seen).into_iter().collect::<HashSet<_>>().len()
+}
+
+/// An item without its port, when it has one.
+pub fn bare(item: &str) -> String {
+    item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())
+}
+
+/// Whether an item has a port.
+pub fn has_port(item: &str) -> bool {
+    item.parse::<SocketAddr>().is_ok()
+}
+
+/// Whether an item is an IPv6 address, with or without port.
+pub fn is_v6(item: &str) -> bool {
+    bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
+}
+
+/// The value of a property, when it is sent and not null.
+pub fn value(scene: &Scene, seen: &Seen, which: Which) -> Option<Value> {
+    let value = seen.json().get(&which(&scene.contract.search).name).cloned();
+    value.filter(|value| !value.is_null())
+}
+
+/// A property is sent and not null.
+pub fn asks(which: Which) -> impl Fn(&Scene, &Seen) -> bool + Send + Sync {
+    move |scene, seen| value(scene, seen, which).is_some()
+}
+
+/// Takes a property out of the request.
+pub fn ignore(which: Which) -> impl Fn(&Scene, &mut Seen) + Send + Sync {
+    move |scene, seen| {
+        let name = &which(&scene.contract.search).name;
+        seen.edit(|body| {
+            body.shift_remove(name);
+        });
+    }
+}
+
+/// Gives a property another value.
+pub fn put(scene: &Scene, seen: &mut Seen, which: Which, value: impl Into<Value>) {
+    let name = which(&scene.contract.search).name.clone();
+    seen.edit(|body| {
+        body.insert(name, value.into());
+    });
+}
+
+/// How many filters are sent.
+pub fn filters(scene: &Scene, seen: &Seen) -> usize {
+    FILTERS.iter().filter(|which| value(scene, seen, **which).is_some()).count()
+}
+
+/// Every filter.
+pub const FILTERS: [Which; 7] = [
+    |search| &search.order_no,
+    |search| &search.group_id,
+    |search| &search.country_code,
+    |search| &search.city_code,
+    |search| &search.status,
+    |search| &search.activated_from,
+    |search| &search.activated_to,
+];
+
+/// The page that is asked for.
+pub fn page(scene: &Scene, seen: &Seen) -> i64 {
+    let search = &scene.contract.search;
+    value(scene, seen, |search| &search.page).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+}
+
+/// The page size that is asked for.
+pub fn page_size(scene: &Scene, seen: &Seen) -> i64 {
+    let size = value(scene, seen, |search| &search.page_size).and_then(|size| size.as_i64());
+    size.unwrap_or(scene.contract.search.default_page_size)
+}
+
+/// A page after the first is asked for.
+pub fn later_page(scene: &Scene, seen: &Seen) -> bool {
+    page(scene, seen) > *scene.contract.search.pages.start()
+}
+
+/// The instances of an answer.
+pub fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
+    body.pointer_mut("/data/items")?.as_array_mut()
+}
+
+/// The total of an answer.
+pub fn total(body: &Value) -> i64 {
+    body["data"]["total"].as_i64().unwrap_or_default()
+}
+
+/// Loses instances, and does not count them either.
+pub fn lose(
+    lost: impl Fn(&Scene, &Seen, &Value) -> bool + Send + Sync,
+) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    move |scene, seen, body| {
+        let Some(found) = items(body) else { return };
+        let before = found.len();
+        found.retain(|item| !lost(scene, seen, item));
+        let fewer = i64::try_from(before - found.len()).unwrap_or_default();
+        body["data"]["total"] = json!(total(body) - fewer);
+    }
+}
+
+/// Changes the list of instances.
+pub fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    move |_, _, body| {
+        if let Some(items) = items(body) {
+            how(items);
+        }
+    }
+}
+
+/// Changes the total by means of the request and what came.
+pub fn recount(
+    how: impl Fn(&Scene, &Seen, i64, i64) -> i64 + Send + Sync,
+) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    move |scene, seen, body| {
+        let came = items(body).map_or(0, |items| i64::try_from(items.len()).unwrap_or_default());
+        body["data"]["total"] = json!(how(scene, seen, total(body), came));
+    }
+}
+
+/// The address of an instance is IPv6.
+pub fn of_v6(item: &Value) -> bool {
+    item["ip"].as_str().is_some_and(is_v6)
+}
+
+/// A body that is in order and finds nothing.
+pub fn plain(scene: &Scene) -> Value {
+    let mut body = Map::new();
+    body.insert(scene.contract.search.ips.name.clone(), json!([NOBODY]));
+    Value::Object(body)
+}

@@ -1,0 +1,21 @@
+//! The conforming variations, by what they decide.
+
+mod accounts;
+mod extract;
+mod http;
+mod refusals;
+mod search;
+
+use crate::variation::Variation;
+
+/// Every variation.
+pub fn all() -> Vec<Variation> {
+    let tables = [
+        accounts::variations,
+        extract::variations,
+        http::variations,
+        refusals::variations,
+        search::variations,
+    ];
+    tables.into_iter().flat_map(|variations| variations()).collect()
+}
