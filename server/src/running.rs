@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
+use dropshot::{BuildError, ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
 
 use crate::{
     domain::service::Service,
@@ -34,15 +34,15 @@ impl Config {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be had.
-    #[error("expected to listen on {address}, but {reason}; choose another address or stop what holds it")]
+    #[error("expected to listen on {address}, but: {reason}; choose another address or stop what holds it")]
     Listen {
         /// The address.
         address: SocketAddr,
         /// What the system says.
-        reason: String,
+        reason: std::io::Error,
     },
-    /// The endpoints do not fit together. The generator prevents that.
-    #[error("the API cannot be served: {0}")]
+    /// The endpoints do not fit together. The generator is there to prevent that.
+    #[error("expected endpoints that fit together, but: {0}; this is a fault of the program")]
     Api(String),
 }
 
@@ -55,6 +55,9 @@ pub struct Running {
 ///
 /// # Errors
 /// The address cannot be had.
+///
+/// # Panics
+/// Outside a Tokio runtime, as everything of Tokio.
 pub fn start(config: Config) -> Result<Running, StartError> {
     let Config { listen, store, body_timeout } = config;
     let api = handlers::api().map_err(StartError::Api)?;
@@ -67,10 +70,13 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    let server = ServerBuilder::new(api, context, log::logger())
-        .config(dropshot)
-        .start()
-        .map_err(|error| StartError::Listen { address: listen, reason: error.to_string() })?;
+    let server = ServerBuilder::new(api, context, log::logger()).config(dropshot).start().map_err(
+        |error| match error {
+            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
+            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
+            other => StartError::Api(other.to_string()),
+        },
+    )?;
     Ok(Running { server })
 }
 

@@ -38,8 +38,8 @@ pub async fn read(body: Body, headers: &HeaderMap, timeout: Duration, spot: Spot
     Json::parse(&bytes).map_err(|error| {
         // serde_json's words can repeat what came, so only the place is told.
         let came = Came::words(match (error.is_eof(), error.line(), error.column()) {
-            (true, ..) => "something that breaks off".to_owned(),
-            (false, line, column) => format!("something else at line {line}, column {column}"),
+            (true, ..) => "one that breaks off".to_owned(),
+            (false, line, column) => format!("one with a fault at line {line}, column {column}"),
         });
         spot.fault(
             Reason::MalformedBody,

@@ -130,6 +130,19 @@ pub struct Fault {
     pub came: Option<Came>,
 }
 
+impl Fault {
+    /// A name that is none of `known`; `what` says what has that name.
+    #[must_use]
+    pub fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
+        let expected = match nearest(name, known) {
+            Some(near) => format!("be known; did you mean `{near}`?"),
+            None => format!("be known; there are {}", known.join(", ")),
+        };
+        let place = format!("{what} {}", Came::text(name));
+        Self { reason: Reason::Unknown, place, clause: None, expected: expected.into(), came: None }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason: _, place, clause, expected, came } = self;
@@ -173,8 +186,7 @@ impl fmt::Display for Came {
 }
 
 /// The known name that a caller may have meant by `name`: it differs in letter case or in two letters at most.
-#[must_use]
-pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.chars().nth(EXCERPT).is_some() {
         return None;
     }

@@ -5,8 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{
-    catalogue::Reason,
-    fault::{At, Came, Fault, Spot, nearest},
+    fault::{At, Came, Fault, Spot},
     value::{FromJson, Tristate},
 };
 
@@ -126,11 +125,7 @@ impl Fields {
         };
         for (index, (name, _)) in fields.iter().enumerate() {
             if !known.contains(&name.as_str()) {
-                let expected = match nearest(name, known) {
-                    Some(near) => format!("have only known fields; did you mean `{near}`?"),
-                    None => format!("have only the fields {}", known.join(", ")),
-                };
-                return Err(spot.fault(Reason::Unknown, "type", expected, Some(Came::text(name))));
+                return Err(Fault::unknown("body field", name, known));
             }
             if fields.iter().take(index).any(|(earlier, _)| earlier == name) {
                 return Err(Spot::new(At::Field(name), &[]).repeated());
@@ -176,6 +171,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edge::catalogue::Reason;
 
     const BODY: Spot<'_> = Spot::new(At::Body, &[]);
 

@@ -9,6 +9,7 @@ use super::{
     call::Context,
     catalogue::Reason,
     received::Unread,
+    refused::Refused,
 };
 
 /// Methods that a path may be asked with. Dropshot itself refuses methods that HTTP does not know.
@@ -43,5 +44,7 @@ pub fn refuse_others<O: Operation>(
 }
 
 async fn refuse<O: Operation>(rqctx: RequestContext<Context>, _: Unread) -> Result<Answer<O>, O::Error> {
-    Ok(Answer::new(Err(Reason::MethodNotAllowed.into()), &rqctx.request_id))
+    let mut refused = Refused::from(Reason::MethodNotAllowed);
+    refused.message = format!("{} Use {}.", refused.message, O::ALLOW);
+    Ok(Answer::new(Err(refused), &rqctx.request_id))
 }

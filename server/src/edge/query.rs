@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     catalogue::Reason,
-    fault::{At, Came, Fault, Spot, nearest},
+    fault::{At, Fault, Spot},
     value::FromText,
 };
 
@@ -26,11 +26,7 @@ impl<'a> Query<'a> {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let name = decode(name, QUERY)?;
             if !known.contains(&name.as_ref()) {
-                let expected = match nearest(&name, known) {
-                    Some(near) => format!("have only known parameters; did you mean `{near}`?"),
-                    None => format!("have only the parameters {}", known.join(", ")),
-                };
-                return Err(QUERY.fault(Reason::Unknown, "type", expected, Some(Came::text(&name))));
+                return Err(Fault::unknown("query parameter", &name, known));
             }
             let spot = Spot::new(At::Parameter(&name), &[]);
             if pairs.iter().any(|(earlier, _)| *earlier == name) {

@@ -72,8 +72,7 @@ pub fn not_before<T: PartialOrd + ToString>(
 ) -> Result<(), Fault> {
     match (value, bound) {
         (Some(value), Some(bound)) if value < bound => {
-            let expected =
-                format!("not lie before `{name}`, which is {}; it must be later", bound.to_string());
+            let expected = format!("be `{name}`, {}, or later", bound.to_string());
             Err(spot.invalid("not-before", expected, Came::words(value.to_string())))
         }
         _ => Ok(()),

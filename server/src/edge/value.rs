@@ -75,3 +75,24 @@ impl FromJson for bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::fault::At;
+
+    const SPOT: Spot<'_> = Spot::new(At::Field("f"), &[]);
+
+    #[test]
+    fn truth_values_and_strings_are_not_mixed_up() {
+        assert_eq!((bool::from_text("true", SPOT), bool::from_text("false", SPOT)), (Ok(true), Ok(false)));
+        for bad in ["TRUE", "1", "yes", ""] {
+            assert!(bool::from_text(bad, SPOT).is_err(), "{bad}");
+        }
+        assert_eq!(bool::from_json(&Json::Bool(true), SPOT), Ok(true));
+        assert!(bool::from_json(&Json::String("true".into()), SPOT).is_err());
+        assert!(String::from_json(&Json::Bool(true), SPOT).is_err());
+        assert_eq!(String::from_json(&Json::String(" ".into()), SPOT), Ok(" ".to_owned()));
+        assert!(String::from_text("", SPOT).is_err());
+    }
+}
