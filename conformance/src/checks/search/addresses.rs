@@ -1,6 +1,6 @@
 //! Addresses that checks make up, all of ranges that are kept for documentation (RFC 3849, RFC 5737).
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
 /// Distinct IPv4 and IPv6 addresses, taking turns.
 pub(super) fn distinct(count: usize) -> Vec<String> {
@@ -17,6 +17,11 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
     (0..count).map(address).collect()
 }
 
+/// Distinct addresses that nobody has, for all that is known.
+pub(super) fn nobodys(count: u8) -> Vec<String> {
+    (0..count).map(|last| Ipv4Addr::new(203, 0, 113, u8::MAX - 1 - last).to_string()).collect()
+}
+
 /// One address with as many distinct ports, IPv4 and IPv6 taking turns.
 pub(super) fn ports(count: usize) -> Vec<String> {
     let item = |index: usize| {
@@ -30,6 +35,27 @@ pub(super) fn ports(count: usize) -> Vec<String> {
     (0..count).map(item).collect()
 }
 
+/// The same item with its IPv6 address written out in capitals; none for IPv4, which has one spelling.
+pub(super) fn respell(item: &str) -> Option<String> {
+    let write = |address: Ipv6Addr| {
+        let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
+        segments.join(":")
+    };
+    let with_port = |item: &str| {
+        let socket: SocketAddrV6 = item.parse().ok()?;
+        Some(format!("[{}]:{}", write(*socket.ip()), socket.port()))
+    };
+    item.parse().ok().map(write).or_else(|| with_port(item))
+}
+
+/// An address of the same family that nobody has, for all that is known.
+pub(super) fn unknown(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => Ipv4Addr::new(203, 0, 113, 249).into(),
+        IpAddr::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 0x249).into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -41,5 +67,15 @@ mod tests {
         for items in [distinct(1_001), ports(1_001)] {
             assert_eq!(items.iter().collect::<BTreeSet<_>>().len(), 1_001);
         }
+    }
+
+    #[test]
+    fn a_respelt_item_is_the_same_address() {
+        assert_eq!(respell("203.0.113.7"), None);
+        assert_eq!(respell("2001:db8::1").as_deref(), Some("2001:0DB8:0000:0000:0000:0000:0000:0001"));
+        assert_eq!(
+            respell("[2001:db8::1]:80").as_deref(),
+            Some("[2001:0DB8:0000:0000:0000:0000:0000:0001]:80")
+        );
     }
 }

@@ -1,5 +1,3 @@
-use std::net::Ipv6Addr;
-
 use super::addresses;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -23,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let full_ports = addresses::ports(most);
     let twice: Vec<_> = full.iter().chain(&full).cloned().collect();
     let respelled: Vec<_> =
-        full.iter().cloned().chain(full.iter().filter_map(|item| respell(item))).collect();
+        full.iter().cloned().chain(full.iter().filter_map(|item| addresses::respell(item))).collect();
     let allowed = [
         ("addresses", full.clone()),
         ("ports of two addresses", full_ports.clone()),
@@ -49,11 +47,4 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.refuses("search.ips-dedup-limit", &why, &good, &probe.search(items)).await?;
     }
     Ok(())
-}
-
-/// The same IPv6 address written out in capitals.
-fn respell(item: &str) -> Option<String> {
-    let address: Ipv6Addr = item.parse().ok()?;
-    let segments: Vec<_> = address.segments().iter().map(|segment| format!("{segment:04X}")).collect();
-    Some(segments.join(":"))
 }

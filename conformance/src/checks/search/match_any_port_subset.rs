@@ -1,8 +1,8 @@
-use std::collections::BTreeSet;
+use std::net::IpAddr;
 
-use super::page::{SAMPLE, whole};
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::relation::{Comparison, Survey, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -11,43 +11,30 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-any-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
+    cost: Cost::requests(16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let everything = probe.search(probe.own_addresses(SAMPLE));
-    let before = whole(probe, &everything).await?;
-    let addresses: BTreeSet<_> = before.instances.values().map(|instance| instance.ip).collect();
-    if addresses.is_empty() {
-        return Err(probe.skip("none of the account's addresses holds an instance"));
-    }
-    let mut differences = Vec::new();
-    for address in addresses.iter().take(MOST_ADDRESSES).chain(addresses.iter().rev().take(MOST_ADDRESSES)) {
-        let bare = address.to_string();
-        let found = whole(probe, &probe.search([bare.as_str()])).await?;
-        let ids: BTreeSet<i64> = found.instances.keys().copied().collect();
-        // The whole may have been found by items with ports, so it need not hold all instances of the address.
-        let of_address = before.instances.values().filter(|instance| instance.ip == *address);
-        let expected: BTreeSet<i64> = of_address.map(|instance| instance.id).collect();
-        let others: Vec<_> = found.instances.values().filter(|instance| instance.ip != *address).collect();
-        if !expected.is_subset(&ids) || !others.is_empty() {
-            differences.push((bare, expected, ids, found.exchanges));
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let (v6, v4): (Vec<_>, Vec<_>) = busiest(survey).into_iter().partition(|address| address.is_ipv6());
+    for address in v4.into_iter().take(MOST_OF_A_FAMILY).chain(v6.into_iter().take(MOST_OF_A_FAMILY)) {
+        let item = address.to_string();
+        let found =
+            read_accepted(probe, "search.match-any-port", &item, &probe.search([item.as_str()])).await?;
+        if let Some(found) = found {
+            let expected = survey.where_(|instance| instance.ip == address);
+            comparison.same("search.match-any-port", &item, &expected, &found);
         }
     }
-    if differences.is_empty() {
-        return Ok(());
-    }
-    if whole(probe, &everything).await?.instances != before.instances {
-        return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
-    }
-    for (item, expected, actual, exchanges) in differences {
-        let exchanges: Vec<_> = exchanges.iter().collect();
-        let expected = format!("{item} finds the instances of that address, {expected:?} among them");
-        probe.finding("search.match-any-port", &expected, &format!("it finds {actual:?}"), &exchanges);
-    }
-    Ok(())
+    comparison.conclude(probe).await
 }
 
-/// Addresses that are tried from either end of their order, so that both families have a share.
-const MOST_ADDRESSES: usize = 3;
+/// The surveyed addresses, those with most ports first.
+fn busiest(survey: &Survey) -> Vec<IpAddr> {
+    survey.values(|instance| Some(instance.ip))
+}
+
+/// Addresses of each family that are tried.
+const MOST_OF_A_FAMILY: usize = 5;

@@ -1,8 +1,6 @@
-use std::collections::BTreeSet;
-
-use super::page::{SAMPLE, whole};
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::relation::{Comparison, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -11,49 +9,35 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
+    cost: Cost::requests(24),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
-/// Distinct addresses with a port that are tried.
-const MOST_ITEMS: usize = 6;
-
-/// S(ip:port) is the part of S(ip) with that port, for a few addresses of each family. A repeated read of the whole
-/// shows that nothing moved meanwhile.
+/// S(ip:port) is the part of S(ip) with that port.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let everything = probe.search(probe.own_addresses(SAMPLE));
-    let before = whole(probe, &everything).await?;
-    let usable = before.instances.values().filter_map(|instance| Some((instance, instance.with_port()?)));
-    let (v6, v4): (Vec<_>, Vec<_>) = usable.partition(|(instance, _)| instance.ip.is_ipv6());
-    let chosen: Vec<_> =
-        v4.into_iter().take(MOST_ITEMS / 2).chain(v6.into_iter().take(MOST_ITEMS / 2)).collect();
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let usable =
+        survey.values(|instance| instance.with_port(search).map(|item| (instance.ip, item, instance.port)));
+    let (v6, v4): (Vec<_>, Vec<_>) = usable.into_iter().partition(|(ip, ..)| ip.is_ipv6());
+    let chosen: Vec<_> = spread(v4).chain(spread(v6)).collect();
     if chosen.is_empty() {
         return Err(probe.skip("none of the account's addresses holds an instance with a port"));
     }
-    let mut differences = Vec::new();
-    for (instance, item) in chosen {
-        let found = whole(probe, &probe.search([item.as_str()])).await?;
-        let expected: BTreeSet<i64> = before
-            .instances
-            .values()
-            .filter(|other| (other.ip, other.port) == (instance.ip, instance.port))
-            .map(|other| other.id)
-            .collect();
-        let actual: BTreeSet<i64> = found.instances.keys().copied().collect();
-        if expected != actual {
-            differences.push((item, expected, actual, found.exchanges));
+    for (ip, item, port) in chosen {
+        let found = read_accepted(probe, "search.match-port", &item, &probe.search([item.as_str()])).await?;
+        if let Some(found) = found {
+            let expected = survey.where_(|instance| (instance.ip, instance.port) == (ip, port));
+            comparison.same("search.match-port", &item, &expected, &found);
         }
     }
-    if differences.is_empty() {
-        return Ok(());
-    }
-    if whole(probe, &everything).await?.instances != before.instances {
-        return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
-    }
-    for (item, expected, actual, exchanges) in differences {
-        let exchanges: Vec<_> = exchanges.iter().collect();
-        let expected = format!("{item} finds the instances {expected:?}");
-        probe.finding("search.match-port", &expected, &format!("it finds {actual:?}"), &exchanges);
-    }
-    Ok(())
+    comparison.conclude(probe).await
+}
+
+/// A few, from the most frequent to the rarest.
+fn spread<T>(items: Vec<T>) -> impl Iterator<Item = T> {
+    const MOST: usize = 8;
+    let step = items.len().div_ceil(MOST).max(1);
+    items.into_iter().step_by(step)
 }

@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::relation::survey;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.echo",
@@ -9,26 +10,40 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.page", "search.page-size", "search.paging"],
     needs: &[],
-    cost: Cost::requests(4),
+    cost: Cost::requests(14),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
-    let plain = probe.any_search();
     let (page, size) = (&search.page.name, &search.page_size.name);
     let first = *search.pages.start();
     let sizes = [*search.page_sizes.start(), *search.page_sizes.end(), search.default_page_size + 1];
-    let accepted = probe.control(&plain).await?;
-    let defaults =
-        [("search.page", page, search.default_page), ("search.page-size", size, search.default_page_size)];
-    for (clause, name, expected) in defaults {
-        echo(probe, clause, &accepted, name, expected);
+    for plain in [probe.any_search(), probe.search([Probe::NOBODYS_ADDRESS])] {
+        let accepted = probe.control(&plain).await?;
+        let defaults = [
+            ("search.page", page, search.default_page),
+            ("search.page-size", size, search.default_page_size),
+        ];
+        for (clause, name, expected) in defaults {
+            echo(probe, clause, &accepted, name, expected);
+        }
+        for asked in sizes {
+            let accepted = probe.control(&plain.clone().field(page, first).field(size, asked)).await?;
+            echo(probe, "search.paging", &accepted, page, first);
+            echo(probe, "search.paging", &accepted, size, asked);
+        }
     }
-    for asked in sizes {
-        let accepted = probe.control(&plain.clone().field(page, first).field(size, asked)).await?;
-        echo(probe, "search.paging", &accepted, page, first);
-        echo(probe, "search.paging", &accepted, size, asked);
+    if probe.facts().own_addresses.is_empty() {
+        return Ok(());
+    }
+    let Ok(survey) = survey(probe).await else { return Ok(()) };
+    let size_asked = survey.page_size(3);
+    for number in survey.pages(search, size_asked) {
+        let request = survey.request.clone().field(page, number).field(size, size_asked);
+        let accepted = probe.control(&request).await?;
+        echo(probe, "search.paging", &accepted, page, number);
+        echo(probe, "search.paging", &accepted, size, size_asked);
     }
     Ok(())
 }

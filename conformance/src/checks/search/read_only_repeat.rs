@@ -1,36 +1,69 @@
-use super::page::{SAMPLE, whole};
+use serde_json::Value;
+
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::target::Fact;
+use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "search.read-only.repeat",
-    title: "a search repeated gives the same result, and leaves the groups as they are",
+    title: "searches change neither the instances nor the groups",
     operation: Some(OperationId::Search),
     clauses: &["search.read-only"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(7),
+    cost: Cost::requests(20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// What changes around each of several rounds of searches does so by them; what changes once may be an accident.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let request = probe.search(probe.own_addresses(SAMPLE));
-    let groups_before = probe.control(&probe.groups()).await?;
-    let before = whole(probe, &request).await?;
-    let middle = whole(probe, &request).await?;
-    let after = whole(probe, &request).await?;
-    let groups_after = probe.control(&probe.groups()).await?;
-    let exchanges: Vec<_> = before.exchanges.iter().chain(&after.exchanges).collect();
-    match (before.instances == middle.instances, middle.instances == after.instances) {
-        (true, true) => {}
-        // Every search changes the result: that is no accident.
-        (false, false) => {
-            probe.finding("search.read-only", "the same instances each time", "others each time", &exchanges)
+    let survey = survey(probe).await?;
+    let groups = probe.groups();
+    let mut states = vec![State::read(probe, survey, &groups).await?];
+    for _ in 0..ROUNDS {
+        for kind in [FilterKind::Status, FilterKind::Group, FilterKind::From] {
+            let filter = survey.candidates(kind).into_iter().take(1);
+            let request =
+                apply(&probe.contract().search, survey.request.clone(), &filter.collect::<Vec<_>>());
+            read(probe, &request).await?;
         }
-        _ => return Err(probe.inconclusive("the instances changed once while they were read: run it again")),
+        states.push(State::read(probe, survey, &groups).await?);
     }
-    if groups_before.answer.at("/data/items") != groups_after.answer.at("/data/items") {
-        return Err(probe.inconclusive("the groups changed meanwhile: run it again"));
+    let changed = |pair: &&[State]| {
+        pair[0].instances.instances != pair[1].instances.instances || pair[0].groups != pair[1].groups
+    };
+    let changes = states.windows(2).filter(changed).count();
+    if changes == 0 {
+        return Ok(());
     }
+    if changes < ROUNDS {
+        return Err(probe.inconclusive("the data changed once while it was read: run it again"));
+    }
+    let evidence: Vec<_> = states.iter().flat_map(|state| state.instances.evidence()).collect();
+    let expected = "the same instances and groups before and after searches";
+    let instances = states.windows(2).any(|pair| pair[0].instances.instances != pair[1].instances.instances);
+    let what = if instances { "instances" } else { "groups" };
+    probe.finding(
+        "search.read-only",
+        expected,
+        &format!("{what} change with each round of searches"),
+        &evidence,
+    );
     Ok(())
+}
+
+/// Rounds of searches.
+const ROUNDS: usize = 2;
+
+struct State {
+    instances: ResultSet,
+    groups: Option<Value>,
+}
+
+impl State {
+    async fn read(probe: &Probe<'_>, survey: &Survey, groups: &Request) -> Result<Self, Stop> {
+        let instances = read(probe, &survey.request).await?;
+        Ok(Self { instances, groups: probe.control(groups).await?.answer.at("/data/items").cloned() })
+    }
 }

@@ -1,0 +1,28 @@
+use super::instants;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, Filter, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.activated-range.own-instant",
+    title: "a bound on the instant of an activation includes it, on either side and on both",
+    operation: Some(OperationId::Search),
+    clauses: &["search.activated-range"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(36),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for time in instants::chosen(probe, survey)? {
+        for filters in
+            [&[Filter::From(time), Filter::To(time)][..], &[Filter::From(time)], &[Filter::To(time)]]
+        {
+            instants::judge(probe, &mut comparison, filters, ToString::to_string).await?;
+        }
+    }
+    comparison.conclude(probe).await
+}

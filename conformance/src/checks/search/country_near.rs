@@ -1,0 +1,42 @@
+use super::values;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Filter, read_unless_refused, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.country.near",
+    title: "a code that only resembles that of a country finds none of its instances",
+    operation: Some(OperationId::Search),
+    clauses: &["search.country"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(14),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    for code in survey.values(|instance| Some(instance.country.clone())).into_iter().take(MOST_CODES) {
+        for code in values::resembling(&code) {
+            let request = Filter::Country(code.clone()).on(search, survey.request.clone());
+            let what = format!("country {code}");
+            // An unknown code may be refused.
+            let found = read_unless_refused(probe, "search.country", &what, &request).await?;
+            let Some(found) = found else { continue };
+            let others = found
+                .instances
+                .values()
+                .filter(|instance| !(instance.country.eq_ignore_ascii_case(&code)))
+                .count();
+            if others > 0 {
+                let expected = format!("{what} finds no instance of another code");
+                probe.finding("search.country", &expected, &format!("{others} of them"), &found.evidence());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Codes that others are made from.
+const MOST_CODES: usize = 2;

@@ -1,0 +1,78 @@
+use serde_json::Value;
+
+use super::addresses;
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{FilterKind, survey};
+use crate::wire::{Answer, Exchange};
+
+pub(super) static CHECK: Check = Check {
+    id: "search.envelope.variety",
+    title: "every kind of success has the envelope, the headers and whole instances",
+    operation: Some(OperationId::Search),
+    clauses: &["search.envelope", "search.headers", "search.instance", "search.capabilities"],
+    needs: &[],
+    cost: Cost::requests(40),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+/// Brings about successes of every kind, which the schema check looks at. What a schema can't say is judged here.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let mut requests = vec![
+        probe.any_search(),
+        probe.search([Probe::NOBODYS_ADDRESS]),
+        probe.search(addresses::nobodys(3)),
+        probe.search(addresses::distinct(search.distinct_items)),
+    ];
+    let supplied = !probe.facts().own_addresses.is_empty();
+    if let (true, Ok(survey)) = (supplied, survey(probe).await) {
+        let size = survey.page_size(2);
+        let paged = survey.request.clone().field(&search.page_size.name, size);
+        requests.extend(survey.pages(search, size).map(|page| paged.clone().field(&search.page.name, page)));
+        requests.push(survey.request.clone().field(&search.page_size.name, *search.page_sizes.end()));
+        requests.push(survey.request.clone().field(&search.group_id.name, Value::Null));
+        requests.extend(survey.batches(search).into_iter().map(|batch| probe.search(batch.items)));
+        for kind in FilterKind::ALL {
+            let filters = survey.candidates(kind).into_iter().take(2);
+            requests.extend(filters.map(|filter| filter.on(search, survey.request.clone())));
+        }
+    }
+    for request in &requests {
+        let (exchange, judgement) = probe.send(request).await?;
+        match (&exchange.result, judgement) {
+            (Ok(answer), Judgement::Accepted) => judge(probe, answer, &exchange),
+            (_, Judgement::Muddled(what)) => {
+                let expected = "the HTTP status and the code of a success together";
+                probe.finding("search.envelope", expected, &what, &[&exchange]);
+            }
+            (_, judgement) => {
+                return Err(probe.inconclusive(&format!("a search was refused: {}", judgement.description())));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange) {
+    for violation in probe
+        .contract()
+        .search
+        .operation
+        .success
+        .violations(answer.json().unwrap_or(&Value::Null), |name| answer.header_values(name))
+    {
+        let clause = violation.clause.as_str();
+        if CHECK.clauses.contains(&clause) {
+            let expected = format!("an answer that fits the document at {}", violation.schema_path);
+            let actual = format!("at {}: {}", violation.instance_path, violation.message);
+            probe.finding(clause, &expected, &actual, &[exchange]);
+        }
+    }
+    if answer.header("x-request-id").is_some_and(|id| id.is_empty()) {
+        probe.finding("search.headers", "X-Request-Id with a value", "an empty one", &[exchange]);
+    }
+    if answer.at("/requestId").and_then(Value::as_str).is_some_and(str::is_empty) {
+        probe.finding("search.envelope", "a requestId to trace the request by", "an empty one", &[exchange]);
+    }
+}

@@ -1,0 +1,52 @@
+use serde_json::{Value, json};
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::Kind;
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.fields.types",
+    title: "a field of another JSON type is refused",
+    operation: Some(OperationId::Search),
+    clauses: &[
+        "search.order-number",
+        "search.group",
+        "search.country",
+        "search.city",
+        "search.status",
+        "search.page",
+        "search.page-size",
+        "search.activated-range",
+    ],
+    needs: &[],
+    cost: Cost::requests(32),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search();
+    for property in search.properties() {
+        // The list of addresses and its items have checks of their own.
+        let clause = property.citations.of("type").filter(|clause| CHECK.clauses.contains(clause));
+        let Some(clause) = clause else { continue };
+        for value in others(property.schema.kind) {
+            let why = format!("{} is {value}", property.name);
+            let bad = good.clone().field(&property.name, value);
+            probe.refuses(clause, &why, &good, &bad).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Values of other types. A number that stands in a string is not among them: some services read both alike.
+fn others(kind: Kind) -> Vec<Value> {
+    let same = |value: &Value| match kind {
+        Kind::Integer => value.is_number(),
+        Kind::String => value.is_string(),
+        Kind::Boolean => value.is_boolean(),
+        Kind::Array => value.is_array(),
+        Kind::Object => value.is_object(),
+    };
+    [json!(true), json!([1]), json!({"a": 1})].into_iter().filter(|value| !same(value)).collect()
+}

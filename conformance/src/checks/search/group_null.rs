@@ -1,0 +1,33 @@
+use serde_json::Value;
+
+use super::combination;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, FilterKind, apply, read_accepted, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.group.null",
+    title: "groupId null finds what a search without groupId finds",
+    operation: Some(OperationId::Search),
+    clauses: &["search.group"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(8),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let status = survey.candidates(FilterKind::Status);
+    for filters in [&[][..], status.get(..1).unwrap_or_default()] {
+        let request =
+            apply(search, survey.request.clone(), filters).field(&search.group_id.name, Value::Null);
+        let what = format!("groupId null {}", combination::describe(filters));
+        if let Some(found) = read_accepted(probe, "search.group", &what, &request).await? {
+            comparison.same("search.group", &what, &survey.admitted(filters), &found);
+        }
+    }
+    comparison.conclude(probe).await
+}

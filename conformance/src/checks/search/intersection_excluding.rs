@@ -1,0 +1,34 @@
+use std::collections::BTreeSet;
+
+use super::combination;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, apply, combinations, excluding, read_unless_refused, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.intersection.excluding",
+    title: "two filters of which each finds something, but nothing in common, find nothing",
+    operation: Some(OperationId::Search),
+    clauses: &["search.intersection"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(26),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for kinds in combinations(2) {
+        let Some(filters) = excluding(survey, &kinds) else { continue };
+        let request = apply(search, survey.request.clone(), &filters);
+        let what = combination::describe(&filters);
+        // A city outside the country may be refused: the contract does not say.
+        let found = read_unless_refused(probe, "search.intersection", &what, &request).await?;
+        if let Some(found) = found {
+            comparison.same("search.intersection", &what, &BTreeSet::new(), &found);
+        }
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,26 @@
+use super::combination;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, combinations, meeting, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.intersection.pairs",
+    title: "every two filters together find what both find",
+    operation: Some(OperationId::Search),
+    clauses: &["search.intersection"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(26),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let batch = survey.bare();
+    for kinds in combinations(2) {
+        let Some(filters) = meeting(survey, &kinds) else { continue };
+        combination::judge(probe, &mut comparison, &batch, &filters).await?;
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,27 @@
+use super::combination;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, combinations, meeting, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.intersection.triples",
+    title: "every three filters together find what all three find",
+    operation: Some(OperationId::Search),
+    clauses: &["search.intersection"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(40),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+/// The forms of the items take turns, so that triples meet addresses, ports and IPv6.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let batches = survey.batches(&probe.contract().search);
+    for (kinds, batch) in combinations(3).into_iter().zip(batches.iter().cycle()) {
+        let Some(filters) = meeting(survey, &kinds) else { continue };
+        combination::judge(probe, &mut comparison, batch, &filters).await?;
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,36 @@
+use super::addresses;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, read_accepted, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.ips-dedup-limit.repeats",
+    title: "repeating or respelling an item changes nothing",
+    operation: Some(OperationId::Search),
+    clauses: &["search.ips-dedup-limit", "search.total"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(10),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for batch in survey.batches(search) {
+        // The spelling that is known to match stands first: it is the one that is kept.
+        let respelled = batch.items.iter().filter_map(|item| addresses::respell(item));
+        let twice = batch.items.iter().cloned().chain(batch.items.iter().rev().cloned());
+        let spellings: Vec<_> = twice.clone().chain(respelled).collect();
+        for (what, items) in [("each twice", twice.collect()), ("each twice and respelled", spellings)] {
+            let what = format!("{}, {what},", batch.name);
+            let request = probe.search::<String>(items);
+            if let Some(found) = read_accepted(probe, "search.ips-dedup-limit", &what, &request).await? {
+                comparison.same("search.ips-dedup-limit", &what, &batch.ids, &found);
+                comparison.total("search.total", &what, batch.ids.len(), &found);
+            }
+        }
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,28 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, read_accepted, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.match-port.batches",
+    title: "a batch of items with ports finds exactly those addresses and ports",
+    operation: Some(OperationId::Search),
+    clauses: &["search.match-port", "search.match-any-port"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(8),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for batch in survey.batches(&probe.contract().search) {
+        let what = format!("a batch of {}", batch.name);
+        let reversed = batch.items.iter().rev().map(String::as_str);
+        if let Some(found) = read_accepted(probe, "search.match-port", &what, &probe.search(reversed)).await?
+        {
+            comparison.same("search.match-port", &what, &batch.ids, &found);
+        }
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,65 @@
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::contract::Search;
+use crate::relation::{Comparison, Survey, read_accepted, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.match-port.other-port",
+    title: "an item with a port that the address does not have finds nothing",
+    operation: Some(OperationId::Search),
+    clauses: &["search.match-port"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(20),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let mut all = Vec::new();
+    for wanted in [false, true] {
+        let addresses = survey.values(|instance| (instance.ip.is_ipv6() == wanted).then_some(instance.ip));
+        for address in addresses.into_iter().take(MOST_OF_A_FAMILY) {
+            for port in absent(survey, search, address) {
+                let item = SocketAddr::new(address, port).to_string();
+                let request = probe.search([item.as_str()]);
+                let found = read_accepted(probe, "search.match-port", &item, &request).await?;
+                if let Some(found) = found {
+                    comparison.same("search.match-port", &item, &BTreeSet::new(), &found);
+                }
+                all.push(item);
+            }
+        }
+    }
+    if let Some(found) =
+        read_accepted(probe, "search.match-port", "ports that are not held", &probe.search(all)).await?
+    {
+        comparison.same("search.match-port", "a batch of ports that are not held", &BTreeSet::new(), &found);
+    }
+    comparison.conclude(probe).await
+}
+
+/// Ports that the address does not have: next to one that it has, one that another address has, and the last.
+fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
+    let held: BTreeSet<i64> = survey
+        .instances
+        .values()
+        .filter(|instance| instance.ip == address)
+        .map(|instance| instance.port)
+        .collect();
+    let beside = held.iter().flat_map(|port| [port + 1, port - 1]);
+    let elsewhere = survey.values(|instance| Some(instance.port));
+    let wanted = |port: &i64| search.ports.contains(port) && !held.contains(port);
+    let first = beside.clone().find(wanted);
+    let other = elsewhere.into_iter().find(wanted);
+    let ports: BTreeSet<i64> = first.into_iter().chain(other).collect();
+    ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect()
+}
+
+/// Addresses of each family that are tried.
+const MOST_OF_A_FAMILY: usize = 3;

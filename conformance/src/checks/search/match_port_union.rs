@@ -1,0 +1,49 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, Instance, read_accepted, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.match-port.union",
+    title: "items with and without ports of one address find together what each finds",
+    operation: Some(OperationId::Search),
+    clauses: &["search.match-port", "search.match-any-port"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(16),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+/// An address with all of its ports, with some of them, with one twice, and beside itself without a port.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for wanted in [false, true] {
+        let address = survey.values(|instance| {
+            (instance.ip.is_ipv6() == wanted && instance.with_port(search).is_some()).then_some(instance.ip)
+        });
+        let Some(address) = address.first().copied() else { continue };
+        let of_address = |instance: &Instance| instance.ip == address;
+        let all = survey.where_(of_address);
+        let ported = survey.with_ports(search, "ports", of_address);
+        let Some((first, rest)) = ported.items.split_first() else { continue };
+        let bare = address.to_string();
+        let without_first = survey.where_(|instance| {
+            of_address(instance) && instance.with_port(search).is_some_and(|i| i != *first)
+        });
+        let cases = [
+            ("search.match-port", ported.items.clone(), ported.ids.clone()),
+            ("search.match-port", rest.to_vec(), without_first),
+            ("search.match-any-port", vec![first.clone(), bare.clone()], all.clone()),
+            ("search.match-any-port", vec![bare.clone(), first.clone()], all.clone()),
+            ("search.match-any-port", [&[bare], ported.items.as_slice()].concat(), all),
+        ];
+        for (clause, items, expected) in cases.into_iter().filter(|(_, items, _)| !items.is_empty()) {
+            let what = items.join(" and ");
+            if let Some(found) = read_accepted(probe, clause, &what, &probe.search(items)).await? {
+                comparison.same(clause, &what, &expected, &found);
+            }
+        }
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,27 @@
+use super::{addresses, likeness};
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::address_of;
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.no-reveal.refusals",
+    title: "a batch with a bad item is refused alike with foreign addresses and with addresses that nobody has",
+    operation: Some(OperationId::Search),
+    clauses: &["search.no-reveal"],
+    needs: &[Fact::ForeignAddresses],
+    cost: Cost::requests(12),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let foreign = probe.facts().foreign_addresses.iter().find_map(|item| Some(address_of(item)?.0));
+    let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses is one")) };
+    let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
+    for bad in ["203.0.113.0/24", "203.0.113.250:0"] {
+        let asked = |item: &str| probe.search([item, bad]);
+        let foreign = ("the foreign address", known.as_str(), &asked(&known));
+        likeness::judge(probe, "search.no-reveal", foreign, (&unknown, &asked(&unknown))).await?;
+    }
+    Ok(())
+}

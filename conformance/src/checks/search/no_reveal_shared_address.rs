@@ -1,0 +1,51 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::read;
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.no-reveal.shared-address",
+    title: "an address that two accounts hold shows to each its own instances only",
+    operation: Some(OperationId::Search),
+    clauses: &["search.no-reveal", "all.own-account"],
+    needs: &[Fact::SharedAddress, Fact::SecondToken],
+    cost: Cost::requests(6),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let facts = probe.facts();
+    let (Some(shared), Some(second)) = (&facts.shared_address, &facts.second_token) else {
+        return Err(probe.skip("no shared address, or no second token"));
+    };
+    let search = &probe.contract().search;
+    let request = probe.search([shared.as_str()]);
+    let other = request.clone().query(&search.api_key.name, second.expose());
+    let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
+    let both: Vec<_> = own.ids().intersection(&others.ids()).copied().collect();
+    let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
+    if !both.is_empty() {
+        let expected = "the instances of a shared address, to each account its own";
+        let actual = format!("both see {both:?}");
+        probe.finding("search.no-reveal", expected, &actual, &evidence);
+        probe.finding("all.own-account", expected, &actual, &evidence);
+    }
+    for (whose, found) in [("the account", &own), ("the second account", &others)] {
+        let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
+        if found.total() != counted {
+            let expected = format!("total {counted}, the instances of {whose} only");
+            probe.finding(
+                "search.no-reveal",
+                &expected,
+                &format!("total {}", found.total()),
+                &found.evidence(),
+            );
+        }
+    }
+    if own.instances.is_empty() || others.instances.is_empty() {
+        return Err(
+            probe.skip("one of the accounts holds nothing at the shared address: supply one that both hold")
+        );
+    }
+    Ok(())
+}

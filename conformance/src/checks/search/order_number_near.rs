@@ -1,0 +1,40 @@
+use super::values;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Filter, read_unless_refused, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.order-number.near",
+    title: "a number that only resembles that of an order finds none of its instances",
+    operation: Some(OperationId::Search),
+    clauses: &["search.order-number"],
+    needs: &[Fact::OwnAddresses, Fact::Orders],
+    cost: Cost::requests(16),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let orders = &probe.facts().orders;
+    let Some((number, held)) = survey.orders.iter().find(|(_, held)| !held.is_empty()) else {
+        return Err(probe.skip("none of the orders holds an instance at its addresses: supply some that do"));
+    };
+    let lower = number.to_lowercase();
+    let resembling =
+        values::resembling(number).into_iter().chain(Some(lower).filter(|lower| lower != number));
+    for near in resembling.filter(|near| orders.iter().all(|order| order.number != *near)) {
+        let what = format!("orderNo {near}, where {number} is one,");
+        let request = Filter::Order(near).on(search, survey.request.clone());
+        // An unknown order may be refused.
+        let found = read_unless_refused(probe, "search.order-number", &what, &request).await?;
+        let Some(found) = found else { continue };
+        let shared = found.ids().intersection(held).count();
+        if shared > 0 {
+            let expected = format!("{what} finds no instance of {number}");
+            probe.finding("search.order-number", &expected, &format!("{shared} of them"), &found.evidence());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, Page, page, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.page.default",
+    title: "without page the first page comes",
+    operation: Some(OperationId::Search),
+    clauses: &["search.page"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(8),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let size = survey.page_size(3);
+    let explicit = page(probe, &survey.request, search.default_page, size).await?;
+    let without = survey.request.clone().field(&search.page_size.name, size);
+    if let Some(accepted) = probe.accepts("search.page", "a search without page", &without).await? {
+        let default = Page::read(probe, accepted)?;
+        if default.ids() != explicit.ids() {
+            let expected =
+                format!("without page, what page {} holds: {:?}", search.default_page, explicit.ids());
+            let exchanges = [&explicit.exchange, &default.exchange];
+            comparison.differs("search.page", expected, format!("{:?}", default.ids()), &exchanges);
+        }
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,34 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, Page, page, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.page-size.default",
+    title: "without pageSize a page holds the default number of instances",
+    operation: Some(OperationId::Search),
+    clauses: &["search.page-size", "search.page"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(8),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let size = search.default_page_size;
+    for number in survey.pages(search, size).take(2) {
+        let explicit = page(probe, &survey.request, number, size).await?;
+        let without = survey.request.clone().field(&search.page.name, number);
+        let what = format!("page {number} without pageSize");
+        let Some(accepted) = probe.accepts("search.page-size", &what, &without).await? else { continue };
+        let default = Page::read(probe, accepted)?;
+        if default.ids() != explicit.ids() {
+            let expected = format!("{what} holds what it holds with {size}: {:?}", explicit.ids());
+            let exchanges = [&explicit.exchange, &default.exchange];
+            comparison.differs("search.page-size", expected, format!("{:?}", default.ids()), &exchanges);
+        }
+    }
+    comparison.conclude(probe).await
+}

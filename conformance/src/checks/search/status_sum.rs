@@ -1,0 +1,26 @@
+use super::values;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{Comparison, Filter, survey};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.status.sum",
+    title: "each status finds its own instances, and all of them together everything",
+    operation: Some(OperationId::Search),
+    clauses: &["search.status"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(20),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let every = search.statuses.iter().map(|status| Filter::Status(status.clone()));
+    for filter in every {
+        values::judge(probe, &mut comparison, "search.status", &filter).await?;
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,47 @@
+use super::combination;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::{
+    Batch, Comparison, Filter, FilterKind, Page, apply, combinations, meeting, page, survey,
+};
+use crate::target::Fact;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.total.filters",
+    title: "total counts what the filters leave, whatever the page",
+    operation: Some(OperationId::Search),
+    clauses: &["search.total"],
+    needs: &[Fact::OwnAddresses],
+    cost: Cost::requests(64),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+/// Pages of one instance: the total can't be mistaken for what is on them.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let batches = survey.batches(search);
+    let sets = [combinations(0), combinations(1), combinations(2)].concat();
+    let sets = sets.into_iter().chain([FilterKind::ALL[1..].to_vec()]);
+    for (kinds, batch) in sets.zip(batches.iter().cycle()) {
+        let Some(filters) = meeting(survey, &kinds) else { continue };
+        let expected = survey.admitted(&filters).intersection(&batch.ids).count();
+        let request = apply(search, probe.search(batch.items.clone()), &filters);
+        let first = page(probe, &request, *search.pages.start(), *search.page_sizes.start()).await?;
+        judge(&mut comparison, expected, &filters, batch, &first);
+        if expected > 1 {
+            let second = page(probe, &request, *search.pages.start() + 1, *search.page_sizes.start()).await?;
+            judge(&mut comparison, expected, &filters, batch, &second);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+fn judge(comparison: &mut Comparison<'_>, expected: usize, filters: &[Filter], batch: &Batch, page: &Page) {
+    if usize::try_from(page.total) != Ok(expected) {
+        let expected =
+            format!("total {expected} for {} among {}", combination::describe(filters), batch.name);
+        comparison.differs("search.total", expected, page.total.to_string(), &[&page.exchange]);
+    }
+}

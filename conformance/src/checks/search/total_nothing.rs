@@ -1,0 +1,33 @@
+use super::addresses;
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+use crate::relation::read;
+
+pub(super) static CHECK: Check = Check {
+    id: "search.total.nothing",
+    title: "total is 0 when nothing matches",
+    operation: Some(OperationId::Search),
+    clauses: &["search.total"],
+    needs: &[],
+    cost: Cost::requests(3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    for items in [addresses::nobodys(1), addresses::nobodys(7)] {
+        let found = read(probe, &probe.search(items)).await?;
+        if !found.instances.is_empty() {
+            return Err(probe.skip("an address that is kept for documentation holds an instance"));
+        }
+        if found.total() != 0 {
+            let actual = found.total().to_string();
+            probe.finding(
+                "search.total",
+                "total 0 for addresses that nobody has",
+                &actual,
+                &found.evidence(),
+            );
+        }
+    }
+    Ok(())
+}

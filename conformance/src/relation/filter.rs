@@ -1,0 +1,97 @@
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::Instance;
+use crate::contract::Search;
+use crate::wire::Request;
+
+/// What can be filtered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FilterKind {
+    Order,
+    Group,
+    Country,
+    City,
+    Status,
+    From,
+    To,
+}
+
+/// One filter of a search, with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Filter {
+    Order(String),
+    /// None for ungrouped instances.
+    Group(Option<i64>),
+    Country(String),
+    City(String),
+    Status(String),
+    From(Timestamp),
+    To(Timestamp),
+}
+
+impl FilterKind {
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Order, Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+}
+
+impl Filter {
+    /// What it filters by.
+    pub(crate) fn kind(&self) -> FilterKind {
+        match self {
+            Self::Order(_) => FilterKind::Order,
+            Self::Group(_) => FilterKind::Group,
+            Self::Country(_) => FilterKind::Country,
+            Self::City(_) => FilterKind::City,
+            Self::Status(_) => FilterKind::Status,
+            Self::From(_) => FilterKind::From,
+            Self::To(_) => FilterKind::To,
+        }
+    }
+
+    /// Adds the filter to a request.
+    pub(crate) fn on(&self, search: &Search, request: Request) -> Request {
+        match self {
+            Self::Order(number) => request.field(&search.order_no.name, number.as_str()),
+            Self::Group(group) => request.field(&search.group_id.name, group.unwrap_or(0)),
+            Self::Country(code) => request.field(&search.country_code.name, code.as_str()),
+            Self::City(code) => request.field(&search.city_code.name, code.as_str()),
+            Self::Status(status) => request.field(&search.status.name, status.as_str()),
+            Self::From(time) => request.field(&search.activated_from.name, time.to_string()),
+            Self::To(time) => request.field(&search.activated_to.name, time.to_string()),
+        }
+    }
+
+    /// Whether an instance passes. `orders` says which instances each order holds, for an instance does not show it.
+    pub(crate) fn admits(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
+        match self {
+            Self::Order(number) => orders.get(number).is_some_and(|held| held.contains(&instance.id)),
+            Self::Group(group) => instance.group == *group,
+            Self::Country(code) => instance.country == *code,
+            Self::City(code) => instance.city == *code,
+            Self::Status(status) => instance.status == *status,
+            Self::From(time) => instance.activated.is_some_and(|activated| activated >= *time),
+            Self::To(time) => instance.activated.is_some_and(|activated| activated <= *time),
+        }
+    }
+
+    /// As a reader would write it.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Order(number) => format!("orderNo={number}"),
+            Self::Group(group) => format!("groupId={}", group.unwrap_or(0)),
+            Self::Country(code) => format!("countryCode={code}"),
+            Self::City(code) => format!("cityCode={code}"),
+            Self::Status(status) => format!("status={status}"),
+            Self::From(time) => format!("activatedFrom={time}"),
+            Self::To(time) => format!("activatedTo={time}"),
+        }
+    }
+}
+
+/// Adds all filters to a request.
+pub(crate) fn apply(search: &Search, request: Request, filters: &[Filter]) -> Request {
+    filters.iter().fold(request, |request, filter| filter.on(search, request))
+}

@@ -1,0 +1,228 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Filter, FilterKind, Instance, address_of, read, read_unless_refused};
+use crate::check::{Probe, Stop};
+use crate::contract::Search;
+use crate::wire::Request;
+
+/// What the surveyed addresses hold. Read once in a run and shared by its checks.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// The search that it was read by.
+    pub(crate) request: Request,
+    /// The addresses, without ports.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// All that they hold, by id.
+    pub(crate) instances: BTreeMap<i64, Instance>,
+    /// Which of the instances belong to some of the orders that the tester supplied.
+    pub(crate) orders: BTreeMap<String, BTreeSet<i64>>,
+}
+
+/// Items of `ips`, and the instances that they find.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    pub(crate) name: &'static str,
+    pub(crate) items: Vec<String>,
+    pub(crate) ids: BTreeSet<i64>,
+}
+
+/// The survey of this run; reads it when no check has done so before.
+///
+/// # Errors
+/// Skip when no supplied address holds an instance.
+pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
+    let survey = probe.survey().get_or_try_init(|| Survey::read(probe)).await?;
+    if survey.instances.is_empty() {
+        return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
+    }
+    Ok(survey)
+}
+
+impl Survey {
+    /// Addresses that are surveyed: enough to see every kind, few enough for one page.
+    const MOST_ADDRESSES: usize = 64;
+    /// Orders that are looked into.
+    const MOST_ORDERS: usize = 3;
+    /// Addresses of each order that are surveyed for certain.
+    const OF_EACH_ORDER: usize = 8;
+    /// Filters of each kind that are tried in combinations.
+    const MOST_CANDIDATES: usize = 4;
+
+    async fn read(probe: &Probe<'_>) -> Result<Self, Stop> {
+        let search = &probe.contract().search;
+        let facts = probe.facts();
+        let ip = |item: &str| address_of(item).map(|(ip, _)| ip);
+        let chosen = facts.orders.iter().take(Self::MOST_ORDERS);
+        let of_orders = chosen.clone().flat_map(|order| order.addresses.iter().take(Self::OF_EACH_ORDER));
+        let own = probe.own_addresses(Self::MOST_ADDRESSES);
+        let mut seen = BTreeSet::new();
+        let addresses: Vec<IpAddr> = of_orders
+            .map(String::as_str)
+            .chain(own)
+            .filter_map(ip)
+            .filter(|ip| seen.insert(*ip))
+            .take(Self::MOST_ADDRESSES.min(search.distinct_items))
+            .collect();
+        if addresses.is_empty() {
+            return Err(probe.skip("none of the supplied addresses is one: supply IPv4 or IPv6 addresses"));
+        }
+        let request = probe.search(addresses.iter().map(ToString::to_string));
+        let instances = read(probe, &request).await?.instances;
+        let mut orders = BTreeMap::new();
+        for order in chosen {
+            let asked = Filter::Order(order.number.clone()).on(search, request.clone());
+            let why = format!("the order number {} of the account", order.number);
+            // Whether the order holds what it should is the business of its own check.
+            let clause = "search.order-number";
+            if let Some(held) = read_unless_refused(probe, clause, &why, &asked).await? {
+                orders.insert(order.number.clone(), held.ids());
+            }
+        }
+        Ok(Self { request, addresses, instances, orders })
+    }
+
+    /// Whether the addresses still hold the same.
+    pub(crate) async fn holds_still(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
+        Ok(read(probe, &self.request).await?.instances == self.instances)
+    }
+
+    /// The ids of the instances that pass all filters.
+    pub(crate) fn admitted(&self, filters: &[Filter]) -> BTreeSet<i64> {
+        self.where_(|instance| filters.iter().all(|filter| filter.admits(instance, &self.orders)))
+    }
+
+    /// How many instances pass all filters.
+    pub(crate) fn count(&self, filters: &[Filter]) -> usize {
+        let passes =
+            |instance: &&Instance| filters.iter().all(|filter| filter.admits(instance, &self.orders));
+        self.instances.values().filter(passes).count()
+    }
+
+    /// The ids of the instances that pass a test.
+    pub(crate) fn where_(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
+        self.instances.values().filter(|instance| test(instance)).map(|instance| instance.id).collect()
+    }
+
+    /// All ids.
+    pub(crate) fn ids(&self) -> BTreeSet<i64> {
+        self.instances.keys().copied().collect()
+    }
+
+    /// Each distinct value of a field, most frequent first.
+    pub(crate) fn values<T: Ord + Clone>(&self, field: impl Fn(&Instance) -> Option<T>) -> Vec<T> {
+        let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+        for value in self.instances.values().filter_map(field) {
+            *counts.entry(value).or_default() += 1;
+        }
+        let mut values: Vec<_> = counts.into_iter().collect();
+        values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        values.into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// Every activation time, ascending.
+    pub(crate) fn activations(&self) -> Vec<Timestamp> {
+        let times: BTreeSet<_> = self.instances.values().filter_map(|instance| instance.activated).collect();
+        times.into_iter().collect()
+    }
+
+    /// Filters of one kind that some instance passes.
+    pub(crate) fn candidates(&self, kind: FilterKind) -> Vec<Filter> {
+        let times = self.activations();
+        let at = |part: usize| times.get(times.len() * part / 6).copied();
+        let mut filters: Vec<_> = match kind {
+            FilterKind::Order => {
+                let held = self.orders.iter().filter(|(_, held)| !held.is_empty());
+                held.map(|(number, _)| Filter::Order(number.clone())).collect()
+            }
+            FilterKind::Group => {
+                self.values(|instance| Some(instance.group)).into_iter().map(Filter::Group).collect()
+            }
+            FilterKind::Country => {
+                let codes = self.values(|instance| Some(instance.country.clone()));
+                codes.into_iter().map(Filter::Country).collect()
+            }
+            FilterKind::City => {
+                let codes = self.values(|instance| Some(instance.city.clone()));
+                codes.into_iter().map(Filter::City).collect()
+            }
+            FilterKind::Status => {
+                let statuses = self.values(|instance| Some(instance.status.clone()));
+                statuses.into_iter().map(Filter::Status).collect()
+            }
+            FilterKind::From => [2, 1, 4].into_iter().filter_map(at).map(Filter::From).collect(),
+            FilterKind::To => [4, 5, 2].into_iter().filter_map(at).map(Filter::To).collect(),
+        };
+        filters.truncate(Self::MOST_CANDIDATES);
+        filters
+    }
+
+    /// The size of pages of which so many hold everything.
+    pub(crate) fn page_size(&self, pages: usize) -> i64 {
+        i64::try_from(self.instances.len().div_ceil(pages)).unwrap_or(i64::MAX)
+    }
+
+    /// The numbers of the pages of a size that hold everything.
+    pub(crate) fn pages(&self, search: &Search, size: i64) -> impl Iterator<Item = i64> + use<> {
+        let size = usize::try_from(size).unwrap_or(1).max(1);
+        (*search.pages.start()..).take(self.instances.len().div_ceil(size))
+    }
+
+    /// The smallest step of time that the service has shown: a second, or what its digits say.
+    pub(crate) fn step(&self) -> SignedDuration {
+        match self.instances.values().map(|instance| instance.digits).max().unwrap_or(0) {
+            0 => SignedDuration::from_secs(1),
+            1..=3 => SignedDuration::from_millis(1),
+            4..=6 => SignedDuration::from_micros(1),
+            _ => SignedDuration::from_nanos(1),
+        }
+    }
+
+    /// The surveyed addresses without ports.
+    pub(crate) fn bare(&self) -> Batch {
+        let items = self.addresses.iter().map(ToString::to_string).collect();
+        Batch { name: "addresses", items, ids: self.ids() }
+    }
+
+    /// Every address and port at which an instance of the wanted kind was seen.
+    pub(crate) fn with_ports(
+        &self,
+        search: &Search,
+        name: &'static str,
+        wanted: impl Fn(&Instance) -> bool,
+    ) -> Batch {
+        let item = |instance: &Instance| instance.with_port(search).filter(|_| wanted(instance));
+        let items: BTreeSet<_> =
+            self.instances.values().filter_map(item).take(search.distinct_items).collect();
+        let ids = self.where_(|instance| item(instance).is_some_and(|item| items.contains(&item)));
+        Batch { name, items: items.into_iter().collect(), ids }
+    }
+
+    /// The batches that combinations of filters are tried on.
+    pub(crate) fn batches(&self, search: &Search) -> Vec<Batch> {
+        let v6 = |instance: &Instance| instance.ip.is_ipv6();
+        let with_ports = self.with_ports(search, "addresses with ports", |_| true);
+        let mixed = self.mixed(search);
+        let v6_ports = self.with_ports(search, "IPv6 addresses with ports", v6);
+        let v4_ports = self.with_ports(search, "IPv4 addresses with ports", |instance| !v6(instance));
+        let batches = [self.bare(), with_ports, v6_ports, mixed, v4_ports];
+        batches.into_iter().filter(|batch| !batch.ids.is_empty()).collect()
+    }
+
+    /// Every other address without port, the others with their ports.
+    fn mixed(&self, search: &Search) -> Batch {
+        let bare: BTreeSet<IpAddr> = self.addresses.iter().step_by(2).copied().collect();
+        let mut batch =
+            self.with_ports(search, "addresses with and without ports", |i| !bare.contains(&i.ip));
+        batch.items.truncate(search.distinct_items.saturating_sub(bare.len()));
+        let ported: BTreeSet<_> = batch.items.iter().cloned().collect();
+        batch.ids = self.where_(|instance| {
+            bare.contains(&instance.ip)
+                || instance.with_port(search).is_some_and(|item| ported.contains(&item))
+        });
+        batch.items.extend(bare.iter().map(ToString::to_string));
+        batch
+    }
+}
