@@ -5,6 +5,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::target::Secret;
 
+/// Bytes that a secret needs for less than its full text to be searched for.
+const SHORTEST: usize = 6;
+
 /// Characters that some encoders leave as they are in a query.
 const LENIENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -43,7 +46,10 @@ impl Redactor {
         let mut forms = Vec::new();
         let mut replacements = Vec::new();
         for secret in secrets {
-            for form in forms_of(secret.expose()) {
+            // Of a very short one the rest is found anywhere.
+            let nearly = Some(secret.without_last_character()).filter(|nearly| nearly.len() >= SHORTEST);
+            let known = forms_of(secret.expose());
+            for form in known.into_iter().chain(nearly.into_iter().flat_map(forms_of)) {
                 if !form.is_empty() {
                     forms.push(form);
                     replacements.push(format!("${}", secret.name()));
@@ -116,7 +122,6 @@ fn forms_of(secret: &str) -> Vec<String> {
 /// Base64 of the secret wherever it stands in a longer text: the characters that it alone decides, for each of the three
 /// alignments. Very short secrets are skipped, as their few characters would be found anywhere.
 fn base64_forms(secret: &[u8]) -> Vec<String> {
-    const SHORTEST: usize = 6;
     if secret.len() < SHORTEST {
         return Vec::new();
     }

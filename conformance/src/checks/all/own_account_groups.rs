@@ -5,7 +5,7 @@ use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.groups",
-    title: "a listing holds no group of another account",
+    title: "a listing holds the groups of its own account alone",
     operation: None,
     clauses: &["all.own-account"],
     needs: &[Fact::ForeignGroup],
@@ -15,11 +15,9 @@ pub(super) static CHECK: Check = Check {
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
-    let items = listing.answer.at("/data/items").and_then(Value::as_array);
     let foreign = probe.facts().foreign_group;
-    let shown =
-        items.into_iter().flatten().any(|item| item.get("groupId").and_then(Value::as_i64) == foreign);
-    if shown {
+    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+    if items.into_iter().flatten().any(|item| item.get("groupId").and_then(Value::as_i64) == foreign) {
         let actual = "the group that was supplied as foreign is listed";
         probe.finding("all.own-account", "groups of the account alone", actual, &[&listing.exchange]);
     }

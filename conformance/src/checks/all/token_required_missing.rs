@@ -7,14 +7,16 @@ pub(super) static CHECK: Check = Check {
     operation: None,
     clauses: &["all.token-required"],
     needs: &[],
-    cost: Cost::extraction(12, 1),
+    cost: Cost::extraction(26, 2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let contract = probe.contract();
+    let extract = &contract.extract;
     let requests = [
-        (probe.extract(), &contract.extract.api_key),
+        (probe.extract(), &extract.api_key),
+        (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key),
         (probe.groups(), &contract.groups.api_key),
         (probe.any_search(), &contract.search.api_key),
     ];

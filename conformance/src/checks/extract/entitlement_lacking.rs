@@ -1,3 +1,4 @@
+use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -9,20 +10,22 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.entitlement"],
     needs: &[Fact::TokenNotEntitled],
-    cost: Cost::extraction(4, 1),
+    cost: Cost::extraction(16, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().token_not_entitled else { return Err(probe.skip("no such token")) };
-    let extract = &probe.contract().extract;
-    let good = probe.extract();
-    let without = Transport::Query.carry(probe, probe.extract_without_token(), token.expose());
-    probe.refuses("extract.entitlement", "an account without entitlement", &good, &without).await?;
-    for protocol in &extract.protocols {
-        let bad = without.clone().query(&extract.protocol.name, protocol);
-        let why = format!("an account without entitlement, protocol={protocol}");
-        probe.refuses("extract.entitlement", &why, &good, &bad).await?;
+    for shape in shape::usable(probe).await? {
+        for transport in Transport::ALL {
+            let bad = transport.carry(probe, shape.request.clone(), token.expose());
+            let why = format!(
+                "an account without the entitlement, {}, the token in {}",
+                shape.name,
+                transport.name()
+            );
+            probe.refuses("extract.entitlement", &why, &shape.good(probe), &bad).await?;
+        }
     }
     Ok(())
 }

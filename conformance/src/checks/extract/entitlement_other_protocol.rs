@@ -2,6 +2,7 @@ use super::transport::Transport;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
+use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.entitlement.other-protocol",
@@ -9,19 +10,31 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.entitlement"],
     needs: &[Fact::TokenPartlyEntitled],
-    cost: Cost::extraction(3, 3),
+    cost: Cost::extraction(12, 6),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
-/// Which protocols the account is entitled to shows by itself: some are accepted, and not all may be.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
     let extract = &probe.contract().extract;
+    let plain = probe.extract_without_token();
+    let text = plain.clone().query(&extract.return_type.name, &extract.text);
+    for (form, request) in [("in JSON", plain), ("in text", text)] {
+        for transport in Transport::ALL {
+            let request = transport.carry(probe, request.clone(), token.expose());
+            judge(probe, &format!("{form}, the token in {}", transport.name()), &request).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Which protocols the account is entitled to shows by itself: some are accepted, and not all may be.
+async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
     let mut accepted = Vec::new();
     for protocol in &extract.protocols {
-        let request = probe.extract_without_token().query(&extract.protocol.name, protocol);
         let (exchange, judgement) =
-            probe.send(&Transport::Query.carry(probe, request, token.expose())).await?;
+            probe.send(&request.clone().query(&extract.protocol.name, protocol)).await?;
         if judgement == Judgement::Accepted {
             accepted.push(exchange);
         }
@@ -31,7 +44,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
-        probe.finding("extract.entitlement", "one protocol refused at least", "all accepted", &exchanges);
+        let expected = format!("one protocol refused at least, {why}");
+        probe.finding("extract.entitlement", &expected, "all accepted", &exchanges);
     }
     Ok(())
 }

@@ -1,4 +1,6 @@
 use super::repetition;
+use super::shape;
+use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -8,17 +10,29 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.idempotent", "extract.request-id-source"],
     needs: &[],
-    cost: Cost::extraction(3, 15),
+    cost: Cost::extraction(28, 120),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let id = probe.fresh_request_id();
-    let request = repetition::request(probe).header(&extract.request_id_header.name, &id);
-    let in_query = repetition::request(probe).query(&extract.request_id.name, &id);
-    let again = [("sent again with the same header", request.clone())];
-    repetition::judge(probe, "extract.idempotent", &request, &again).await?;
-    let again = [("the id of the header sent in the query", in_query)];
-    repetition::judge(probe, "extract.request-id-source", &request, &again).await
+    // Beside a request id in the query the header would not be read.
+    let shapes = shape::usable(probe).await?;
+    for shape in
+        shapes.into_iter().filter(|shape| shape.request.query_value(&extract.request_id.name).is_none())
+    {
+        let several = shape.request.query(&extract.num.name, repetition::ENTRIES);
+        for transport in Transport::ALL {
+            let id = probe.fresh_request_id();
+            let request = transport.carry(probe, several.clone(), probe.token().expose());
+            let in_query = request.clone().query(&extract.request_id.name, &id);
+            let request = request.header(&extract.request_id_header.name, &id);
+            let words = format!("{}, the token in {}", shape.name, transport.name());
+            let why = format!("sent again with the same header, {words}");
+            repetition::judge(probe, "extract.idempotent", &request, &[(&why, request.clone())]).await?;
+            let why = format!("the id of the header sent in the query, {words}");
+            repetition::judge(probe, "extract.request-id-source", &request, &[(&why, in_query)]).await?;
+        }
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.per-account",
     title: "a request id of one account says nothing of another",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent"],
+    clauses: &["all.own-account", "extract.idempotent"],
     needs: &[Fact::SecondToken],
     cost: Cost::extraction(4, 16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -33,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if i64::try_from(came).is_ok_and(|came| came > one) {
             let actual = format!("{came} entries, as the first account asked for");
             probe.finding(
-                "extract.idempotent",
+                "all.own-account",
                 "an extraction of its own",
                 &actual,
                 &[&before.exchange, &accepted.exchange],

@@ -1,4 +1,6 @@
 use super::repetition;
+use super::shape;
+use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -8,13 +10,22 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.idempotent"],
     needs: &[],
-    cost: Cost::extraction(3, 15),
+    cost: Cost::extraction(20, 100),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let request = repetition::request(probe).query(&extract.request_id.name, probe.fresh_request_id());
-    let again = [("sent again", request.clone()), ("sent a third time", request.clone())];
-    repetition::judge(probe, "extract.idempotent", &request, &again).await
+    for shape in shape::usable(probe).await? {
+        let several = shape.request.query(&extract.num.name, repetition::ENTRIES);
+        for transport in Transport::ALL {
+            let request = transport.carry(probe, several.clone(), probe.token().expose());
+            let request = request.query(&extract.request_id.name, probe.fresh_request_id());
+            let words = format!("{}, the token in {}", shape.name, transport.name());
+            let (again, third) = (format!("sent again, {words}"), format!("sent a third time, {words}"));
+            let again = [(again.as_str(), request.clone()), (third.as_str(), request.clone())];
+            repetition::judge(probe, "extract.idempotent", &request, &again).await?;
+        }
+    }
+    Ok(())
 }

@@ -12,14 +12,16 @@ mod envelope_success;
 mod error_envelope_watched;
 mod idempotent_concurrent;
 mod idempotent_header;
+mod idempotent_interleaved;
+mod idempotent_maximum;
 mod idempotent_per_account;
 mod idempotent_query;
-mod idempotent_text;
 mod link_credential_accepted;
 mod num_range_boundaries;
 mod num_range_maximum;
 mod num_required_absent;
 mod partial_headers;
+mod partial_watched;
 mod protocol_default;
 mod protocol_listed;
 mod protocol_unlisted;
@@ -27,6 +29,7 @@ mod real_name_lacking;
 mod regions_default_global;
 mod repetition;
 mod request_id_source_absent;
+mod request_id_source_header;
 mod request_id_source_precedence;
 mod request_ip_egress;
 mod request_ip_forged;
@@ -38,6 +41,7 @@ mod separator_custom;
 mod separator_default;
 mod separator_named;
 mod separator_range_boundaries;
+mod shape;
 mod shortage_retry_after_empty_region;
 mod text;
 mod token_equal_agreeing;
@@ -64,20 +68,23 @@ pub(super) static CHECKS: &[&Check] = &[
     &error_envelope_watched::CHECK,
     &idempotent_concurrent::CHECK,
     &idempotent_header::CHECK,
+    &idempotent_interleaved::CHECK,
+    &idempotent_maximum::CHECK,
     &idempotent_per_account::CHECK,
     &idempotent_query::CHECK,
-    &idempotent_text::CHECK,
     &link_credential_accepted::CHECK,
     &num_range_boundaries::CHECK,
     &num_range_maximum::CHECK,
     &num_required_absent::CHECK,
     &partial_headers::CHECK,
+    &partial_watched::CHECK,
     &protocol_default::CHECK,
     &protocol_listed::CHECK,
     &protocol_unlisted::CHECK,
     &real_name_lacking::CHECK,
     &regions_default_global::CHECK,
     &request_id_source_absent::CHECK,
+    &request_id_source_header::CHECK,
     &request_id_source_precedence::CHECK,
     &request_ip_egress::CHECK,
     &request_ip_forged::CHECK,

@@ -1,15 +1,17 @@
-use super::count::{entries, judge};
+use super::count::entries;
+use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
+use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.partial.headers",
     title: "a partial result is flagged, and its counts agree with num and data",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count", "extract.partial"],
+    clauses: &["extract.partial"],
     needs: &[Fact::ScarceRegion],
-    cost: Cost::extraction(2, 101),
+    cost: Cost::extraction(8, 400),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -17,34 +19,56 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let most = *extract.num_range.end();
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    probe.ground(&probe.extract()).await?;
-    let request = probe.extract().query(&extract.regions.name, region).query(&extract.num.name, most);
-    let (exchange, judgement) = probe.send_once(&request).await?;
-    let Ok(answer) = &exchange.result else {
-        return Err(probe.inconclusive(judgement.description()));
-    };
-    if judgement != Judgement::Accepted {
-        probe.observe("open.extract.short-region", &format!("a shortage: {}", judgement.description()));
-        return Err(probe.skip("the scarce region gave a shortage and no partial result"));
+    let mut partial = 0;
+    for shape in shape::usable(probe).await? {
+        let request = shape
+            .good(probe)
+            .without_query(&extract.request_id.name)
+            .query(&extract.regions.name, region)
+            .query(&extract.num.name, most);
+        let (exchange, judgement) = probe.send_once(&request).await?;
+        let Ok(answer) = &exchange.result else { continue };
+        if judgement != Judgement::Accepted {
+            probe.observe("open.extract.short-region", &format!("a shortage, {}", shape.name));
+            continue;
+        }
+        let came = entries(answer).map_or_else(|| answer.text().lines().count(), |entries| entries.len());
+        let came = i64::try_from(came).unwrap_or(i64::MAX);
+        if came >= most {
+            continue;
+        }
+        partial += 1;
+        judge(probe, &shape.name, &exchange, answer, came);
     }
-    let came = entries(answer).ok_or_else(|| probe.inconclusive("the answer has no data"))?.len();
-    let came = i64::try_from(came).unwrap_or(i64::MAX);
-    if came >= most {
-        judge(probe, &exchange, answer, most);
-        return Err(probe.skip("the region that was supplied as scarce gave all that was asked for"));
+    if partial == 0 {
+        return Err(probe.skip("the scarce region gave no partial result"));
     }
-    probe.observe("open.extract.short-region", "a partial result");
-    let counts = [(&extract.requested_count, most), (&extract.returned_count, came)];
-    for (name, expected) in counts {
+    Ok(())
+}
+
+/// How the flag is spelt is open, as long as it does not deny what it flags.
+fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, came: i64) {
+    let extract = &probe.contract().extract;
+    let most = *extract.num_range.end();
+    for (name, expected) in [(&extract.requested_count, most), (&extract.returned_count, came)] {
         let actual = answer.header(name);
         if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
             let actual =
                 actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
-            probe.finding("extract.partial", &format!("{name}: {expected}"), &actual, &[&exchange]);
+            probe.finding("extract.partial", &format!("{name}: {expected}, {form}"), &actual, &[exchange]);
         }
     }
-    match answer.header(&extract.partial_flag) {
-        None => probe.finding("extract.partial", &extract.partial_flag, "no such header", &[&exchange]),
+    let name = &extract.partial_flag;
+    match answer.header(name) {
+        None => probe.finding("extract.partial", &format!("{name}, {form}"), "no such header", &[exchange]),
+        Some(flag) if ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str()) => {
+            probe.finding(
+                "extract.partial",
+                &format!("a flag, {form}"),
+                &format!("{name}: {flag}"),
+                &[exchange],
+            );
+        }
         Some(flag) => {
             probe.observe(
                 "open.extract.full-result-headers",
@@ -52,5 +76,4 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             );
         }
     }
-    Ok(())
 }

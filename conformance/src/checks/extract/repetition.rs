@@ -1,7 +1,7 @@
 //! Extractions that are sent again with their request id.
 
 use super::count::entries;
-use crate::check::{Probe, Stop};
+use crate::check::{Accepted, Probe, Stop};
 use crate::wire::Request;
 
 /// Entries that are asked for: enough that two extractions hardly choose the same by chance.
@@ -24,10 +24,19 @@ pub(super) async fn judge(
     let first = probe.control(first).await?;
     for (why, request) in again {
         let Some(second) = probe.accepts(clause, why, request).await? else { continue };
-        if entries(&first.answer) != entries(&second.answer) {
+        if gateways(&first) != gateways(&second) {
             let expected = format!("the same gateways: {why}");
             probe.finding(clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
         }
     }
     Ok(())
+}
+
+/// The gateways of an answer, sorted. Text answers are asked for with the default separator, which ends a line.
+fn gateways(accepted: &Accepted) -> Vec<String> {
+    entries(&accepted.answer).unwrap_or_else(|| {
+        let mut lines: Vec<String> = accepted.answer.text().lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    })
 }

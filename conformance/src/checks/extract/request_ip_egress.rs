@@ -1,5 +1,7 @@
 use std::net::Ipv4Addr;
 
+use super::shape;
+use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
@@ -10,17 +12,24 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.request-ip"],
     needs: &[Fact::EgressIp],
-    cost: Cost::extraction(1, 1),
+    cost: Cost::extraction(13, 13),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let accepted = probe.control(&probe.extract()).await?;
-    let actual = accepted.answer.at("/request_ip").and_then(|ip| ip.as_str()).unwrap_or_default();
-    let expected = probe.facts().egress_ip;
-    if actual.parse::<Ipv4Addr>().ok() != expected {
-        let expected = expected.map(|ip| ip.to_string()).unwrap_or_default();
-        probe.finding("extract.request-ip", &expected, actual, &[&accepted.exchange]);
+    let egress = probe.facts().egress_ip;
+    for shape in shape::usable(probe).await? {
+        for transport in Transport::ALL {
+            let request = transport.carry(probe, shape.request.clone(), probe.token().expose());
+            let accepted = probe.control(&request).await?;
+            // A text answer does not name it.
+            let Some(actual) = accepted.answer.at("/request_ip") else { continue };
+            if actual.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) != egress {
+                let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
+                let words = format!("{actual}, {}, the token in {}", shape.name, transport.name());
+                probe.finding("extract.request-ip", &expected, &words, &[&accepted.exchange]);
+            }
+        }
     }
     Ok(())
 }

@@ -7,21 +7,27 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.request-ip"],
     needs: &[],
-    cost: Cost::extraction(2, 2),
+    cost: Cost::extraction(7, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.ground(&probe.extract()).await?;
-    let forged = probe.extract().header("X-Forwarded-For", FORGED).header("X-Real-IP", FORGED);
-    let (exchange, _) = probe.send(&forged).await?;
-    let claimed = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip")?.as_str());
-    if claimed == Some(FORGED) {
-        let expected = "the real address of the caller";
-        probe.finding("extract.request-ip", expected, "the address of a forged header", &[&exchange]);
+    let forwarded = format!("for={FORGED}");
+    let claims = HEADERS.map(|name| (name, FORGED)).into_iter().chain([("Forwarded", forwarded.as_str())]);
+    for (name, value) in claims {
+        let (exchange, _) = probe.send(&probe.extract().header(name, value)).await?;
+        let claimed = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip")?.as_str());
+        if claimed == Some(FORGED) {
+            let actual = format!("the address of a forged {name}");
+            probe.finding("extract.request-ip", "the real address of the caller", &actual, &[&exchange]);
+        }
     }
     Ok(())
 }
 
 /// An address of a documentation range (RFC 5737), which no call comes from.
 const FORGED: &str = "192.0.2.77";
+
+/// Headers by which machines in front of a service tell it where a call came from.
+const HEADERS: [&str; 4] = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP"];

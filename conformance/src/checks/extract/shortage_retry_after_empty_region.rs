@@ -1,3 +1,4 @@
+use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
@@ -9,29 +10,51 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.shortage-retry-after"],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(2, 2),
+    cost: Cost::extraction(11, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    probe.ground(&probe.extract()).await?;
-    let (exchange, judgement) =
-        probe.send_once(&probe.extract().query(&extract.regions.name, region)).await?;
-    let Ok(answer) = &exchange.result else {
-        return Err(probe.inconclusive(judgement.description()));
-    };
-    if judgement == Judgement::Accepted {
-        probe.observe("open.extract.short-region", "an empty region gives an empty success");
-        return Err(probe.skip("the empty region gave a success and no shortage"));
+    let mut cases = Vec::new();
+    for shape in shape::usable(probe).await? {
+        let short = shape.good(probe).without_query(&extract.regions.name);
+        cases.push((shape.name.clone(), short.clone().query(&extract.regions.name, region)));
+        cases.push((
+            format!("{}, by {}", shape.name, extract.country.name),
+            short.query(&extract.country.name, region),
+        ));
     }
-    let actual = match answer.header("Retry-After") {
-        None => "no such header".to_owned(),
-        Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
-        Some(_) => return Ok(()),
-    };
-    let expected = "Retry-After with seconds or an HTTP date";
-    probe.finding("extract.shortage-retry-after", expected, &actual, &[&exchange]);
+    let many = probe
+        .extract()
+        .query(&extract.regions.name, region)
+        .query(&extract.num.name, extract.num_range.end());
+    cases.push(("of many gateways".to_owned(), many));
+    let mut shortages = 0;
+    for (name, request) in cases {
+        // Another id, as the one of the shape stands for an extraction that was made.
+        let request = match request.query_value(&extract.request_id.name) {
+            Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
+            None => request,
+        };
+        let (exchange, judgement) = probe.send_once(&request).await?;
+        let Ok(answer) = &exchange.result else { continue };
+        if judgement == Judgement::Accepted {
+            probe.observe("open.extract.short-region", &format!("an empty region gives a success, {name}"));
+            continue;
+        }
+        shortages += 1;
+        let actual = match answer.header("Retry-After") {
+            None => "no such header".to_owned(),
+            Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
+            Some(_) => continue,
+        };
+        let expected = format!("Retry-After with seconds or an HTTP date, {name}");
+        probe.finding("extract.shortage-retry-after", &expected, &actual, &[&exchange]);
+    }
+    if shortages == 0 {
+        return Err(probe.skip("the empty region gave no shortage"));
+    }
     Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
@@ -5,23 +6,37 @@ use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.differing",
-    title: "different tokens in two transports are refused, whichever is the right one",
+    title: "different tokens in two or three transports are refused, whichever is the right one",
     operation: Some(OperationId::Extract),
     clauses: &["extract.token-equal"],
     needs: &[],
-    cost: Cost::extraction(10, 3),
+    cost: Cost::extraction(64, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let known = probe.token().expose();
-    for right in Transport::ALL {
-        let good = right.carry(probe, probe.extract_without_token(), known);
-        for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right) {
-            let bad = wrong.carry(probe, good.clone(), token::UNKNOWN);
-            let why = format!("the token in {} and another in {}", right.name(), wrong.name());
-            probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+    let close = token::altered(probe.token());
+    for shape in shape::usable(probe).await? {
+        for right in Transport::ALL {
+            let good = right.carry(probe, shape.request.clone(), known);
+            for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right) {
+                for other in [token::UNKNOWN, close.as_str()] {
+                    let bad = wrong.carry(probe, good.clone(), other);
+                    let places = format!("{} and another in {}", right.name(), wrong.name());
+                    let why = format!("the token in {places}, {}", shape.name);
+                    probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+                }
+            }
         }
+    }
+    for wrong in Transport::ALL {
+        let right = Transport::ALL.into_iter().filter(|right| *right != wrong);
+        let good =
+            right.fold(probe.extract_without_token(), |request, right| right.carry(probe, request, known));
+        let bad = wrong.carry(probe, good.clone(), token::UNKNOWN);
+        let why = format!("a third token, which differs, in {}", wrong.name());
+        probe.refuses("extract.token-equal", &why, &good, &bad).await?;
     }
     Ok(())
 }

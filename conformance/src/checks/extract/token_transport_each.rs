@@ -1,3 +1,4 @@
+use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -8,16 +9,17 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.token-transport"],
     needs: &[],
-    cost: Cost::extraction(4, 3),
+    cost: Cost::extraction(16, 16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.extract()).await?;
-    for transport in Transport::ALL {
-        let request = transport.carry(probe, probe.extract_without_token(), probe.token().expose());
-        let why = format!("the token in {}", transport.name());
-        probe.accepts("extract.token-transport", &why, &request).await?;
+    for shape in shape::usable(probe).await? {
+        for transport in Transport::ALL {
+            let request = transport.carry(probe, shape.request.clone(), probe.token().expose());
+            let why = format!("the token in {}, {}", transport.name(), shape.name);
+            probe.accepts("extract.token-transport", &why, &request).await?;
+        }
     }
     Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -9,17 +10,22 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.whitelist"],
     needs: &[Fact::TokenNotWhitelisted],
-    cost: Cost::extraction(4, 1),
+    cost: Cost::extraction(16, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().token_not_whitelisted else { return Err(probe.skip("no such token")) };
-    let good = probe.extract();
-    for transport in Transport::ALL {
-        let bad = transport.carry(probe, probe.extract_without_token(), token.expose());
-        let why = format!("an account whose whitelist lacks the caller, the token in {}", transport.name());
-        probe.refuses("extract.whitelist", &why, &good, &bad).await?;
+    for shape in shape::usable(probe).await? {
+        for transport in Transport::ALL {
+            let bad = transport.carry(probe, shape.request.clone(), token.expose());
+            let why = format!(
+                "an account whose whitelist lacks the caller, {}, the token in {}",
+                shape.name,
+                transport.name()
+            );
+            probe.refuses("extract.whitelist", &why, &shape.good(probe), &bad).await?;
+        }
     }
     Ok(())
 }

@@ -1,0 +1,38 @@
+use serde_json::Value;
+
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::target::Fact;
+use crate::wire::Answer;
+
+pub(super) static CHECK: Check = Check {
+    id: "all.own-account.listings",
+    title: "two accounts list no group in common",
+    operation: None,
+    clauses: &["all.own-account"],
+    needs: &[Fact::SecondToken],
+    cost: Cost::requests(3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let name = &probe.contract().groups.api_key.name;
+    let own = probe.control(&probe.groups()).await?;
+    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    let again = probe.control(&probe.groups()).await?;
+    for listing in [&own, &again] {
+        // Whether ids are counted anew in each account is open, so whole groups are compared.
+        let shared =
+            groups(&listing.answer).iter().filter(|group| groups(&other.answer).contains(group)).count();
+        if shared > 0 {
+            let actual = format!("{shared} groups are in both listings");
+            let exchanges = [&listing.exchange, &other.exchange];
+            probe.finding("all.own-account", "no group in common", &actual, &exchanges);
+        }
+    }
+    Ok(())
+}
+
+fn groups(answer: &Answer) -> &[Value] {
+    answer.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}

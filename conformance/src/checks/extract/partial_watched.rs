@@ -1,0 +1,52 @@
+use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.partial.watched",
+    title: "no answer falls short of num without saying so, and none exceeds it",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.count", "extract.partial"],
+    needs: &[],
+    cost: Cost::requests(0),
+    run: Run::Watch(watch),
+};
+
+/// A request id may stand for an earlier extraction with another num, so such calls are left to checks of their own.
+fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
+    let extract = &sighting.contract.extract;
+    let header = &extract.request_id_header.name;
+    let has_id = sighting.request.query_value(&extract.request_id.name).is_some()
+        || sighting.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
+    if has_id || *sighting.judgement != Judgement::Accepted {
+        return None;
+    }
+    let asked: i64 = sighting.request.query_value(&extract.num.name)?.parse().ok()?;
+    let came = i64::try_from(sighting.answer.at("/data")?.as_array()?.len()).ok()?;
+    let complaint = |clause: &str, key: &str, expected: String, actual: String| Complaint {
+        clause: clause.to_owned(),
+        key: key.to_owned(),
+        expected,
+        actual,
+    };
+    let mut complaints = Vec::new();
+    if came > asked {
+        let expected = format!("at most {asked} entries");
+        complaints.push(complaint("extract.count", "more", expected, format!("{came} entries")));
+    }
+    if came < asked {
+        for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
+            let actual = sighting.answer.header(name);
+            if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
+                let actual = actual.unwrap_or_else(|| "no such header".to_owned());
+                let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
+                complaints.push(complaint("extract.partial", name, expected, actual));
+            }
+        }
+        if sighting.answer.header(&extract.partial_flag).is_none() {
+            let name = &extract.partial_flag;
+            let expected = format!("{name}, as {came} of {asked} entries came");
+            complaints.push(complaint("extract.partial", name, expected, "no such header".to_owned()));
+        }
+    }
+    Some(complaints)
+}
