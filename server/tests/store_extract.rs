@@ -16,10 +16,7 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{
-        Store,
-        sqlite::{OpenMode, SqliteStore},
-    },
+    store::{OpenMode, Store, sqlite::SqliteStore},
 };
 
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;

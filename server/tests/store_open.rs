@@ -8,10 +8,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use rusqlite::Connection;
-use sallyport_server::store::{
-    OpenError, Store, StoreError,
-    sqlite::{OpenMode, SqliteStore},
-};
+use sallyport_server::store::{OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore};
 
 fn refused(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).expect_err("the file cannot be used");

@@ -4,14 +4,12 @@ use std::{
     fs::{self, File},
     io::{self, BufReader},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use sallyport_server::{
     data::{import, seed},
-    store::{
-        record::Loaded,
-        sqlite::{OpenMode, SqliteStore},
-    },
+    store::{Location, OpenMode, Store, record::Loaded},
 };
 
 use super::{Database, Failure, say};
@@ -34,8 +32,8 @@ pub(super) struct ImportArguments {
 
 /// Fills the database and prints the tokens: the one time that they can be seen.
 pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
-    let made = Made::open(arguments.database.path())?;
-    let sample = seed::seed(&made.store).await?;
+    let made = Made::open(&arguments.database.location()?).await?;
+    let sample = seed::seed(made.store.as_ref()).await?;
     made.keep();
     for line in describe(&sample) {
         say(&line)?;
@@ -53,8 +51,8 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         let input = File::open(file);
         Box::new(input.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?)
     };
-    let made = Made::open(arguments.database.path())?;
-    let loaded = import::import(&made.store, BufReader::new(input))
+    let made = Made::open(&arguments.database.location()?).await?;
+    let loaded = import::import(made.store.as_ref(), BufReader::new(input))
         .await
         .map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?;
     made.keep();
@@ -85,14 +83,17 @@ fn count(loaded: &Loaded) -> String {
 /// A database that goes away again if it was made for a command that failed.
 struct Made {
     // In this order: SQLite puts its files away before ours is removed.
-    store: SqliteStore,
+    store: Arc<dyn Store>,
     undo: Undo,
 }
 
 impl Made {
-    fn open(path: &Path) -> Result<Self, Failure> {
-        let undo = Undo((!path.exists()).then(|| path.to_owned()));
-        Ok(Self { store: SqliteStore::open(path, OpenMode::Create)?, undo })
+    async fn open(location: &Location) -> Result<Self, Failure> {
+        let undo = Undo(match location {
+            Location::File(path) if !path.exists() => Some(path.clone()),
+            Location::File(_) | Location::Postgres(_) => None,
+        });
+        Ok(Self { store: location.open(OpenMode::Create).await?, undo })
     }
 
     fn keep(mut self) {

@@ -9,18 +9,16 @@ mod run;
 mod token;
 
 use std::{
+    ffi::{OsStr, OsString},
     io::{self, Write as _},
-    path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use sallyport_server::store::{
-    OpenError,
-    sqlite::{OpenMode, SqliteStore},
-};
+use sallyport_server::store::{Location, OpenMode, Store};
 
-/// Serves proxy extraction and static IP queries from a SQLite database.
+/// Serves proxy extraction and static IP queries from a SQLite or PostgreSQL database.
 #[derive(Parser)]
 #[command(name = "server", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
@@ -61,20 +59,26 @@ enum Command {
 /// Where the database is.
 #[derive(clap::Args)]
 struct Database {
-    /// File of the database.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_DB")]
-    db: PathBuf,
+    /// File of the database, or postgres://user:password@host/database; a URL with a password is better kept in the
+    /// environment, since other users can see command lines.
+    // Not parsed by clap, whose error would repeat the password, as the help would what is in the environment.
+    #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
+    db: OsString,
 }
 
 impl Database {
     /// Opens the database, which must be there.
-    fn open(&self) -> Result<SqliteStore, OpenError> {
-        SqliteStore::open(&self.db, OpenMode::Existing)
+    async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+        Ok(self.location()?.open(OpenMode::Existing).await?)
     }
 
-    fn path(&self) -> &Path {
-        &self.db
+    fn location(&self) -> Result<Location, Failure> {
+        location(&self.db)
     }
+}
+
+fn location(db: &OsStr) -> Result<Location, Failure> {
+    Location::try_from(db).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Why a command did not do what it was asked.

@@ -1,16 +1,16 @@
 //! `server run`.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{ffi::OsString, net::SocketAddr, sync::Arc, time::Duration};
 
 use sallyport_server::{
     Config,
     data::seed,
-    store::sqlite::{OpenMode, SqliteStore},
+    store::{OpenMode, Store, sqlite::SqliteStore},
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{Failure, data, say};
+use super::{Failure, data, location, say};
 
 /// How long calls that are under way may take once a signal has come.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
@@ -18,9 +18,9 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
 /// What `run` is told.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// File of the database; without one, sample data that is gone when the server ends.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_DB")]
-    db: Option<PathBuf>,
+    /// File or postgres:// URL of the database; without one, sample data that is gone when the server ends.
+    #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
+    db: Option<OsString>,
     /// Address to listen on. Port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -39,18 +39,18 @@ pub(super) async fn run(Arguments { db, listen, log }: Arguments) -> Result<(), 
     }
     tracing_subscriber::fmt().with_env_filter(log).with_writer(std::io::stderr).init();
 
-    let store = match db {
-        Some(path) => SqliteStore::open(&path, OpenMode::Existing)?,
+    let store: Arc<dyn Store> = match db {
+        Some(db) => location(&db)?.open(OpenMode::Existing).await?,
         None => {
             let store = SqliteStore::temporary()?;
             let sample = seed::seed(&store).await?;
             data::describe(&sample).iter().try_for_each(|line| say(line))?;
-            store
+            Arc::new(store)
         }
     };
     // Before anybody can know the address, so that no signal finds the server unprepared.
     let mut stop = Stop::new()?;
-    let running = sallyport_server::start(Config { listen, ..Config::loopback(Arc::new(store)) })?;
+    let running = sallyport_server::start(Config { listen, ..Config::loopback(store) })?;
     say(&format!("listening on {}", running.base_url()))?;
 
     stop.wanted().await;

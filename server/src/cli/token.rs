@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::tokens,
     domain::{instance::Id, token::TokenKind},
-    store::{Store as _, TokenEntry},
+    store::TokenEntry,
 };
 
 use super::{Database, Failure, say};
@@ -67,19 +67,19 @@ impl From<Kind> for TokenKind {
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Issue(Issue { database, account, kind, expires }) => {
-            let store = database.open()?;
-            let (id, token) = tokens::issue(&store, &account, kind.into(), expires).await?;
+            let store = database.open().await?;
+            let (id, token) = tokens::issue(store.as_ref(), &account, kind.into(), expires).await?;
             eprintln!("token {} of account {account}; it is shown this once:", id.get());
             say(token.expose())
         }
         Command::List { database } => {
-            let (entries, now) = (database.open()?.tokens().await?, Timestamp::now());
+            let (entries, now) = (database.open().await?.tokens().await?, Timestamp::now());
             say(&line("number", "account", "kind", "created", "state"))?;
             entries.iter().try_for_each(|entry| say(&row(entry, now)))
         }
         Command::Revoke { database, number } => {
             let id = id(&number)?;
-            if database.open()?.revoke_token(id, Timestamp::now()).await? {
+            if database.open().await?.revoke_token(id, Timestamp::now()).await? {
                 say(&format!("token {} is revoked", id.get()))
             } else {
                 let line =

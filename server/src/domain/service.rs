@@ -95,7 +95,7 @@ fn known<T>(answer: Result<Option<Guarded<T>>, StoreError>) -> Result<Guarded<T>
 fn refusal(error: StoreError) -> Refusal {
     tracing::error!(%error, "the storage failed");
     match error {
-        StoreError::Locked => Refusal::Busy { retry_after: BUSY_RETRY_AFTER },
+        StoreError::Locked | StoreError::Busy { .. } => Refusal::Busy { retry_after: BUSY_RETRY_AFTER },
         StoreError::Full
         | StoreError::ReadOnly
         | StoreError::Corrupt { .. }

@@ -1,6 +1,6 @@
 //! What can go wrong with a storage.
 
-use std::{fmt, path::PathBuf};
+use std::fmt;
 
 /// Why a question to the storage has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -8,19 +8,25 @@ pub enum StoreError {
     /// Another process or connection holds the lock for longer than we wait.
     #[error("the database is locked by another process; try again when that is done")]
     Locked,
+    /// The database does not get round to it in the time that we wait.
+    #[error("the database is busy: {reason}; try again in a moment")]
+    Busy {
+        /// What is waited for.
+        reason: String,
+    },
     /// No space is left on the disk.
     #[error("the disk is full; nothing was changed")]
     Full,
     /// The database cannot be written.
-    #[error("the database is read-only; make the file and its folder writable")]
+    #[error("the database is read-only; make it writable")]
     ReadOnly,
-    /// The file's contents do not make sense.
+    /// What is stored does not make sense.
     #[error("the database is corrupt: {reason}; restore it from a backup")]
     Corrupt {
         /// What the database engine says.
         reason: String,
     },
-    /// The file cannot be reached.
+    /// The database cannot be reached.
     #[error("the database cannot be reached: {reason}")]
     Unavailable {
         /// What the database engine says.
@@ -43,41 +49,40 @@ pub enum StoreError {
     },
 }
 
-/// Why a database cannot be opened.
+/// Why a database cannot be opened. Each names the database: the file, or the URL without its password.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There is no such file.
-    #[error("no database at {}; make one with `server seed` or `server import`", path.display())]
+    /// There is no such database.
+    #[error("no database at {database}; make one with `server seed` or `server import`")]
     Missing {
         /// Where it should be.
-        path: PathBuf,
+        database: String,
     },
-    /// The file is something else.
-    #[error("{} is not a database of this server: {reason}", path.display())]
+    /// The database is something else.
+    #[error("{database} is not a database of this server: {reason}")]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// The database.
+        database: String,
         /// How it can be told.
         reason: String,
     },
     /// A later version of this program made the database.
     #[error(
-        "{} has schema version {found}, but this program knows versions up to {known}; use a newer program",
-        path.display()
+        "{database} has schema version {found}, but this program knows versions up to {known}; use a newer program"
     )]
     Newer {
-        /// The file.
-        path: PathBuf,
+        /// The database.
+        database: String,
         /// Its schema version.
         found: i64,
         /// The latest version that is known here.
         known: i64,
     },
     /// Anything else.
-    #[error("{}: {source}", path.display())]
+    #[error("{database}: {source}")]
     Store {
-        /// The file.
-        path: PathBuf,
+        /// The database.
+        database: String,
         /// What is wrong with it.
         source: StoreError,
     },

@@ -1,14 +1,21 @@
 //! The storage behind one narrow trait. A store answers questions; it decides nothing.
 
 mod error;
+mod location;
+mod packed;
+pub mod postgres;
 pub mod record;
 pub mod sqlite;
+mod tally;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-pub use self::error::{BadLines, LoadError, OpenError, StoreError};
 use self::record::{Line, Loaded};
+pub use self::{
+    error::{BadLines, LoadError, OpenError, StoreError},
+    location::{Location, LocationError},
+};
 use crate::domain::{
     access::{AccountId, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
@@ -62,6 +69,15 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
 
 /// Records to load, in order, each with its line number or the reason why it cannot be read.
 pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
+
+/// Whether a database is made when there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// It must be there.
+    Existing,
+    /// A missing one is made.
+    Create,
+}
 
 /// A token to be added.
 #[derive(Clone, Debug)]

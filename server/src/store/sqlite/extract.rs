@@ -3,14 +3,16 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use super::codec::{Json, StoredIp, StoredTime};
 use crate::{
     domain::{
         access::{AccountId, Credential, Guarded},
         extraction::{Endpoint, ExtractionFacts, ExtractionQuery, Parameters, Region, StoredExtraction},
         token::TokenDigest,
     },
-    store::StoreError,
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+    },
 };
 
 pub(super) fn facts(

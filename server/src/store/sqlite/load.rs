@@ -8,38 +8,34 @@ use rusqlite::{
     params,
 };
 
-use super::codec::{Json, StoredIp, StoredTime};
 use crate::store::{
-    BadLines, Lines, LoadError, StoreError,
+    Lines, LoadError, StoreError,
+    packed::{Json, StoredIp, StoredTime, spin},
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Loaded, ProxyPassword, Record,
+        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
         TokenRecord, WhitelistEntry,
     },
+    tally::{Refused, Tally},
 };
 
 /// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
 pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
     let mut loader = Loader { db, accounts: HashMap::new(), gateways: gateways.map_err(StoreError::from)? };
-    let mut loaded = Loaded::default();
-    let mut bad = BadLines::default();
+    let mut tally = Tally::default();
     for line in lines {
-        let line = line?;
-        let added = match line.record {
-            Ok(record) => loader.add(&record, &mut loaded),
-            Err(reason) => Err(Refused::Line(reason)),
-        };
+        let Line { number, record } = line?;
+        let added = record.map_err(Refused::Line).and_then(|record| loader.add(&record).map(|()| record));
         match added {
-            Ok(()) => {}
-            Err(Refused::Line(reason)) => bad.lines.push((line.number, reason)),
-            Err(Refused::Store(error)) => return Err(error.into()),
-        }
-        if bad.lines.len() == BadLines::MOST {
-            bad.cut_short = true;
-            break;
+            Ok(record) => tally.stored(&record),
+            Err(refused) => {
+                if tally.refused(number, refused)?.is_break() {
+                    break;
+                }
+            }
         }
     }
-    if bad.lines.is_empty() { Ok(loaded) } else { Err(LoadError::Rejected(bad)) }
+    tally.finish()
 }
 
 struct Loader<'a> {
@@ -50,56 +46,17 @@ struct Loader<'a> {
     gateways: i64,
 }
 
-/// The golden ratio of the numbers that 64 bits hold. Its multiples lie evenly on the ring, however many there are.
-const GOLDEN: i64 = 0x9e37_79b9_7f4a_7c15_u64.cast_signed();
-
-enum Refused {
-    /// The line contradicts what is stored, or itself.
-    Line(String),
-    /// The storage failed, whatever the line says.
-    Store(StoreError),
-}
-
-impl From<rusqlite::Error> for Refused {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 impl Loader<'_> {
-    fn add(&mut self, record: &Record, loaded: &mut Loaded) -> Result<(), Refused> {
-        let count = match record {
-            Record::Account(account) => {
-                self.account(account)?;
-                &mut loaded.accounts
-            }
-            Record::Token(token) => {
-                self.token(token)?;
-                &mut loaded.tokens
-            }
-            Record::Whitelist(entry) => {
-                self.whitelist(entry)?;
-                &mut loaded.whitelist
-            }
-            Record::Entitlement(entitlement) => {
-                self.entitlement(entitlement)?;
-                &mut loaded.entitlements
-            }
-            Record::Gateway(gateway) => {
-                self.gateway(gateway)?;
-                &mut loaded.gateways
-            }
-            Record::Group(group) => {
-                self.group(group)?;
-                &mut loaded.groups
-            }
-            Record::Instance(instance) => {
-                self.instance(instance)?;
-                &mut loaded.instances
-            }
-        };
-        *count += 1;
-        Ok(())
+    fn add(&mut self, record: &Record) -> Result<(), Refused> {
+        match record {
+            Record::Account(account) => self.account(account),
+            Record::Token(token) => self.token(token),
+            Record::Whitelist(entry) => self.whitelist(entry),
+            Record::Entitlement(entitlement) => self.entitlement(entitlement),
+            Record::Gateway(gateway) => self.gateway(gateway),
+            Record::Group(group) => self.group(group),
+            Record::Instance(instance) => self.instance(instance),
+        }
     }
 
     fn account(&self, account: &Account) -> Result<(), Refused> {
@@ -162,12 +119,20 @@ impl Loader<'_> {
     fn gateway(&mut self, gateway: &Gateway) -> Result<(), Refused> {
         let Gateway { host, port, region, protocol, username, password } = gateway;
         self.gateways += 1;
-        let spin = self.gateways.wrapping_mul(GOLDEN);
         self.insert(
             format_args!("a {protocol} gateway {host}:{port} in {region}"),
             "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![self.gateways, host, port, region, protocol, spin, username, shown(password)],
+            params![
+                self.gateways,
+                host,
+                port,
+                region,
+                protocol,
+                spin(self.gateways),
+                username,
+                shown(password)
+            ],
         )
     }
 

@@ -16,9 +16,8 @@ use std::path::Path;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-pub use self::open::OpenMode;
 use self::{readers::Readers, writer::Writer};
-use super::{Lines, LoadError, NewToken, OpenError, Store, StoreError, TokenEntry, record::Loaded};
+use super::{Lines, LoadError, NewToken, OpenError, OpenMode, Store, StoreError, TokenEntry, record::Loaded};
 use crate::domain::{
     access::{AccountId, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},

@@ -1,10 +1,6 @@
 //! Opening a database file, with a clear word for everything that may be wrong with it.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, io, path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -14,16 +10,7 @@ use super::{
     schema::{self, APPLICATION_ID},
     writer::Writer,
 };
-use crate::store::{OpenError, StoreError};
-
-/// Whether a database is made when there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenMode {
-    /// The file must be there.
-    Existing,
-    /// A missing file is made.
-    Create,
-}
+use crate::store::{OpenError, OpenMode, StoreError};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -55,12 +42,12 @@ enum Durability {
 fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
     match fs::metadata(path) {
         Ok(file) if !file.is_file() => {
-            Err(OpenError::Foreign { path: path.into(), reason: "it is not a file".to_owned() })
+            Err(OpenError::Foreign { database: name(path), reason: "it is not a file".to_owned() })
         }
         Ok(file) if file.permissions().readonly() => Err(unusable(path, StoreError::ReadOnly)),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match mode {
-            OpenMode::Existing => Err(OpenError::Missing { path: path.into() }),
+            OpenMode::Existing => Err(OpenError::Missing { database: name(path) }),
             OpenMode::Create => Ok(()),
         },
         Err(error) => Err(unusable(path, unavailable(&error))),
@@ -75,7 +62,7 @@ fn connect(
 ) -> Result<SqliteStore, OpenError> {
     let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
-            path: path.into(),
+            database: name(path),
             reason: "it is no SQLite file, or its head is damaged".to_owned(),
         },
         _ => unusable(path, StoreError::from(error)),
@@ -128,12 +115,15 @@ fn check_owner(
         .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
         .map_err(&wrong)?;
     if owner != APPLICATION_ID && !empty {
-        return Err(OpenError::Foreign { path: path.into(), reason: "another program made it".to_owned() });
+        return Err(OpenError::Foreign {
+            database: name(path),
+            reason: "another program made it".to_owned(),
+        });
     }
     let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&wrong)?;
     let known = i64::try_from(schema::VERSION).unwrap_or(i64::MAX);
     if found > known {
-        return Err(OpenError::Newer { path: path.into(), found, known });
+        return Err(OpenError::Newer { database: name(path), found, known });
     }
     Ok(())
 }
@@ -144,7 +134,11 @@ fn reader_count() -> usize {
 }
 
 fn unusable(path: &Path, source: StoreError) -> OpenError {
-    OpenError::Store { path: PathBuf::from(path), source }
+    OpenError::Store { database: name(path), source }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn unavailable(error: &io::Error) -> StoreError {

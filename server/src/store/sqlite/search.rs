@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 
 use rusqlite::{Connection, Row, params};
 
-use super::{
-    codec::{Json, StoredIp, StoredTime},
-    extract::{credential, time},
-};
+use super::extract::{credential, time};
 use crate::{
     domain::{
         access::Guarded,
@@ -15,7 +12,10 @@ use crate::{
         search::{Filters, GroupFilter, SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::StoreError,
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+    },
 };
 
 const SEARCH: &str = include_str!("search.sql");

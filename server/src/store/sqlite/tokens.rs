@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
-use super::{codec::StoredTime, extract::time};
+use super::extract::time;
 use crate::{
     domain::instance::Id,
-    store::{NewToken, StoreError, TokenEntry},
+    store::{NewToken, StoreError, TokenEntry, packed::StoredTime},
 };
 
 pub(super) fn issue(db: &Connection, token: &NewToken) -> Result<Id, StoreError> {

@@ -1,0 +1,119 @@
+//! How domain values stand in columns and parameters.
+
+use std::error::Error;
+
+use bytes::BytesMut;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio_postgres::{
+    Row,
+    types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked},
+};
+
+use crate::{
+    domain::{
+        extraction::Protocol,
+        instance::{Id, Status},
+        token::{TokenDigest, TokenKind},
+    },
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+    },
+};
+
+type Fault = Box<dyn Error + Sync + Send>;
+
+/// The value of a column. What was stored and can no longer be read is a damage of the database.
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
+    row.try_get(column).map_err(|error| damage(&error))
+}
+
+/// A number that must fit a narrower type than SQL has.
+pub(super) fn number<T: TryFrom<i64>>(row: &Row, column: usize) -> Result<T, StoreError>
+where
+    T::Error: Error,
+{
+    T::try_from(get(row, column)?).map_err(|error| damage(&error))
+}
+
+/// A port, from its column.
+pub(super) fn port(value: i32) -> Result<u16, StoreError> {
+    u16::try_from(value).map_err(|error| damage(&error))
+}
+
+/// A time that may be missing.
+pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>, StoreError> {
+    Ok(get::<Option<StoredTime>>(row, column)?.map(|time| time.0))
+}
+
+/// The text, if the database can hold it. No stored text is equal to one that it cannot.
+pub(super) fn storable(text: &str) -> Option<&str> {
+    (!text.contains('\0')).then_some(text)
+}
+
+fn damage(error: &dyn Error) -> StoreError {
+    let reason = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+    StoreError::Corrupt { reason }
+}
+
+macro_rules! stored_as {
+    ($sql:ident as $form:ty: $($kind:ty { $put:expr, $take:expr })+) => {$(
+        impl ToSql for $kind {
+            fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
+                let put: fn(&Self) -> $form = $put;
+                put(self).to_sql(ty, out)
+            }
+
+            accepts!($sql);
+            to_sql_checked!();
+        }
+
+        impl<'a> FromSql<'a> for $kind {
+            fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
+                let take: fn(&'a [u8], &Type) -> Result<Self, Fault> = $take;
+                take(raw, ty)
+            }
+
+            accepts!($sql);
+        }
+    )+};
+}
+
+stored_as!(BYTEA as Vec<u8>:
+    StoredIp { |ip| ip.octets().to_vec(), |raw, _| Ok(Self::from_octets(raw.try_into()?)) }
+    StoredTime { |time| time.bytes().to_vec(), |raw, _| Ok(Self::from_bytes(raw.try_into()?)?) }
+    TokenDigest { |digest| digest.as_bytes().to_vec(), |raw, _| Ok(Self::from_bytes(raw.try_into()?)) }
+);
+
+stored_as!(INT8 as i64:
+    Id { |id| id.get(), |raw, ty| Ok(Self::try_from(i64::from_sql(ty, raw)?)?) }
+);
+
+stored_as!(TEXT as &'static str:
+    Protocol { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
+    Status { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
+    TokenKind { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
+);
+
+fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<T, Fault> {
+    let text = std::str::from_utf8(raw)?;
+    let found = all.iter().copied().find(|value| name(*value) == text);
+    found.ok_or_else(|| format!("{text:?} is not a known value").into())
+}
+
+impl<T: Serialize + std::fmt::Debug> ToSql for Json<T> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
+        serde_json::to_string(&self.0)?.to_sql(ty, out)
+    }
+
+    accepts!(TEXT);
+    to_sql_checked!();
+}
+
+impl<'a, T: DeserializeOwned> FromSql<'a> for Json<T> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
+        Ok(Self(serde_json::from_slice(raw)?))
+    }
+
+    accepts!(TEXT);
+}

@@ -1,0 +1,177 @@
+//! The way to a PostgreSQL server: its URL, TLS, and a pool of connections.
+
+use std::{fmt, net::IpAddr, str::FromStr, sync::Arc, time::Duration};
+
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
+use tokio_postgres::{
+    Config, NoTls,
+    config::{Host, SslMode},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::store::{LocationError, StoreError};
+
+/// A database on a PostgreSQL server. It prints without password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl(Box<Config>);
+
+/// How much is asked of the database at once, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most connections at the same time.
+    pub connections: usize,
+    /// Longest wait for a connection to be free.
+    pub wait: Duration,
+    /// Longest time that a statement of a request may take. Imports, exports and migrations may take longer.
+    pub statement: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // The database does the work, so more than a few connections for each core only make them wait inside it.
+        let cores = std::thread::available_parallelism().map_or(4, std::num::NonZero::get);
+        Self {
+            connections: (4 * cores).clamp(8, 64),
+            wait: Duration::from_secs(2),
+            statement: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Longest time for a connection to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longest time for which the network may keep quiet about what was sent.
+const NETWORK_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl PostgresUrl {
+    /// How URLs begin that name a PostgreSQL server.
+    pub(in crate::store) const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+    /// A pool of connections, none of which is made yet.
+    pub(super) fn pool(&self, limits: Limits) -> Result<Pool, StoreError> {
+        let mut config = self.0.as_ref().clone();
+        config.options(options(config.get_options(), limits));
+        config.application_name(config.get_application_name().unwrap_or("sallyport").to_owned());
+        config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(NETWORK_TIMEOUT);
+        if config.get_ssl_mode() == SslMode::Prefer {
+            // Whoever sits on the line could turn "prefer" into "disable".
+            config.ssl_mode(if self.is_local() { SslMode::Disable } else { SslMode::Require });
+        }
+        let manage = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = match config.get_ssl_mode() {
+            SslMode::Disable => Manager::from_config(config, NoTls, manage),
+            _ => Manager::from_config(config, MakeRustlsConnect::new(tls()?), manage),
+        };
+        Pool::builder(manager)
+            .max_size(limits.connections)
+            .wait_timeout(Some(limits.wait))
+            .create_timeout(Some(CONNECT_TIMEOUT))
+            .recycle_timeout(Some(CONNECT_TIMEOUT))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|error| StoreError::Internal { reason: error.to_string() })
+    }
+
+    /// Nothing but this machine is between us and the server.
+    fn is_local(&self) -> bool {
+        self.0.get_hosts().iter().all(|host| match host {
+            Host::Unix(_) => true,
+            Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+        })
+    }
+}
+
+impl FromStr for PostgresUrl {
+    type Err = LocationError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The parser's own words may repeat parts of the text.
+        let config: Config =
+            text.parse().map_err(|_| LocationError("a part that cannot be read".to_owned()))?;
+        if config.get_hosts().is_empty() {
+            return Err(LocationError("no host".to_owned()));
+        }
+        if config.get_dbname().is_none_or(str::is_empty) {
+            return Err(LocationError("no database name after the host".to_owned()));
+        }
+        Ok(Self(Box::new(config)))
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::SCHEMES[0])?;
+        if let Some(user) = self.0.get_user() {
+            write!(f, "{user}@")?;
+        }
+        for (place, host) in self.0.get_hosts().iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            match host {
+                Host::Tcp(name) => write!(f, "{comma}{name}")?,
+                Host::Unix(path) => write!(f, "{comma}{}", path.display())?,
+            }
+        }
+        write!(f, "/{}", self.0.get_dbname().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+/// What each connection is set to. Statements are written to seek, so one plan serves every call, and no statistics, be
+/// they ever so stale, may turn a seek into a scan.
+fn options(given: Option<&str>, limits: Limits) -> String {
+    format!(
+        "{} -c statement_timeout={} -c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off",
+        given.unwrap_or_default(),
+        limits.statement.as_millis()
+    )
+}
+
+/// Certificates are checked against those that the system trusts, or those of `SSL_CERT_FILE`.
+fn tls() -> Result<ClientConfig, StoreError> {
+    let unavailable = |reason: String| StoreError::Unavailable { reason };
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    if roots.add_parsable_certificates(found.certs).0 == 0 {
+        let reason = "no certificate authorities were found to check the database's certificate; install them, or set \
+                      SSL_CERT_FILE";
+        return Err(unavailable(reason.to_owned()));
+    }
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unavailable(error.to_string()))?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_connections_stay_on_this_machine() {
+        for (url, local) in [
+            ("postgres://localhost/x", true),
+            ("postgres://127.0.0.1:5433/x", true),
+            ("postgres://a@%2Frun%2Fpostgresql/x", true),
+            ("postgres://db.invalid/x", false),
+            ("postgres://localhost,db.invalid/x", false),
+            ("postgres://192.0.2.1/x", false),
+        ] {
+            assert_eq!(url.parse::<PostgresUrl>().unwrap().is_local(), local, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_without_host_or_database_is_refused() {
+        for url in ["postgres:///x", "postgres://db.invalid", "postgres://db.invalid/"] {
+            assert!(url.parse::<PostgresUrl>().is_err(), "{url}");
+        }
+    }
+}

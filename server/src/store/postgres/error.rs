@@ -1,0 +1,61 @@
+//! PostgreSQL's error codes in our words. None of them holds the connection's password.
+
+use std::error::Error as _;
+
+use deadpool_postgres::{PoolError, TimeoutType};
+use tokio_postgres::{Error, error::SqlState};
+
+use crate::store::StoreError;
+
+impl From<&Error> for StoreError {
+    fn from(error: &Error) -> Self {
+        let Some(said) = error.as_db_error() else {
+            // Without a word of the database the connection is what failed.
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            return Self::Unavailable { reason };
+        };
+        let reason = said.message().to_owned();
+        match *said.code() {
+            SqlState::QUERY_CANCELED
+            | SqlState::LOCK_NOT_AVAILABLE
+            | SqlState::T_R_DEADLOCK_DETECTED
+            | SqlState::T_R_SERIALIZATION_FAILURE
+            | SqlState::TOO_MANY_CONNECTIONS => Self::Busy { reason },
+            SqlState::DISK_FULL => Self::Full,
+            SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Self::Corrupt { reason },
+            ref code => match code.code().get(..2) {
+                // Integrity constraint violation.
+                Some("23") => Self::Conflict { reason },
+                // Connection exception, invalid authorization, invalid catalog name, insufficient resources, operator
+                // intervention, system error.
+                Some("08" | "28" | "3D" | "53" | "57" | "58") => Self::Unavailable { reason },
+                _ => Self::Internal { reason },
+            },
+        }
+    }
+}
+
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<PoolError> for StoreError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => Self::from(&error),
+            PoolError::Timeout(TimeoutType::Wait) => {
+                Self::Busy { reason: "every connection to the database is in use".to_owned() }
+            }
+            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
+                Self::Unavailable { reason: "the database does not answer".to_owned() }
+            }
+            PoolError::Closed => Self::Closed,
+            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {
+                Self::Internal { reason: error.to_string() }
+            }
+        }
+    }
+}

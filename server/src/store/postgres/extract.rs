@@ -1,0 +1,109 @@
+//! What bears on an extraction, and extractions kept under a request id.
+
+use std::sync::LazyLock;
+
+use deadpool_postgres::Client;
+use jiff::Timestamp;
+
+use super::{
+    codec::{get, port, storable},
+    credential,
+    owners::Owner,
+};
+use crate::{
+    domain::{
+        access::{AccountId, Guarded},
+        extraction::{Endpoint, ExtractionFacts, ExtractionQuery, Region, StoredExtraction},
+    },
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+    },
+};
+
+const EXTRACT: &str = include_str!("extract.sql");
+// The region is NULL where none is asked for; its parameter stays, so that both take the same ones.
+static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$7::text IS NULL"));
+static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $7"));
+
+pub(super) async fn facts(
+    client: &Client,
+    owner: Owner,
+    query: &ExtractionQuery,
+) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now } = query;
+    let (statement, region) = match &parameters.region {
+        Region::Everywhere => (&*EVERYWHERE, None),
+        Region::Only(code) => (&*IN_REGION, storable(code)),
+    };
+    let statement = client.prepare_cached(statement).await?;
+    let row = client
+        .query_opt(
+            &statement,
+            &[
+                digest,
+                &owner.account,
+                &request_id.as_deref().map(str::as_bytes),
+                &caller_ip.map(|ip| StoredIp(ip.into())),
+                &StoredTime(*now),
+                &parameters.protocol,
+                &region,
+                pivot,
+                &i64::from(parameters.count),
+            ],
+        )
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let earlier = match (get(&row, 6)?, get(&row, 7)?) {
+        (Some(Json(parameters)), Some(Json(endpoints))) => Some(StoredExtraction { parameters, endpoints }),
+        _ => None,
+    };
+    let (hosts, ports): (Vec<String>, Vec<i32>) = (get(&row, 8)?, get(&row, 9)?);
+    let candidates = hosts
+        .into_iter()
+        .zip(ports)
+        .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
+        .collect::<Result<_, StoreError>>()?;
+    let facts = ExtractionFacts {
+        verified: get(&row, 3)?,
+        whitelisted: get(&row, 4)?,
+        entitled: get(&row, 5)?,
+        earlier,
+        candidates,
+    };
+    Ok(Some(Guarded::new(credential(&row, owner)?, facts)))
+}
+
+/// One durable write. Who comes second waits for the first and then finds what that one stored.
+pub(super) async fn remember(
+    client: &Client,
+    account: AccountId,
+    request_id: &str,
+    extraction: StoredExtraction,
+    now: Timestamp,
+) -> Result<StoredExtraction, StoreError> {
+    let StoredExtraction { parameters, endpoints } = &extraction;
+    let insert = client
+        .prepare_cached(
+            "INSERT INTO extractions (account_id, request_id, parameters, endpoints, created_at)
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+        )
+        .await?;
+    let request_id = request_id.as_bytes();
+    let inserted = client
+        .execute(&insert, &[&account.0, &request_id, &Json(parameters), &Json(endpoints), &StoredTime(now)])
+        .await?;
+    if inserted == 1 {
+        return Ok(extraction);
+    }
+    let select = client
+        .prepare_cached(
+            "SELECT parameters, endpoints FROM extractions WHERE account_id = $1 AND request_id = $2",
+        )
+        .await?;
+    let row = client.query_opt(&select, &[&account.0, &request_id]).await?.ok_or_else(|| {
+        StoreError::Internal { reason: "an extraction was not there although it was in the way".to_owned() }
+    })?;
+    let (Json(parameters), Json(endpoints)) = (get(&row, 0)?, get(&row, 1)?);
+    Ok(StoredExtraction { parameters, endpoints })
+}

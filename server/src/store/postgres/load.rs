@@ -1,0 +1,357 @@
+//! Loading records, all or none. Records of one kind that follow each other are copied together; when the database
+//! refuses them, they are stored one by one, to find out which are to blame.
+
+use std::{collections::HashMap, mem, net::IpAddr, pin::pin};
+
+use deadpool_postgres::{Client, Transaction};
+use tokio::sync::mpsc::{self, Receiver};
+use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, types::ToSql};
+
+use super::{
+    codec::{get, storable},
+    schema,
+    tables::{self, Table},
+};
+use crate::store::{
+    Lines, LoadError, StoreError,
+    packed::{Json, StoredIp, StoredTime, spin},
+    record::{
+        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
+        TokenRecord, WhitelistEntry,
+    },
+    tally::{Refused, Tally},
+};
+
+/// Most lines that are read ahead, and most records that are copied together.
+const BATCH: usize = 4096;
+
+/// Number of the lock that lets one import run at a time ("sallyloa" in ASCII).
+const LOCK: i64 = 0x7361_6c6c_796c_6f61;
+
+/// Adds every record, or none.
+pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, LoadError> {
+    let change = client.transaction().await.map_err(StoreError::from)?;
+    schema::lock(&change, LOCK).await?;
+    let row = change.query_one("SELECT coalesce(max(id), 0) FROM gateways", &[]).await;
+    let gateways = get(&row.map_err(StoreError::from)?, 0)?;
+    let mut loader =
+        Loader { change, accounts: HashMap::new(), gateways, waiting: Vec::new(), tally: Tally::default() };
+    let mut batches = read_ahead(lines);
+    'reading: while let Some(batch) = batches.recv().await {
+        for line in batch {
+            if loader.line(line?).await?.is_break() {
+                break 'reading;
+            }
+        }
+    }
+    // Whether there were enough bad lines no longer matters: there is nothing left to stop.
+    let _ = loader.flush().await?;
+    let Loader { change, tally, .. } = loader;
+    let loaded = tally.finish()?;
+    change.commit().await.map_err(StoreError::from)?;
+    Ok(loaded)
+}
+
+/// Reads on a thread that may block, so that reading and storing go on together.
+fn read_ahead(mut lines: Lines) -> Receiver<Vec<std::io::Result<Line>>> {
+    let (batches, receiver) = mpsc::channel(1);
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let batch: Vec<_> = lines.by_ref().take(BATCH).collect();
+            // Nobody listens any more when the loading has ended early.
+            if batch.is_empty() || batches.blocking_send(batch).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+struct Loader<'a> {
+    change: Transaction<'a>,
+    /// Numbers of the accounts met so far, by name.
+    accounts: HashMap<String, i64>,
+    /// Number of the gateway that was added last.
+    gateways: i64,
+    /// Records that are not stored yet, all of one kind, with their line numbers.
+    waiting: Vec<(u64, Record)>,
+    tally: Tally,
+}
+
+type Flow = std::ops::ControlFlow<()>;
+type Values = Vec<Box<dyn ToSql + Sync + Send>>;
+
+/// A record as a table holds it.
+struct Row {
+    table: &'static Table,
+    /// One for each column.
+    values: Values,
+}
+
+impl Row {
+    fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
+        self.values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect()
+    }
+}
+
+macro_rules! values {
+    ($($value:expr),+ $(,)?) => { vec![$(Box::new($value) as Box<dyn ToSql + Sync + Send>),+] };
+}
+
+impl Loader<'_> {
+    async fn line(&mut self, Line { number, record }: Line) -> Result<Flow, LoadError> {
+        let record = match record {
+            Ok(record) => record,
+            Err(reason) => return self.tally.refused(number, Refused::Line(reason)),
+        };
+        let same =
+            self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
+        if (!same || self.waiting.len() == BATCH) && self.flush().await?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        self.waiting.push((number, record));
+        Ok(Flow::Continue(()))
+    }
+
+    /// Stores what is waiting.
+    async fn flush(&mut self) -> Result<Flow, LoadError> {
+        let mut ready = Vec::with_capacity(self.waiting.len());
+        for (number, record) in mem::take(&mut self.waiting) {
+            match self.row(&record).await {
+                Ok(row) => ready.push((number, record, row)),
+                Err(refused) => {
+                    if self.tally.refused(number, refused)?.is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
+            }
+        }
+        if self.copied(&ready).await? {
+            ready.iter().for_each(|(_, record, _)| self.tally.stored(record));
+            return Ok(Flow::Continue(()));
+        }
+        for (number, record, row) in ready {
+            match self.insert(&record, &row).await {
+                Ok(()) => self.tally.stored(&record),
+                Err(refused) => {
+                    if self.tally.refused(number, refused)?.is_break() {
+                        return Ok(Flow::Break(()));
+                    }
+                }
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Stores rows together; `false`, with nothing stored, when the database refuses one of them.
+    async fn copied(&mut self, rows: &[(u64, Record, Row)]) -> Result<bool, StoreError> {
+        let Some((_, _, Row { table, .. })) = rows.first() else { return Ok(true) };
+        let attempt = self.change.savepoint("copied").await?;
+        match copy(&attempt, table, rows).await {
+            Ok(()) => attempt.commit().await?,
+            Err(error) if is_refusal(&error) => {
+                attempt.rollback().await?;
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
+    }
+
+    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), Refused> {
+        let attempt = self.change.savepoint("inserted").await?;
+        let statement = attempt.prepare_cached(&row.table.insert()).await?;
+        let Err(error) = attempt.execute(&statement, &row.parameters()).await else {
+            return Ok(attempt.commit().await?);
+        };
+        if !is_refusal(&error) {
+            return Err(error.into());
+        }
+        attempt.rollback().await?;
+        let what = describe(record);
+        Err(match error.code() {
+            Some(&SqlState::UNIQUE_VIOLATION) => Refused::Line(format!("there is already {what}")),
+            // Accounts were looked up before, so the group is what is missing.
+            Some(&SqlState::FOREIGN_KEY_VIOLATION) => {
+                Refused::Line(format!("the group of {what} is not a group of its account; groups come first"))
+            }
+            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => {
+                Refused::Line(format!("{what} has a text with a NUL character, which PostgreSQL cannot hold"))
+            }
+            _ => error.into(),
+        })
+    }
+
+    /// The row that holds the record.
+    async fn row(&mut self, record: &Record) -> Result<Row, Refused> {
+        let (table, values) = match record {
+            Record::Account(Account { name, real_name_verified }) => {
+                (&tables::ACCOUNTS, values![name.clone(), *real_name_verified])
+            }
+            Record::Token(TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at }) => (
+                &tables::TOKENS,
+                values![
+                    self.owner(account).await?,
+                    *sha256,
+                    *kind,
+                    StoredTime(*created_at),
+                    expires_at.map(StoredTime),
+                    revoked_at.map(StoredTime),
+                ],
+            ),
+            Record::Whitelist(WhitelistEntry { account, first, last, enabled, expires_at }) => {
+                let last = last.unwrap_or(*first);
+                if last < *first {
+                    return Err(Refused::Line(format!(
+                        "the range ends at {last}, before it begins at {first}"
+                    )));
+                }
+                let range = [*first, last].map(|ip| StoredIp(IpAddr::V4(ip)));
+                (
+                    &tables::WHITELIST,
+                    values![
+                        self.owner(account).await?,
+                        range[0],
+                        range[1],
+                        *enabled,
+                        expires_at.map(StoredTime),
+                    ],
+                )
+            }
+            Record::Entitlement(Entitlement { account, protocol, expires_at }) => (
+                &tables::ENTITLEMENTS,
+                values![self.owner(account).await?, *protocol, expires_at.map(StoredTime)],
+            ),
+            Record::Gateway(Gateway { host, port, region, protocol, username, password }) => {
+                self.gateways += 1;
+                (
+                    &tables::GATEWAYS,
+                    values![
+                        self.gateways,
+                        host.clone(),
+                        i32::from(*port),
+                        region.clone(),
+                        *protocol,
+                        spin(self.gateways),
+                        username.clone(),
+                        shown(password),
+                    ],
+                )
+            }
+            Record::Group(GroupRecord { account, group_id, name, created_at, updated_at }) => (
+                &tables::GROUPS,
+                values![
+                    *group_id,
+                    self.owner(account).await?,
+                    name.clone(),
+                    StoredTime(*created_at),
+                    StoredTime(*updated_at),
+                ],
+            ),
+            Record::Instance(instance) => {
+                let owner = self.owner(&instance.account).await?;
+                (&tables::INSTANCES, instance_values(owner, instance))
+            }
+        };
+        Ok(Row { table, values })
+    }
+
+    async fn owner(&mut self, name: &str) -> Result<i64, Refused> {
+        if let Some(id) = self.accounts.get(name) {
+            return Ok(*id);
+        }
+        let row = self
+            .change
+            .query_opt("SELECT id FROM accounts WHERE name = $1", &[&storable(name)])
+            .await?
+            .ok_or_else(|| {
+                Refused::Line(format!("there is no account named {name:?}; its record comes first"))
+            })?;
+        let id = get(&row, 0)?;
+        self.accounts.insert(name.to_owned(), id);
+        Ok(id)
+    }
+}
+
+async fn copy(attempt: &Transaction<'_>, table: &Table, rows: &[(u64, Record, Row)]) -> Result<(), Error> {
+    let sink = attempt.copy_in(&table.copy()).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &table.types()));
+    for (_, _, row) in rows {
+        writer.as_mut().write(&row.parameters()).await?;
+    }
+    writer.finish().await.map(drop)
+}
+
+fn instance_values(owner: i64, instance: &InstanceRecord) -> Values {
+    let InstanceRecord {
+        account: _,
+        order_no,
+        instance_id,
+        offer_id,
+        status,
+        ip,
+        port,
+        protocols,
+        country_code,
+        city_code,
+        isp_type,
+        expires_at,
+        activated_at,
+        capabilities,
+        group_id,
+        username,
+        password,
+    } = instance;
+    values![
+        *instance_id,
+        owner,
+        StoredIp(*ip),
+        i32::from(*port),
+        order_no.clone(),
+        *offer_id,
+        *status,
+        Json(protocols.clone()),
+        country_code.clone(),
+        city_code.clone(),
+        i64::from(*isp_type),
+        expires_at.map(StoredTime),
+        activated_at.map(StoredTime),
+        Json(capabilities.clone()),
+        *group_id,
+        username.clone(),
+        shown(password),
+    ]
+}
+
+/// The record in an error message.
+fn describe(record: &Record) -> String {
+    match record {
+        Record::Account(account) => format!("an account named {:?}", account.name),
+        Record::Token(_) => "a token with this digest".to_owned(),
+        Record::Whitelist(_) => "this whitelist entry".to_owned(),
+        Record::Entitlement(Entitlement { account, protocol, .. }) => {
+            format!("an entitlement of {account:?} for {protocol}")
+        }
+        Record::Gateway(Gateway { host, port, region, protocol, .. }) => {
+            format!("a {protocol} gateway {host}:{port} in {region}")
+        }
+        Record::Group(group) => format!("a group {}", group.group_id.get()),
+        Record::Instance(instance) => format!("an instance {}", instance.instance_id.get()),
+    }
+}
+
+/// Whether the error tells something of the rows rather than of the database.
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        Some(
+            &SqlState::UNIQUE_VIOLATION
+                | &SqlState::FOREIGN_KEY_VIOLATION
+                | &SqlState::CHARACTER_NOT_IN_REPERTOIRE
+        )
+    )
+}
+
+fn shown(password: &Option<ProxyPassword>) -> Option<String> {
+    password.as_ref().map(|password| password.expose().to_owned())
+}

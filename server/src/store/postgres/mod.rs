@@ -1,0 +1,135 @@
+//! The store on a PostgreSQL server, for any number of servers at once. Every question is one statement, so that it is
+//! answered from one snapshot and in one round trip.
+
+mod codec;
+mod connect;
+mod error;
+mod extract;
+mod load;
+mod owners;
+mod schema;
+mod search;
+mod tables;
+mod tokens;
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use jiff::Timestamp;
+use tokio_postgres::Row;
+
+pub use self::connect::{Limits, PostgresUrl};
+use self::{
+    codec::{get, time},
+    owners::{Owner, Owners},
+};
+use super::{Lines, LoadError, NewToken, OpenError, OpenMode, Store, StoreError, TokenEntry, record::Loaded};
+use crate::domain::{
+    access::{AccountId, Credential, Guarded},
+    extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+    instance::{Group, Id},
+    search::{SearchPage, SearchQuery},
+    token::TokenDigest,
+};
+
+/// A database on a PostgreSQL server. A lost connection fails the calls that are on it; the next ones get a new one.
+#[derive(Debug)]
+pub struct PostgresStore {
+    pool: Pool,
+    owners: Owners,
+}
+
+impl PostgresStore {
+    /// Connects to the database and brings its schema up to date.
+    ///
+    /// # Errors
+    /// Says in one line why the database cannot be used.
+    pub async fn open(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
+        let database = url.to_string();
+        let wrong = |source| OpenError::Store { database: database.clone(), source };
+        let pool = url.pool(limits).map_err(wrong)?;
+        let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
+        schema::migrate(&mut client, &database, mode).await?;
+        drop(client);
+        Ok(Self { pool, owners: Owners::default() })
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn extraction(
+        &self,
+        query: ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        let client = self.pool.get().await?;
+        while let Some(owner) = self.owners.find(&client, query.digest).await? {
+            match extract::facts(&client, owner, &query).await? {
+                None if owner.remembered => self.owners.forget(query.digest),
+                answer => return Ok(answer),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn remember(
+        &self,
+        account: AccountId,
+        request_id: String,
+        extraction: StoredExtraction,
+        now: Timestamp,
+    ) -> Result<StoredExtraction, StoreError> {
+        extract::remember(&self.pool.get().await?, account, &request_id, extraction, now).await
+    }
+
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+        let client = self.pool.get().await?;
+        while let Some(owner) = self.owners.find(&client, digest).await? {
+            match search::groups(&client, owner, digest).await? {
+                None if owner.remembered => self.owners.forget(digest),
+                answer => return Ok(answer),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn search(
+        &self,
+        digest: TokenDigest,
+        query: SearchQuery,
+    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+        let client = self.pool.get().await?;
+        while let Some(owner) = self.owners.find(&client, digest).await? {
+            match search::page(&client, owner, digest, &query).await? {
+                None if owner.remembered => self.owners.forget(digest),
+                answer => return Ok(answer),
+            }
+        }
+        Ok(None)
+    }
+
+    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
+        let mut client = self.pool.get().await.map_err(StoreError::from)?;
+        load::load(&mut client, lines).await
+    }
+
+    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
+        tokens::issue(&self.pool.get().await?, &token).await
+    }
+
+    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
+        tokens::revoke(&self.pool.get().await?, id, now).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
+        tokens::list(&self.pool.get().await?).await
+    }
+}
+
+/// What is known of a token, from the columns with which every question about it begins.
+fn credential(row: &Row, owner: Owner) -> Result<Credential, StoreError> {
+    Ok(Credential {
+        account: AccountId(owner.account),
+        kind: get(row, 0)?,
+        expires_at: time(row, 1)?,
+        revoked_at: time(row, 2)?,
+    })
+}

@@ -1,0 +1,95 @@
+//! Migrations, in order. The table `sallyport_schema` has one row, with the version of the schema.
+
+use deadpool_postgres::{Client, Transaction};
+
+use crate::store::{OpenError, OpenMode, StoreError};
+
+/// One entry a version, only ever added to: databases in the field have run the earlier ones.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_initial.sql")];
+
+/// The version that this program works with.
+const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// What a database has.
+enum Found {
+    /// Our schema, of this version.
+    Version(i64),
+    /// No table at all.
+    Nothing,
+    /// Tables, but not ours.
+    Foreign,
+}
+
+/// Brings the schema up to date, all or nothing. Of several programs that start together one does it; the lock makes
+/// the others wait.
+pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode) -> Result<(), OpenError> {
+    let wrong = |source: StoreError| OpenError::Store { database: database.to_owned(), source };
+    match found(client).await.map_err(wrong)? {
+        Found::Version(VERSION) => return Ok(()),
+        found => allowed(&found, database, mode)?,
+    }
+    let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
+    // It ends with the transaction. The number is ours alone ("sallypor" in ASCII).
+    lock(&change, 0x7361_6c6c_7970_6f72).await.map_err(wrong)?;
+    let found = found(&change).await.map_err(wrong)?;
+    allowed(&found, database, mode)?;
+    apply(&change, &found).await.map_err(wrong)?;
+    change.commit().await.map_err(|error| wrong(error.into()))
+}
+
+/// Waits for the lock of this number, which is given back at the end of the transaction.
+pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<(), StoreError> {
+    change.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;
+    Ok(())
+}
+
+async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<Found, StoreError> {
+    let row = client
+        .query_one(
+            "SELECT to_regclass('sallyport_schema') IS NOT NULL,
+                    EXISTS (SELECT 1 FROM pg_class
+                            WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r')",
+            &[],
+        )
+        .await?;
+    match (row.try_get(0)?, row.try_get(1)?) {
+        (true, _) => {
+            let row = client.query_one("SELECT version FROM sallyport_schema", &[]).await?;
+            Ok(Found::Version(row.try_get(0)?))
+        }
+        (false, true) => Ok(Found::Foreign),
+        (false, false) => Ok(Found::Nothing),
+    }
+}
+
+fn allowed(found: &Found, database: &str, mode: OpenMode) -> Result<(), OpenError> {
+    let database = database.to_owned();
+    match (found, mode) {
+        (Found::Version(found), _) if *found > VERSION => {
+            Err(OpenError::Newer { database, found: *found, known: VERSION })
+        }
+        (Found::Nothing, OpenMode::Existing) => Err(OpenError::Missing { database }),
+        (Found::Foreign, _) => {
+            let reason = "it has tables of another program; use a database of its own".to_owned();
+            Err(OpenError::Foreign { database, reason })
+        }
+        (Found::Version(_), _) | (Found::Nothing, OpenMode::Create) => Ok(()),
+    }
+}
+
+async fn apply(change: &Transaction<'_>, found: &Found) -> Result<(), StoreError> {
+    let done = match found {
+        Found::Version(version) => usize::try_from(*version).unwrap_or(0),
+        Found::Nothing | Found::Foreign => {
+            change.batch_execute("CREATE TABLE sallyport_schema (version bigint NOT NULL)").await?;
+            change.execute("INSERT INTO sallyport_schema VALUES (0)", &[]).await?;
+            0
+        }
+    };
+    for migration in MIGRATIONS.iter().skip(done) {
+        change.batch_execute(migration).await?;
+    }
+    change.execute("UPDATE sallyport_schema SET version = $1", &[&VERSION]).await?;
+    Ok(())
+}

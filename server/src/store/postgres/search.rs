@@ -1,0 +1,133 @@
+//! Groups and instances of an account.
+
+use deadpool_postgres::Client;
+use tokio_postgres::Row;
+
+use super::{
+    codec::{get, number, port, storable, time},
+    credential,
+    owners::Owner,
+};
+use crate::{
+    domain::{
+        access::Guarded,
+        instance::{Group, Instance},
+        search::{Filters, GroupFilter, SearchPage, SearchQuery},
+        token::TokenDigest,
+    },
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+    },
+};
+
+const SEARCH: &str = include_str!("search.sql");
+
+// One row with nulls stands for an account without groups.
+const GROUPS: &str = "SELECT t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
+     FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = $2
+     WHERE t.sha256 = $1 AND t.account_id = $2 ORDER BY g.id";
+
+pub(super) async fn groups(
+    client: &Client,
+    owner: Owner,
+    digest: TokenDigest,
+) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+    let statement = client.prepare_cached(GROUPS).await?;
+    let rows = client.query(&statement, &[&digest, &owner.account]).await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let mut groups = Vec::new();
+    for row in &rows {
+        if let Some(id) = get(row, 3)? {
+            let (StoredTime(created_at), StoredTime(updated_at)) = (get(row, 5)?, get(row, 6)?);
+            groups.push(Group { id, name: get(row, 4)?, created_at, updated_at });
+        }
+    }
+    Ok(Some(Guarded::new(credential(first, owner)?, groups)))
+}
+
+pub(super) async fn page(
+    client: &Client,
+    owner: Owner,
+    digest: TokenDigest,
+    query: &SearchQuery,
+) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+    let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
+        &query.filters;
+    let group = match group {
+        GroupFilter::All => None,
+        GroupFilter::Ungrouped => Some(0),
+        GroupFilter::Only(id) => Some(id.get()),
+    };
+    let texts = [order_no, country_code, city_code];
+    let (ips, lowest, highest) = if texts.into_iter().flatten().any(|text| storable(text).is_none()) {
+        // Nothing that is stored passes this filter, so nothing is looked for.
+        Wanted::default()
+    } else {
+        wanted(query)
+    };
+    let statement = client.prepare_cached(SEARCH).await?;
+    let rows = client
+        .query(
+            &statement,
+            &[
+                &digest,
+                &owner.account,
+                &ips,
+                &lowest,
+                &highest,
+                &order_no.as_deref().and_then(storable),
+                &group,
+                &country_code.as_deref().and_then(storable),
+                &city_code.as_deref().and_then(storable),
+                status,
+                &activated_from.map(StoredTime),
+                &activated_to.map(StoredTime),
+                &i64::from(query.limit),
+                &i64::try_from(query.offset).unwrap_or(i64::MAX),
+            ],
+        )
+        .await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let mut page = SearchPage { items: Vec::with_capacity(rows.len()), total: number(first, 3)? };
+    for row in &rows {
+        page.items.extend(instance(row)?);
+    }
+    Ok(Some(Guarded::new(credential(first, owner)?, page)))
+}
+
+/// Addresses, each with its lowest and highest port.
+type Wanted = (Vec<StoredIp>, Vec<i32>, Vec<i32>);
+
+fn wanted(query: &SearchQuery) -> Wanted {
+    let bare = query.any_port.iter().map(|ip| (*ip, 0, u16::MAX));
+    let exact = query.exact.iter().map(|(ip, port)| (*ip, *port, *port));
+    let mut wanted = Wanted::default();
+    for (ip, lowest, highest) in bare.chain(exact) {
+        wanted.0.push(StoredIp(ip));
+        wanted.1.push(lowest.into());
+        wanted.2.push(highest.into());
+    }
+    wanted
+}
+
+/// The instance of a row, if it has one.
+fn instance(row: &Row) -> Result<Option<Instance>, StoreError> {
+    let Some(id) = get(row, 4)? else { return Ok(None) };
+    let (StoredIp(ip), Json(protocols), Json(capabilities)) = (get(row, 7)?, get(row, 9)?, get(row, 15)?);
+    Ok(Some(Instance {
+        id,
+        offer_id: get(row, 5)?,
+        status: get(row, 6)?,
+        ip,
+        port: port(get(row, 8)?)?,
+        protocols,
+        country_code: get(row, 10)?,
+        city_code: get(row, 11)?,
+        isp_type: number(row, 12)?,
+        expires_at: time(row, 13)?,
+        activated_at: time(row, 14)?,
+        capabilities,
+        group_id: get(row, 16)?,
+    }))
+}

@@ -1,0 +1,33 @@
+-- $1 digest, $2 account, $3 addresses with $4 lowest and $5 highest port, disjoint, $6… filters, NULL for none.
+-- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
+WITH matched AS MATERIALIZED (
+    SELECT found.id
+    FROM unnest($3::bytea[], $4::integer[], $5::integer[]) AS wanted (ip, lowest, highest)
+    CROSS JOIN LATERAL (
+        SELECT i.id
+        FROM instances AS i
+        WHERE i.account_id = $2
+          AND i.ip = wanted.ip
+          AND i.port BETWEEN wanted.lowest AND wanted.highest
+          AND ($6::text IS NULL OR i.order_no = $6)
+          AND ($7::bigint IS NULL OR i.group_id = $7 OR ($7 = 0 AND i.group_id IS NULL))
+          AND ($8::text IS NULL OR i.country_code = $8)
+          AND ($9::text IS NULL OR i.city_code = $9)
+          AND ($10::text IS NULL OR i.status = $10)
+          AND ($11::bytea IS NULL OR i.activated_at >= $11)
+          AND ($12::bytea IS NULL OR i.activated_at <= $12)
+        OFFSET 0
+    ) AS found
+)
+-- The total is there on every page, also on one past the last, which has one row without an instance.
+SELECT t.kind, t.expires_at, t.revoked_at,
+       (SELECT count(*) FROM matched) AS total,
+       i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code, i.city_code, i.isp_type,
+       i.expires_at, i.activated_at, i.capabilities, i.group_id
+FROM tokens AS t
+LEFT JOIN (SELECT id FROM matched ORDER BY id LIMIT $13 OFFSET $14) AS page ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM instances AS one WHERE one.account_id = $2 AND one.id = page.id OFFSET 0
+) AS i ON true
+WHERE t.sha256 = $1 AND t.account_id = $2
+ORDER BY i.id

@@ -1,0 +1,75 @@
+//! What loading has come to: records counted, bad lines gathered.
+
+use std::ops::ControlFlow;
+
+use super::{
+    BadLines, LoadError, StoreError,
+    record::{Loaded, Record},
+};
+
+/// Why a record is not stored.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// The line contradicts what is stored, or itself.
+    Line(String),
+    /// The storage failed, whatever the line says.
+    Store(StoreError),
+}
+
+impl<E: Into<StoreError>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// Records and bad lines so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    loaded: Loaded,
+    bad: BadLines,
+}
+
+impl Tally {
+    /// Counts a record that was stored.
+    pub(super) fn stored(&mut self, record: &Record) {
+        let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } =
+            &mut self.loaded;
+        let count = match record {
+            Record::Account(_) => accounts,
+            Record::Token(_) => tokens,
+            Record::Whitelist(_) => whitelist,
+            Record::Entitlement(_) => entitlements,
+            Record::Gateway(_) => gateways,
+            Record::Group(_) => groups,
+            Record::Instance(_) => instances,
+        };
+        *count += 1;
+    }
+
+    /// Gathers a line that was refused. Breaks when there are enough of them.
+    ///
+    /// # Errors
+    /// The storage's own faults end the loading.
+    pub(super) fn refused(&mut self, number: u64, refused: Refused) -> Result<ControlFlow<()>, LoadError> {
+        match refused {
+            Refused::Store(error) => Err(error.into()),
+            Refused::Line(reason) => {
+                self.bad.lines.push((number, reason));
+                self.bad.cut_short = self.bad.lines.len() == BadLines::MOST;
+                Ok(if self.bad.cut_short { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            }
+        }
+    }
+
+    /// What was loaded, if every line was good.
+    ///
+    /// # Errors
+    /// The bad lines, by number.
+    pub(super) fn finish(mut self) -> Result<Loaded, LoadError> {
+        if self.bad.lines.is_empty() {
+            return Ok(self.loaded);
+        }
+        self.bad.lines.sort();
+        Err(LoadError::Rejected(self.bad))
+    }
+}
