@@ -15,11 +15,15 @@
 
 pub mod check;
 mod checks;
+pub mod config;
 pub mod contract;
 #[cfg(feature = "embedded")]
 pub mod embedded;
+pub mod explain;
+mod relation;
 pub mod report;
 pub mod run;
+pub mod snapshot;
 pub mod target;
 pub mod wire;
 

@@ -11,6 +11,8 @@ mod select;
 mod stopper;
 mod suite;
 
+pub(crate) use preflight::preflight;
+
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};

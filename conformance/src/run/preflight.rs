@@ -5,7 +5,7 @@ use crate::wire::{Answer, FailureKind, Patience, Request, Wire, WireFailure};
 
 /// Asks whether anybody is there, so that a target that can't be reached does not fail a hundred checks. Each operation
 /// is asked until one of them answers; none of the requests takes a gateway. Says what is wrong when nobody answers.
-pub(super) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     let mut complaint = None;
     for request in requests(contract, target) {
         // A budget of no requests shows itself in every check.

@@ -1,0 +1,229 @@
+use std::cell::RefCell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A configuration that can't be used: where, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigError {
+    file: PathBuf,
+    line: Option<usize>,
+    message: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file.display(), self.message),
+            None => write!(f, "{}: {}", self.file.display(), self.message),
+        }
+    }
+}
+
+impl ConfigError {
+    pub(super) fn of_file(file: &Path, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line: None, message: message.into() }
+    }
+}
+
+/// The text of a configuration, for errors to point into.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Document<'a> {
+    pub(super) file: &'a Path,
+    text: &'a str,
+}
+
+/// A table, from which keys are taken; one that nobody asks for is unknown.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    document: Document<'a>,
+    table: &'a DeTable<'a>,
+    known: RefCell<Vec<String>>,
+    place: String,
+}
+
+/// A value, with its place.
+#[derive(Debug, Clone)]
+pub(super) struct Item<'a> {
+    document: Document<'a>,
+    value: &'a Spanned<DeValue<'a>>,
+    key: String,
+}
+
+impl<'a> Document<'a> {
+    /// Reads TOML and hands its root to `read`.
+    pub(super) fn parse<T>(
+        file: &'a Path,
+        text: &'a str,
+        read: impl FnOnce(&Section<'_>) -> Result<T, ConfigError>,
+    ) -> Result<T, ConfigError> {
+        let document = Self { file, text };
+        let root = DeTable::parse(text).map_err(|error| {
+            let offset = error.span().map_or(0, |span| span.start);
+            document.error(offset, error.message())
+        })?;
+        let section = Section::new(document, root.get_ref(), String::new());
+        let read = read(&section)?;
+        section.finish()?;
+        Ok(read)
+    }
+
+    fn error(&self, offset: usize, message: impl Into<String>) -> ConfigError {
+        let before = self.text.as_bytes().iter().take(offset);
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        ConfigError { file: self.file.to_owned(), line: Some(line), message: message.into() }
+    }
+}
+
+impl<'a> Section<'a> {
+    fn new(document: Document<'a>, table: &'a DeTable<'a>, place: String) -> Self {
+        Self { document, table, known: RefCell::new(Vec::new()), place }
+    }
+
+    /// The value of a key, when there is one.
+    pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
+        self.known.borrow_mut().push(key.to_owned());
+        let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
+        Some(Item { document: self.document, value, key: key.to_owned() })
+    }
+
+    /// The table of a key, when there is one; read it with `read`.
+    pub(super) fn section<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(key).map(|item| item.section(read)).transpose()
+    }
+
+    /// Every key that is not asked for by name, for tables whose keys are free.
+    pub(super) fn entries(&self) -> Vec<(String, Item<'a>)> {
+        let entry = |(name, value): (&Spanned<_>, &'a Spanned<DeValue<'a>>)| {
+            let key: &std::borrow::Cow<'_, str> = name.get_ref();
+            (key.to_string(), Item { document: self.document, value, key: key.to_string() })
+        };
+        let entries: Vec<_> = self.table.iter().map(entry).collect();
+        self.known.borrow_mut().extend(entries.iter().map(|(key, _)| key.clone()));
+        entries
+    }
+
+    /// Refuses a key that was not asked for.
+    pub(super) fn finish(&self) -> Result<(), ConfigError> {
+        let known = self.known.borrow();
+        let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
+        let Some((name, _)) = unknown else { return Ok(()) };
+        let advice = match nearest(name.get_ref(), &known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("expected one of {}", known.join(", ")),
+        };
+        let place = if self.place.is_empty() { String::new() } else { format!(" in [{}]", self.place) };
+        let message = format!("unknown key `{}`{place}: {advice}", name.get_ref());
+        Err(self.document.error(name.span().start, message))
+    }
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn document(&self) -> Document<'a> {
+        self.document
+    }
+
+    /// An error at this value.
+    pub(super) fn wrong(&self, expected: &str) -> ConfigError {
+        self.document.error(self.value.span().start, format!("`{}`: expected {expected}", self.key))
+    }
+
+    /// A value that is not one of those allowed, with the nearest one.
+    pub(super) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
+        let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+        let near =
+            nearest(found, &allowed).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
+    }
+
+    /// An id that is not known, with the nearest one.
+    pub(super) fn unknown(&self, kind: &str, found: &str, known: &[&str]) -> ConfigError {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        let near = nearest(found, &known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        self.wrong(&format!("the id of a {kind}, found `{found}`{near}"))
+    }
+
+    pub(super) fn string(&self) -> Result<String, ConfigError> {
+        let text = self.value.get_ref().as_str().ok_or_else(|| self.wrong_type("a string"))?;
+        Ok(text.to_owned())
+    }
+
+    pub(super) fn boolean(&self) -> Result<bool, ConfigError> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
+    }
+
+    /// A whole number in a range.
+    pub(super) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
+        let expected = match (*allowed.start(), *allowed.end()) {
+            (start, i64::MAX) => format!("a whole number from {start}"),
+            (start, end) => format!("a whole number from {start} to {end}"),
+        };
+        let integer = self.value.get_ref().as_integer().ok_or_else(|| self.wrong_type(&expected))?;
+        let number = i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix());
+        number.ok().filter(|number| allowed.contains(number)).ok_or_else(|| self.wrong(&expected))
+    }
+
+    /// A date without a time, bare or in quotes.
+    pub(super) fn date(&self) -> Result<jiff::civil::Date, ConfigError> {
+        let text = match self.value.get_ref() {
+            DeValue::Datetime(date) => date.to_string(),
+            DeValue::String(text) => text.to_string(),
+            _ => String::new(),
+        };
+        text.parse().map_err(|_| self.wrong("a date such as 2030-12-31"))
+    }
+
+    pub(super) fn strings(&self) -> Result<Vec<String>, ConfigError> {
+        self.items("a list of strings")?.iter().map(Item::string).collect()
+    }
+
+    pub(super) fn is_string(&self) -> bool {
+        self.value.get_ref().is_str()
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    /// The elements of a list.
+    pub(super) fn items(&self, expected: &str) -> Result<Vec<Item<'a>>, ConfigError> {
+        let array = self.value.get_ref().as_array().ok_or_else(|| self.wrong_type(expected))?;
+        let item = |value| Item { document: self.document, value, key: self.key.clone() };
+        Ok(array.iter().map(item).collect())
+    }
+
+    /// The value as a table; read it with `read`, which must take every key.
+    pub(super) fn section<T>(
+        &self,
+        read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
+    ) -> Result<T, ConfigError> {
+        let table = self.value.get_ref().as_table().ok_or_else(|| self.wrong_type("a table"))?;
+        let section = Section::new(self.document, table, self.key.clone());
+        let read = read(&section)?;
+        section.finish()?;
+        Ok(read)
+    }
+
+    fn wrong_type(&self, expected: &str) -> ConfigError {
+        // The value is not shown: it may be a secret in the wrong place.
+        self.wrong(&format!("{expected}, found {}", article(self.value.get_ref().type_str())))
+    }
+}
+
+fn article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a String> {
+    const NEAR: f64 = 0.75;
+    let scored = known.iter().map(|key| (strsim::jaro_winkler(found, key), key));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= NEAR).then_some(best.1)
+}

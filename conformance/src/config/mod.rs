@@ -1,0 +1,243 @@
+//! `conformance.toml`: what a tester knows about an environment, written down once. Everything is optional.
+//!
+//! An argument of the program goes before a variable of the environment, and that before the file.
+
+mod document;
+mod facts;
+mod template;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use document::ConfigError;
+pub use facts::{fact_key, layered};
+pub use template::{Answers, template};
+
+use document::{Document, Item, Section};
+use facts::{beside, facts, secret_text};
+
+use crate::contract::Catalogue;
+use crate::run::{ExpectedFailure, Glob, Profile};
+use crate::target::{Facts, Secret};
+use crate::wire::{Budget, ExtraHeader};
+
+/// What a configuration says.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Where the target is.
+    pub base_url: Option<String>,
+    /// Whether plain http may leave this machine.
+    pub allow_http: bool,
+    /// How much of the target a run may take.
+    pub profile: Option<Profile>,
+    /// Only these checks.
+    pub only: Vec<Glob>,
+    /// Not these checks.
+    pub skip: Vec<Glob>,
+    /// The account's token.
+    pub token: Option<Secret>,
+    /// Ceilings that differ from those of the profile.
+    pub ceilings: Ceilings,
+    /// How the target is reached.
+    pub connection: Connection,
+    /// What is known about its data.
+    pub facts: Facts,
+    /// Clauses that are known to be broken.
+    pub expected: Vec<ExpectedFailure>,
+}
+
+/// Ceilings that differ from those of the profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ceilings {
+    /// Requests.
+    pub requests: Option<u64>,
+    /// Gateways.
+    pub gateways: Option<u64>,
+    /// Bytes of bodies.
+    pub bytes: Option<u64>,
+    /// Wall time.
+    pub wall: Option<Duration>,
+    /// Requests per second.
+    pub rate: Option<NonZeroU32>,
+    /// Checks at the same time.
+    pub concurrency: Option<usize>,
+}
+
+/// How the target is reached.
+#[derive(Debug, Default)]
+pub struct Connection {
+    /// For one exchange.
+    pub timeout: Option<Duration>,
+    /// A file of certificates, in PEM, that are trusted as well.
+    pub ca_file: Option<PathBuf>,
+    /// A proxy.
+    pub proxy: Option<Secret>,
+    /// Headers that every request carries.
+    pub headers: Vec<ExtraHeader>,
+}
+
+impl Config {
+    /// Reads a configuration. `variable` looks up the environment for secrets that the file says are there.
+    ///
+    /// # Errors
+    /// Names file, line and what to do.
+    pub fn read(
+        file: &Path,
+        catalogue: &Catalogue,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| ConfigError::of_file(file, format!("can't be read: {error}")))?;
+        Self::parse(file, &text, catalogue, variable)
+    }
+
+    /// The same from a text; `file` names it in errors, and other files are looked for beside it.
+    ///
+    /// # Errors
+    /// As for [`Config::read`].
+    pub fn parse(
+        file: &Path,
+        text: &str,
+        catalogue: &Catalogue,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        Document::parse(file, text, |root| {
+            let globs = |key| -> Result<Vec<Glob>, ConfigError> {
+                let patterns = root.get(key).map(|item| item.strings()).transpose()?;
+                Ok(patterns.unwrap_or_default().into_iter().map(Glob::new).collect())
+            };
+            let token = root.get("api-key").map(|item| secret_text(&item, variable)).transpose()?;
+            Ok(Self {
+                base_url: root.get("base-url").map(|item| item.string()).transpose()?,
+                allow_http: root.get("allow-http").map(|item| item.boolean()).transpose()?.unwrap_or(false),
+                profile: root.get("profile").map(|item| profile(&item)).transpose()?,
+                only: globs("only")?,
+                skip: globs("skip")?,
+                token: token.map(|token| Secret::new("API_KEY", token)),
+                ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
+                connection: root
+                    .section("connection", |section| connection(file, section, variable))?
+                    .unwrap_or_default(),
+                facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
+                expected: root
+                    .get("expected-failure")
+                    .map(|item| expected(&item, catalogue))
+                    .transpose()?
+                    .unwrap_or_default(),
+            })
+        })
+    }
+}
+
+impl Ceilings {
+    /// These ceilings where they are set, and those of the budget where they are not.
+    #[must_use]
+    pub fn over(&self, budget: Budget) -> Budget {
+        Budget {
+            requests: self.requests.unwrap_or(budget.requests),
+            gateways: self.gateways.unwrap_or(budget.gateways),
+            bytes: self.bytes.unwrap_or(budget.bytes),
+            wall: self.wall.unwrap_or(budget.wall),
+            rate: self.rate.or(budget.rate),
+            concurrency: self.concurrency.unwrap_or(budget.concurrency),
+        }
+    }
+}
+
+fn profile(item: &Item<'_>) -> Result<Profile, ConfigError> {
+    let name = item.string()?;
+    Profile::named(&name).ok_or_else(|| item.not_one_of(&name, &Profile::ALL.map(Profile::name)))
+}
+
+fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
+    let number = |key: &str, least: i64| -> Result<Option<u64>, ConfigError> {
+        let number = section.get(key).map(|item| item.integer(least..=i64::MAX)).transpose()?;
+        // Never negative, as the range begins at 0 or above.
+        Ok(number.and_then(|number| u64::try_from(number).ok()))
+    };
+    let rate = section.get("rate").map(|item| item.integer(1..=10_000)).transpose()?;
+    let concurrency = section.get("concurrency").map(|item| item.integer(1..=64)).transpose()?;
+    Ok(Ceilings {
+        requests: number("requests", 1)?,
+        gateways: number("gateways", 0)?,
+        bytes: number("bytes", 1)?,
+        wall: number("seconds", 1)?.map(Duration::from_secs),
+        rate: rate.and_then(|rate| u32::try_from(rate).ok()).and_then(NonZeroU32::new),
+        concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
+    })
+}
+
+fn connection(
+    file: &Path,
+    section: &Section<'_>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Connection, ConfigError> {
+    let timeout = section.get("timeout-seconds").map(|item| item.integer(1..=3_600)).transpose()?;
+    let proxy = section.get("proxy").map(|item| match item.is_string() {
+        true => proxy_text(&item),
+        false => secret_text(&item, variable),
+    });
+    let headers = section.section("headers", |headers| {
+        headers.entries().into_iter().map(|(name, item)| header(name, &item, variable)).collect()
+    })?;
+    Ok(Connection {
+        timeout: timeout.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs),
+        ca_file: section
+            .get("ca-file")
+            .map(|item| item.string())
+            .transpose()?
+            .map(|path| beside(file, &path)),
+        proxy: proxy.transpose()?.map(|proxy| Secret::new("PROXY", proxy)),
+        headers: headers.unwrap_or_default(),
+    })
+}
+
+/// A proxy with a password has no place in the configuration itself.
+fn proxy_text(item: &Item<'_>) -> Result<String, ConfigError> {
+    let text = item.string()?;
+    match reqwest::Url::parse(&text) {
+        Ok(url) if url.password().is_none() => Ok(text),
+        Ok(_) => Err(item.wrong("a URL without a password, or { env = \"NAME\" } or { file = \"PATH\" }")),
+        Err(_) => Err(item.wrong("a URL such as http://proxy.example.com:3128")),
+    }
+}
+
+fn header(
+    name: String,
+    item: &Item<'_>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<ExtraHeader, ConfigError> {
+    let public = item.is_string();
+    let value = if public { item.string()? } else { secret_text(item, variable)? };
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(token) || value.chars().any(char::is_control) {
+        return Err(item.wrong("a header's name and a value on one line"));
+    }
+    Ok(ExtraHeader { name, value: Secret::new("HEADER", value), public })
+}
+
+fn expected(item: &Item<'_>, catalogue: &Catalogue) -> Result<Vec<ExpectedFailure>, ConfigError> {
+    let entry = |item: &Item<'_>| {
+        item.section(|entry| {
+            let need = |key: &str| {
+                entry.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` beside the others")))
+            };
+            let clause = need("clause")?;
+            let id = clause.string()?;
+            if catalogue.clause(&id).is_none() {
+                let known: Vec<&str> = catalogue.clauses().iter().map(|clause| clause.id.as_str()).collect();
+                return Err(clause.unknown("clause", &id, &known));
+            }
+            Ok(ExpectedFailure {
+                clause: id,
+                reason: need("reason")?.string()?,
+                until: need("until")?.date()?,
+            })
+        })
+    };
+    item.items("a list of tables: [[expected-failure]]")?.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests;

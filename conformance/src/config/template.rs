@@ -1,0 +1,147 @@
+use std::fmt::Write as _;
+
+use super::fact_key;
+use crate::run::Profile;
+use crate::target::Fact;
+
+/// What `init` asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    /// Where the target is.
+    pub base_url: Option<String>,
+    /// How much of it a run may take.
+    pub profile: Option<Profile>,
+    /// Some of the account's own addresses.
+    pub own_addresses: Vec<String>,
+}
+
+/// A configuration with a comment on every key; what is not answered stays a comment.
+#[must_use]
+pub fn template(answers: &Answers) -> String {
+    let mut text = String::from(HEAD);
+    let profile = answers.profile.map(Profile::name);
+    let _ = write!(
+        text,
+        "\n# Where the service is: scheme, host, port and perhaps a path.\n{}\n\n\
+         # How much of it a run may take: {}. Without this, a service on this machine bears everything and any\n\
+         # other one is treated gently.\n{}\n",
+        line("base-url", answers.base_url.as_deref(), "https://api.example.com"),
+        Profile::ALL.map(Profile::name).join(", "),
+        line("profile", profile, Profile::Production.name()),
+    );
+    text.push_str(MIDDLE);
+    text.push_str(
+        "\n# What you know about the data. Each fact unlocks checks that are skipped without it.\n[facts]\n",
+    );
+    for fact in Fact::ALL {
+        let key = fact_key(fact);
+        let _ = writeln!(text, "# {}", fact.description());
+        if fact == Fact::OwnAddresses && !answers.own_addresses.is_empty() {
+            let addresses: Vec<String> =
+                answers.own_addresses.iter().map(|address| quoted(address)).collect();
+            let _ = writeln!(text, "{key} = [{}]", addresses.join(", "));
+        } else {
+            let _ = writeln!(text, "# {key} = {}", example(fact));
+        }
+    }
+    text.push_str(TAIL);
+    text
+}
+
+const HEAD: &str = "\
+# What the conformance suite knows about an environment. Everything is optional.
+#
+# An argument goes before a variable of the environment, and that before this file. Secrets never stand in here: say which
+# variable or which file holds them.
+";
+
+const MIDDLE: &str = r#"
+# The account's token. SALLYPORT_API_KEY is read without this.
+# api-key = { env = "MY_TOKEN" }
+# api-key = { file = "token.txt" }
+
+# Only these checks, and not those: globs on checks, clauses and operations.
+# only = ["search.*"]
+# skip = ["extract"]
+
+# Plain http to another machine sends the token in clear text.
+# allow-http = true
+
+# Hard ceilings; reaching one ends the run without a verdict. Each has a default that goes with the profile.
+[budget]
+# requests = 2500
+# gateways = 25
+# bytes = 268435456
+# seconds = 1800
+# rate = 5
+# concurrency = 2
+
+[connection]
+# timeout-seconds = 20
+# Certificates of your own authority, in PEM.
+# ca-file = "authority.pem"
+# proxy = "http://proxy.example.com:3128"
+# proxy = { env = "MY_PROXY" }
+
+# Headers that every request carries.
+[connection.headers]
+# X-Environment = "staging"
+# X-Gateway-Token = { env = "MY_GATEWAY_TOKEN" }
+"#;
+
+const TAIL: &str = r#"
+# Clauses that are known to be broken, up to a day. One that no longer fails is reported.
+# [[expected-failure]]
+# clause = "search.country"
+# reason = "ticket 123"
+# until = 2030-12-31
+"#;
+
+fn line(key: &str, answer: Option<&str>, example: &str) -> String {
+    match answer {
+        Some(answer) => format!("{key} = {}", quoted(answer)),
+        None => format!("# {key} = {}", quoted(example)),
+    }
+}
+
+/// An example that a reader can uncomment and change.
+fn example(fact: Fact) -> &'static str {
+    match fact {
+        Fact::OwnAddresses => r#"["203.0.113.7", "[2001:db8::1]:1080"]  # or { file = "addresses.txt" }"#,
+        Fact::Orders => r#"[{ number = "SO-1", addresses = ["203.0.113.7"] }]"#,
+        Fact::ForeignAddresses => r#"["203.0.113.9"]"#,
+        Fact::ForeignOrder => r#""SO-2""#,
+        Fact::ForeignGroup => "7",
+        Fact::SharedAddress => r#""203.0.113.8""#,
+        Fact::PlentifulRegion | Fact::ScarceRegion | Fact::EmptyRegion => r#""USA""#,
+        Fact::EgressIp => r#""198.51.100.4""#,
+        Fact::Canaries => r#"{ file = "never-in-an-answer.txt" }  # one on each line"#,
+        Fact::SecondToken
+        | Fact::EmptyToken
+        | Fact::LinkCredential
+        | Fact::RevokedToken
+        | Fact::TokenNotWhitelisted
+        | Fact::TokenNotVerified
+        | Fact::TokenNotEntitled
+        | Fact::TokenPartlyEntitled => r#"{ env = "NAME" }  # or { file = "PATH" }"#,
+    }
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                quoted.push('\\');
+                quoted.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

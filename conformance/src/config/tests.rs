@@ -1,0 +1,150 @@
+use super::*;
+use crate::contract::Contract;
+use crate::target::Fact;
+
+fn parse(text: &str) -> Result<Config, String> {
+    let catalogue = &Contract::embedded().expect("contract").catalogue;
+    let variable = |name: &str| (name == "HELD").then(|| "hunter2".to_owned());
+    Config::parse(Path::new("c.toml"), text, catalogue, &variable).map_err(|error| error.to_string())
+}
+
+fn wrong(text: &str) -> String {
+    parse(text).expect_err("a bad configuration")
+}
+
+#[test]
+fn everything_is_read() {
+    let config = parse(
+        r#"
+        base-url = "https://api.invalid"
+        profile = "smoke"
+        only = ["search.*"]
+        api-key = { env = "HELD" }
+        [budget]
+        gateways = 0
+        seconds = 90
+        rate = 2
+        [connection]
+        timeout-seconds = 5
+        ca-file = "ca.pem"
+        [connection.headers]
+        X-Open = "seen"
+        X-Held = { env = "HELD" }
+        [facts]
+        own-addresses = ["203.0.113.7"]
+        orders = [{ number = "SO-1", addresses = ["203.0.113.7", "[2001:db8::1]:80"] }]
+        foreign-group = 7
+        egress-ip = "198.51.100.4"
+        second-api-key = { env = "HELD" }
+        canaries = { env = "HELD" }
+        [[expected-failure]]
+        clause = "search.total"
+        reason = "ticket 9"
+        until = 2030-01-31
+        "#,
+    )
+    .expect("a good configuration");
+    assert_eq!(config.profile, Some(Profile::Smoke));
+    let budget = config.ceilings.over(Profile::Smoke.budget());
+    assert_eq!((budget.gateways, budget.wall), (0, Duration::from_secs(90)));
+    assert_eq!(budget.requests, Profile::Smoke.budget().requests);
+    assert_eq!(config.connection.ca_file.as_deref(), Some(Path::new("ca.pem")));
+    let public: Vec<bool> = config.connection.headers.iter().map(|header| header.public).collect();
+    assert!(public.contains(&true) && public.contains(&false));
+    for fact in [Fact::OwnAddresses, Fact::Orders, Fact::ForeignGroup, Fact::EgressIp, Fact::SecondToken] {
+        assert!(config.facts.has(fact), "{fact:?}");
+    }
+    assert_eq!(config.expected[0].until, jiff::civil::date(2030, 1, 31));
+    assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+#[test]
+fn a_slip_is_named_with_its_line_and_the_likely_word() {
+    let cases = [
+        ("base-ulr = \"x\"", "c.toml:1: unknown key `base-ulr`: did you mean `base-url`?"),
+        (
+            "\n[facts]\nown-adresses = []",
+            "c.toml:3: unknown key `own-adresses` in [facts]: did you mean `own-addresses`?",
+        ),
+        ("profile = \"prod\"", "c.toml:1: `profile`: expected one of smoke, production, full, found `prod`"),
+        ("\n\n[budget]\nrequests = 0", "c.toml:4: `requests`: expected a whole number from 1"),
+        (
+            "[budget]\nrate = \"fast\"",
+            "c.toml:2: `rate`: expected a whole number from 1 to 10000, found a string",
+        ),
+        ("[budget\n", "c.toml:1: "),
+        ("[[expected-failure]]\nclause = \"search.totals\"\n", "did you mean `search.total`?"),
+        (
+            "[[expected-failure]]\nclause = \"search.total\"\nreason = \"x\"\nuntil = \"soon\"",
+            "c.toml:4: `until`: expected a date",
+        ),
+        ("api-key = { env = \"GONE\" }", "the variable GONE to be set"),
+        ("api-key = { file = \"no-such-file\" }", "no-such-file"),
+    ];
+    for (text, expected) in cases {
+        let error = wrong(text);
+        assert!(error.contains(expected), "{error}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn a_secret_in_the_file_itself_is_refused_and_not_repeated() {
+    for text in [
+        "api-key = \"hunter2\"",
+        "[facts]\nsecond-api-key = \"hunter2\"",
+        "[facts]\ncanaries = [\"hunter2\"]",
+        "[facts]\negress-ip = [\"hunter2\"]",
+        "[connection]\nproxy = \"http://user:hunter2@proxy.invalid\"",
+    ] {
+        let error = wrong(text);
+        assert!(error.starts_with("c.toml:") && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn the_template_is_a_configuration_and_names_every_fact() {
+    let empty = template(&Answers::default());
+    let config = parse(&empty).expect("a template is a good configuration");
+    assert!(config.base_url.is_none() && Fact::ALL.iter().all(|fact| !config.facts.has(*fact)));
+    for fact in Fact::ALL {
+        assert!(empty.contains(&format!("# {} = ", fact_key(fact))), "{fact:?}");
+    }
+    let answers = Answers {
+        base_url: Some("https://api.invalid/\"odd\\".to_owned()),
+        profile: Some(Profile::Smoke),
+        own_addresses: vec!["203.0.113.7".to_owned()],
+    };
+    let config = parse(&template(&answers)).expect("an answered template is a good configuration");
+    assert_eq!(config.base_url, answers.base_url);
+    assert_eq!(config.profile, answers.profile);
+    assert_eq!(config.facts.own_addresses, answers.own_addresses);
+}
+
+#[test]
+fn every_comment_of_the_template_can_be_uncommented() {
+    let uncommented = |line: &str| {
+        let line = line.strip_prefix("# ").filter(|line| line.contains(" = ") || line.starts_with("[["));
+        line.map(|line| line.replace("\"NAME\"", "\"HELD\"").replace("\"MY_TOKEN\"", "\"HELD\""))
+    };
+    for line in template(&Answers::default()).lines().filter_map(uncommented) {
+        let key = line.split(' ').next().unwrap_or_default();
+        // Sections give keys a place; files of the examples do not exist.
+        let place = if fact_keys().contains(&key.to_owned()) { "[facts]\n" } else { "" };
+        if line.contains("file = ") && !line.contains("# or") || line.starts_with("[[") || place.is_empty() {
+            continue;
+        }
+        parse(&format!("{place}{line}")).unwrap_or_else(|error| panic!("{line}: {error}"));
+    }
+}
+
+fn fact_keys() -> Vec<String> {
+    Fact::ALL.into_iter().map(fact_key).collect()
+}
+
+#[test]
+fn what_is_known_first_goes_first() {
+    let over = parse("[facts]\nforeign-group = 1").expect("good").facts;
+    let under = parse("[facts]\nforeign-group = 2\nforeign-order = \"SO-2\"").expect("good").facts;
+    let both = layered(over, under);
+    assert_eq!((both.foreign_group, both.foreign_order.as_deref()), (Some(1), Some("SO-2")));
+}

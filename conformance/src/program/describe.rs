@@ -1,0 +1,71 @@
+use std::fmt::Write as _;
+
+use sallyport_conformance::explain::Explanation;
+use sallyport_conformance::{Contract, Verdict, registry};
+
+use super::UsageError;
+use super::arguments::ListFormat;
+use super::run::print;
+
+/// `conformance list`.
+pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
+    let checks = registry();
+    let mut text = String::new();
+    match format {
+        ListFormat::Text => {
+            for check in checks {
+                let _ = writeln!(text, "{}  {}  [{}]", check.id, check.title, check.clauses.join(", "));
+            }
+        }
+        ListFormat::Json => {
+            let checks: Vec<_> = checks
+                .iter()
+                .map(|check| {
+                    serde_json::json!({
+                        "id": check.id,
+                        "title": check.title,
+                        "clauses": check.clauses,
+                        "operation": check.operation,
+                    })
+                })
+                .collect();
+            let _ = writeln!(text, "{}", serde_json::to_string_pretty(&checks)?);
+        }
+    }
+    print(&text);
+    Ok(Verdict::Conforms)
+}
+
+/// `conformance explain`.
+pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let Some(explanation) = Explanation::of(contract, id)? else {
+        let known = contract.catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        let known: Vec<_> =
+            known.filter(|known| known.starts_with(id.split('.').next().unwrap_or_default())).collect();
+        let advice = if known.is_empty() {
+            "see `conformance list` for checks with the clauses they cite".to_owned()
+        } else {
+            format!("there are {}", known.join(", "))
+        };
+        return Err(format!("`{id}` is no clause: {advice}").into());
+    };
+    let Explanation { clause, meaning, sample, checks } = explanation;
+    let mut text = format!(
+        "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\nWhat a failure means\n  {meaning}\n\n",
+        clause.id, clause.section, clause.line, clause.text
+    );
+    if let Some(reason) = &clause.reason {
+        let _ = writeln!(text, "It can't be seen over HTTP\n  {reason}\n");
+    }
+    let _ =
+        writeln!(text, "A request that a conforming service accepts\n  {sample}\n\n{} checks", checks.len());
+    for check in checks {
+        let _ = writeln!(text, "  {}  {}", check.id, check.title);
+        for fact in check.needs {
+            let _ = writeln!(text, "      needs {fact}");
+        }
+    }
+    print(&text);
+    Ok(Verdict::Conforms)
+}

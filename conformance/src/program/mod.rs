@@ -1,0 +1,12 @@
+//! What the program's commands do.
+
+pub(crate) mod arguments;
+pub(crate) mod describe;
+pub(crate) mod init;
+pub(crate) mod replay;
+pub(crate) mod run;
+mod setup;
+pub(crate) mod snapshot;
+
+/// A mistake in usage or configuration, in one line.
+pub(crate) type UsageError = Box<dyn std::error::Error>;

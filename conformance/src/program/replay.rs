@@ -1,0 +1,44 @@
+use std::path::Path;
+
+use sallyport_conformance::report::Detail;
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::{Contract, Selection, Verdict, registry};
+use serde_json::Value;
+
+use super::UsageError;
+use super::arguments::TargetArguments;
+use super::run::{observed, with_target};
+use super::setup::Setup;
+
+/// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the good twin
+/// included, so the whole check is run, with every exchange shown.
+pub(crate) async fn replay(
+    path: &Path,
+    check: &str,
+    arguments: &TargetArguments,
+) -> Result<Verdict, UsageError> {
+    let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
+    let report: Value = serde_json::from_str(&text).map_err(|_| wrong("expected a report in JSON"))?;
+    let checks = report.get("checks").and_then(Value::as_array);
+    let checks = checks.ok_or_else(|| wrong("expected a report in JSON, found no `checks`"))?;
+    let with_findings: Vec<&str> = checks
+        .iter()
+        .filter(|result| result.get("findings").and_then(Value::as_array).is_some_and(|all| !all.is_empty()))
+        .filter_map(|result| result.get("id").and_then(Value::as_str))
+        .collect();
+    if !with_findings.contains(&check) {
+        let known = if with_findings.is_empty() { "none".to_owned() } else { with_findings.join(", ") };
+        return Err(wrong(&format!("`{check}` found nothing there; checks with findings: {known}")));
+    }
+    if !registry().iter().any(|known| known.id == check) {
+        return Err(wrong(&format!("this version has no check `{check}`")));
+    }
+    let contract = Contract::embedded()?;
+    let recorded = report.get("target").and_then(Value::as_str).map(str::to_owned);
+    let Setup { target, mut options } = Setup::new(contract, arguments, recorded)?;
+    options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
+    let report =
+        with_target(target, async |target| observed(contract, target, options, Detail::Verbose).await);
+    Ok(report.await?.verdict)
+}

@@ -1,0 +1,175 @@
+use std::fs::OpenOptions;
+use std::io::{IsTerminal as _, Write as _};
+
+use sallyport_conformance::report::{self, Detail, Progress, Screen, Style};
+use sallyport_conformance::run::{Plan, Stopper};
+use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
+
+use super::UsageError;
+use super::arguments::{ReportRequest, RunArguments};
+use super::setup::Setup;
+
+/// `conformance run`.
+pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let Setup { target, mut options } = setup(contract, &arguments)?;
+    if arguments.dry_run {
+        return print_plan(contract, target, options).await;
+    }
+    options.retries = arguments.retries.into();
+    options.fail_fast = arguments.fail_fast;
+    open_reports(&arguments.report)?;
+    let detail = match (arguments.quiet, arguments.verbose) {
+        (true, _) => Detail::Quiet,
+        (_, true) => Detail::Verbose,
+        _ => Detail::Normal,
+    };
+    let report =
+        with_target(target, async |target| observed(contract, target, options, detail).await).await?;
+    write_reports(&arguments.report, &report)?;
+    Ok(report.verdict)
+}
+
+/// `conformance plan`.
+pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let Setup { target, options } = setup(contract, &arguments)?;
+    print_plan(contract, target, options).await
+}
+
+/// Runs the suite in sight of the user: progress, findings, summary. Ctrl-C ends the run and keeps what was done.
+pub(crate) async fn observed(
+    contract: &Contract,
+    target: &Target,
+    options: Options,
+    detail: Detail,
+) -> Result<Report, UsageError> {
+    let screen = screen(detail);
+    let suite = Suite::new(contract, target, options)?;
+    let watching = tokio::spawn(stop_on_interrupt(suite.stopper()));
+    let live = std::io::stdout().is_terminal();
+    let report = suite.run(&Progress::new(std::io::stdout(), screen, live)).await;
+    watching.abort();
+    print(&format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen)));
+    Ok(report)
+}
+
+/// Hands over the target, or the embedded reference server when there is none.
+pub(crate) async fn with_target<T>(
+    target: Option<Target>,
+    work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
+) -> Result<T, UsageError> {
+    match target {
+        Some(target) => work(&target).await,
+        None => with_reference(work).await,
+    }
+}
+
+/// Text on standard output; a pipe that nobody reads any more is no error.
+pub(crate) fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Colours and wrapping are for terminals; `NO_COLOR` takes the colours away.
+pub(crate) fn screen(detail: Detail) -> Screen {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let terminal = std::io::stdout().is_terminal();
+    let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
+    Screen {
+        style: if terminal && !no_colour { Style::Coloured } else { Style::Plain },
+        width: width.filter(|_| terminal),
+        detail,
+    }
+}
+
+fn setup(contract: &Contract, arguments: &RunArguments) -> Result<Setup, UsageError> {
+    let mut setup = Setup::new(contract, &arguments.target, None)?;
+    let selection = &mut setup.options.selection;
+    if !arguments.only.is_empty() {
+        selection.only.clone_from(&arguments.only);
+    }
+    selection.skip.extend(arguments.skip.iter().cloned());
+    if let Some(idle) = selection.idle(&registry()) {
+        return Err(format!("`{}` selects no check: see `conformance list`", idle.as_str()).into());
+    }
+    Ok(setup)
+}
+
+async fn print_plan(
+    contract: &Contract,
+    target: Option<Target>,
+    options: Options,
+) -> Result<Verdict, UsageError> {
+    let profile = options.profile;
+    let plan =
+        with_target(target, async |target| Ok(Suite::new(contract, target, options)?.plan().clone())).await?;
+    let mut text = format!("profile {}\n\n", profile.name());
+    for planned in plan.planned() {
+        let cost = planned.check.cost;
+        let line = match &planned.skipped {
+            None => {
+                format!("{:>5} requests {:>4} gateways  {}\n", cost.requests, cost.gateways, planned.check.id)
+            }
+            Some(reason) => format!("{:>29}  {}: {reason}\n", "skipped", planned.check.id),
+        };
+        text.push_str(&line);
+    }
+    text.push_str(&sum(&plan));
+    print(&text);
+    Ok(Verdict::Conforms)
+}
+
+fn sum(plan: &Plan) -> String {
+    let skipped = plan.planned().iter().filter(|planned| planned.skipped.is_some()).count();
+    let cost = plan.cost();
+    format!(
+        "\n{} checks would run and {skipped} be skipped; at most {} requests and {} gateways, but for repetitions\n",
+        plan.planned().len() - skipped,
+        cost.requests,
+        cost.gateways
+    )
+}
+
+async fn stop_on_interrupt(stopper: Stopper) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    stopper.stop("it was interrupted");
+    if tokio::signal::ctrl_c().await.is_ok() {
+        // Somebody who asks twice does not want to wait for reports.
+        std::process::exit(Verdict::Incomplete.exit_code().into());
+    }
+}
+
+/// Files that can't be written are better known before the run than after it.
+fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
+    for request in requests {
+        let opened = OpenOptions::new().create(true).append(true).open(&request.path);
+        opened.map_err(|error| format!("{}: {error}", request.path.display()))?;
+    }
+    Ok(())
+}
+
+fn write_reports(requests: &[ReportRequest], report: &Report) -> Result<(), UsageError> {
+    for request in requests {
+        let text = request.format.render(report)?;
+        std::fs::write(&request.path, text)
+            .map_err(|error| format!("{}: {error}", request.path.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "embedded")]
+async fn with_reference<T>(
+    work: impl AsyncFnOnce(&Target) -> Result<T, UsageError>,
+) -> Result<T, UsageError> {
+    let reference = sallyport_conformance::embedded::Reference::start().await?;
+    let done = work(reference.target()).await;
+    reference.close().await;
+    done
+}
+
+#[cfg(not(feature = "embedded"))]
+async fn with_reference<T>(_: impl AsyncFnOnce(&Target) -> Result<T, UsageError>) -> Result<T, UsageError> {
+    Err("this build has no embedded server: give --base-url".into())
+}

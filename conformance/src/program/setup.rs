@@ -1,0 +1,137 @@
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use sallyport_conformance::config::{Ceilings, Config, Connection, layered};
+use sallyport_conformance::run::Profile;
+use sallyport_conformance::target::facts_from;
+use sallyport_conformance::wire::{ExtraHeader, WireOptions};
+use sallyport_conformance::{Contract, Options, Secret, Selection, Target};
+
+use super::UsageError;
+use super::arguments::TargetArguments;
+
+/// What arguments, environment and configuration come to together.
+pub(crate) struct Setup {
+    /// The target; none for the embedded reference server.
+    pub(crate) target: Option<Target>,
+    /// How to run, but for what only `run` asks for.
+    pub(crate) options: Options,
+}
+
+impl Setup {
+    /// An argument goes before a variable of the environment, and that before the configuration. `fallback` is the base
+    /// URL when none of them has one.
+    pub(crate) fn new(
+        contract: &Contract,
+        arguments: &TargetArguments,
+        fallback: Option<String>,
+    ) -> Result<Self, UsageError> {
+        let config = match &arguments.config {
+            Some(file) => Config::read(file, &contract.catalogue, &variable)?,
+            None => Config::default(),
+        };
+        let Config {
+            base_url,
+            allow_http,
+            profile,
+            only,
+            skip,
+            token,
+            ceilings,
+            connection,
+            facts,
+            expected,
+        } = config;
+        let target = match arguments.base_url.clone().or(base_url).or(fallback) {
+            None => None,
+            Some(base_url) => {
+                let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
+                let token = given.map(|token| Secret::new("API_KEY", token)).or(token).ok_or(
+                    "set SALLYPORT_API_KEY to the account's token, or give --api-key-file or --api-key-stdin",
+                )?;
+                let facts = layered(facts_from(variable)?, facts);
+                Some(Target::new(&base_url, token, facts, arguments.allow_http || allow_http)?)
+            }
+        };
+        let named = arguments.profile.as_deref().and_then(Profile::named).or(profile);
+        let profile = named
+            .or_else(|| target.as_ref().map(|target| Profile::for_target(target.base())))
+            .unwrap_or_default();
+        let budget = given_ceilings(arguments).over(ceilings.over(profile.budget()));
+        let options = Options {
+            selection: Selection { only, skip },
+            profile,
+            budget,
+            wire: wire(arguments, connection)?,
+            expected,
+            ..Options::default()
+        };
+        Ok(Self { target, options })
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError> {
+    let text = if let Some(token) = &arguments.api_key {
+        let _ = writeln!(
+            std::io::stderr(),
+            "conformance: warning: --api-key shows the token to every user of this machine; better set \
+             SALLYPORT_API_KEY, or give --api-key-file or --api-key-stdin"
+        );
+        token.clone()
+    } else if let Some(file) = &arguments.api_key_file {
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?
+    } else if arguments.api_key_stdin {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| format!("standard input: {error}"))?;
+        text
+    } else {
+        return Ok(None);
+    };
+    let token = text.trim();
+    if token.is_empty() {
+        return Err("the token is empty: expected the account's token and nothing else".into());
+    }
+    Ok(Some(token.to_owned()))
+}
+
+fn given_ceilings(arguments: &TargetArguments) -> Ceilings {
+    Ceilings {
+        requests: arguments.max_requests,
+        gateways: arguments.max_gateways,
+        bytes: arguments.max_bytes,
+        wall: arguments.max_seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
+        rate: arguments.rate,
+        concurrency: arguments.concurrency.map(|concurrency| concurrency.get().into()),
+    }
+}
+
+fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptions, UsageError> {
+    let defaults = WireOptions::default();
+    let given = arguments.timeout.map(|seconds| Duration::from_secs(seconds.get().into()));
+    let ca_file = arguments.ca_file.clone().or(connection.ca_file);
+    let authorities = match ca_file {
+        Some(file) => std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?,
+        None => Vec::new(),
+    };
+    let proxy = arguments.proxy.as_ref().map(|proxy| Secret::new("PROXY", proxy.as_str()));
+    let given_headers = arguments.header.iter().map(|header| parsed_header(header));
+    let mut headers = connection.headers;
+    headers.extend(given_headers.collect::<Result<Vec<_>, _>>()?);
+    Ok(WireOptions {
+        timeout: given.or(connection.timeout).unwrap_or(defaults.timeout),
+        authorities,
+        proxy: proxy.or(connection.proxy),
+        headers,
+        ..defaults
+    })
+}
+
+/// The value is not repeated in an error: it may be a secret all the same.
+fn parsed_header(header: &str) -> Result<ExtraHeader, UsageError> {
+    let (name, value) = header.split_once(':').ok_or("--header: expected NAME: VALUE, found no colon")?;
+    Ok(ExtraHeader { name: name.trim().to_owned(), value: Secret::new("HEADER", value.trim()), public: true })
+}

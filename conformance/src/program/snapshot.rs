@@ -1,0 +1,87 @@
+use std::fmt::Write as _;
+use std::path::Path;
+
+use sallyport_conformance::snapshot::{self, RecordError, Recorded, Recording};
+use sallyport_conformance::{Contract, Verdict};
+
+use super::UsageError;
+use super::arguments::TargetArguments;
+use super::run::{print, with_target};
+use super::setup::Setup;
+
+/// `conformance record`.
+pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
+    match observed(arguments).await? {
+        Ok(recording) => {
+            recording.write(folder)?;
+            print(&format!("wrote {} cases to {}\n", recording.entries().count(), folder.display()));
+            Ok(Verdict::Conforms)
+        }
+        Err(verdict) => Ok(verdict),
+    }
+}
+
+/// `conformance compare`. Differences are no verdict on either side: the contract's silences may be decided in any way.
+pub(crate) async fn compare(
+    before: &Path,
+    after: Option<&Path>,
+    arguments: &TargetArguments,
+) -> Result<Verdict, UsageError> {
+    let before = Recording::read(before)?;
+    let after = match after {
+        Some(folder) => Recording::read(folder)?,
+        None => match observed(arguments).await? {
+            Ok(recording) => recording,
+            Err(verdict) => return Ok(verdict),
+        },
+    };
+    let contract = Contract::embedded()?;
+    let differences = before.differences(&after);
+    let mut text = String::new();
+    let mut subject = None;
+    for difference in &differences {
+        if subject != Some(&difference.subject) {
+            subject = Some(&difference.subject);
+            let clause = contract.catalogue.clause(&difference.subject).map(|clause| clause.text.as_str());
+            let silence =
+                contract.catalogue.silence(&difference.subject).map(|silence| silence.text.as_str());
+            let _ = writeln!(text, "\n{}: {}", difference.subject, clause.or(silence).unwrap_or_default());
+        }
+        let _ = write!(text, "  {}\n{}", difference.case, indented(&difference.text));
+    }
+    let count = differences.len();
+    let _ = writeln!(text, "\n{count} {} differ", if count == 1 { "case" } else { "cases" });
+    print(&text);
+    Ok(if differences.is_empty() { Verdict::Conforms } else { Verdict::Findings })
+}
+
+/// How the target behaves now, or the verdict when that can't be told.
+async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
+    let contract = Contract::embedded()?;
+    let Setup { target, options } = Setup::new(contract, arguments, None)?;
+    let recorded = with_target(target, async |target| {
+        Ok(snapshot::record(contract, target, options.budget, options.wire).await)
+    });
+    match recorded.await? {
+        Ok(Recorded { recording, left_out }) => {
+            if !left_out.is_empty() {
+                let names = left_out.join(", ");
+                print(&format!("left out, as they would take gateways beyond --max-gateways: {names}\n"));
+            }
+            Ok(Ok(recording))
+        }
+        Err(error @ RecordError::Unreachable(_)) => {
+            print(&format!("{error}\n"));
+            Ok(Err(Verdict::Unreachable))
+        }
+        Err(error @ RecordError::Budget(_)) => {
+            print(&format!("{error}\n"));
+            Ok(Err(Verdict::Incomplete))
+        }
+        Err(RecordError::Setup(error)) => Err(error.into()),
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}

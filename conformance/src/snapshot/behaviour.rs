@@ -1,0 +1,166 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::wire::{Answer, Exchange, Redactor};
+
+/// Headers that say nothing of the service, or something that its data decides.
+const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
+
+/// What two answers to the same request have in common: status, headers and the shape of the body; values where they hold
+/// still and are no data.
+pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor) -> String {
+    let text = match (&first.result, &second.result) {
+        (Ok(first), Ok(second)) => answers(first, second),
+        (Err(failure), _) | (_, Err(failure)) => format!("no answer: {:?}\n", failure.kind),
+    };
+    redactor.redact(&text)
+}
+
+fn answers(first: &Answer, second: &Answer) -> String {
+    let mut text = format!("status: {}\n", still(&first.status.to_string(), &second.status.to_string()));
+    let (left, right) = (headers(first), headers(second));
+    let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    for name in names {
+        let value = match (left.get(name), right.get(name)) {
+            (Some(first), Some(second)) => still(first, second),
+            _ => "<comes and goes>".to_owned(),
+        };
+        let _ = writeln!(text, "header {name}: {value}");
+    }
+    if let (Some(header), Some(body)) = (first.header("X-Request-Id"), first.at("/requestId")) {
+        let same = if body.as_str() == Some(header.as_str()) { "the same" } else { "different" };
+        let _ = writeln!(text, "request ids of header and body: {same}");
+    }
+    match (first.json(), second.json()) {
+        (Some(first), Some(second)) => {
+            let mut shape = BTreeMap::new();
+            walk(first, Some(second), "", &mut shape);
+            for (pointer, values) in shape {
+                let values: Vec<String> = values.into_iter().collect();
+                let _ = writeln!(
+                    text,
+                    "body {}: {}",
+                    if pointer.is_empty() { "/" } else { &pointer },
+                    values.join(" or ")
+                );
+            }
+        }
+        _ if first.body().is_empty() => text.push_str("body: empty\n"),
+        _ => {
+            let _ = writeln!(text, "body: text like {}", outline(&first.text()));
+        }
+    }
+    text
+}
+
+fn headers(answer: &Answer) -> BTreeMap<String, String> {
+    let mut headers = BTreeMap::new();
+    for (name, _) in answer.headers() {
+        let name = name.to_ascii_lowercase();
+        if !IGNORED.contains(&name.as_str()) {
+            let values = answer.header_values(&name).join(", ");
+            headers.insert(name, values);
+        }
+    }
+    headers
+}
+
+fn still(first: &str, second: &str) -> String {
+    if first == second { first.to_owned() } else { "<changes>".to_owned() }
+}
+
+/// Every pointer with the kinds of its values. Elements of a list are data: their values are never shown, and all of them
+/// share one pointer.
+fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMap<String, BTreeSet<String>>) {
+    let entry = shape.entry(pointer.to_owned()).or_default();
+    match value {
+        Value::Object(members) => {
+            entry.insert("object".to_owned());
+            for (name, member) in members {
+                let again = again.and_then(|again| again.get(name));
+                walk(member, again, &format!("{pointer}/{name}"), shape);
+            }
+        }
+        Value::Array(items) => {
+            entry.insert(if items.is_empty() { "an empty list" } else { "a list" }.to_owned());
+            for item in items {
+                walk(item, None, &format!("{pointer}/*"), shape);
+            }
+        }
+        scalar => {
+            let shown = match again {
+                Some(again) if again == scalar => scalar.to_string(),
+                _ => kind(scalar).to_owned(),
+            };
+            entry.insert(shown);
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "fraction",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The text with each run of letters and digits as one `x`: its punctuation and separators are what matters.
+fn outline(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut outline = String::new();
+    for c in text.chars() {
+        let c = if c.is_alphanumeric() { 'x' } else { c };
+        if c != 'x' || !outline.ends_with('x') {
+            outline.push(c);
+        }
+    }
+    format!("{:?}", outline.chars().take(LONGEST).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(request_id: &str, body: &str) -> Answer {
+        let headers = vec![
+            ("X-Request-Id".to_owned(), request_id.as_bytes().to_vec()),
+            ("Date".to_owned(), b"now".to_vec()),
+            ("Cache-Control".to_owned(), b"no-store".to_vec()),
+        ];
+        Answer::new(200, headers, body.to_owned().into())
+    }
+
+    #[test]
+    fn what_holds_still_is_shown_and_data_is_not() {
+        let body = |id: &str, port: u16| {
+            format!(
+                r#"{{"code": 200, "requestId": "{id}", "data": {{"items": [{{"port": {port}}}, {{"port": null}}]}}}}"#
+            )
+        };
+        let text = answers(&answer("a", &body("a", 1)), &answer("b", &body("b", 2)));
+        let expected = "status: 200\n\
+            header cache-control: no-store\n\
+            header x-request-id: <changes>\n\
+            request ids of header and body: the same\n\
+            body /: object\n\
+            body /code: 200\n\
+            body /data: object\n\
+            body /data/items: a list\n\
+            body /data/items/*: object\n\
+            body /data/items/*/port: integer or null\n\
+            body /requestId: string\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_text_is_outlined() {
+        assert_eq!(outline("gw1.invalid:80\r\ngw2.invalid:81"), r#""x.x:x\r\nx.x:x""#);
+    }
+}
