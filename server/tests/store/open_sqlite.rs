@@ -1,9 +1,4 @@
 //! Database files that cannot be used: each ends in one clear line.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test may panic; clippy does not know that helpers are part of it"
-)]
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
