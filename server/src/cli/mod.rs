@@ -32,6 +32,7 @@ Examples:
   server seed --db sandbox.db             the same data in a file; prints the tokens
   server run --db sandbox.db              serves that file
   server import --db real.db data.jsonl   real data, all or nothing
+  server export --db real.db data.jsonl   everything, for a backup or another database
   server token issue --db real.db --account acme
 
 Exit codes: 0 done, 1 failed, 2 wrong usage. A failure is one line on standard error.";
@@ -44,6 +45,8 @@ enum Command {
     Seed(data::SeedArguments),
     /// Add records from a file of JSON lines, all or nothing.
     Import(data::ImportArguments),
+    /// Write every record to a file of JSON lines, while the server runs. It has proxy passwords, and tokens as hashes.
+    Export(data::ExportArguments),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(token::Command),
@@ -117,6 +120,7 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
+        Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
         Command::Token(command) => runtime.block_on(token::execute(command)),
         Command::Openapi => say(&serde_json::to_string_pretty(&sallyport_server::emitted_openapi())?),
         Command::Completions { shell } => {

@@ -19,7 +19,7 @@ pub(crate) struct Cluster {
 const KEEPER: &str = r#"
 "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 >>"$2/log" 2>&1 &
 cat >/dev/null
-kill -QUIT "$(head -1 "$2/data/postmaster.pid")" 2>/dev/null
+kill -QUIT "$(head -1 "$2/data/postmaster.pid" 2>/dev/null)" 2>/dev/null
 wait
 if [ -e "$2/last" ]; then rm -rf "$2"; fi
 "#;

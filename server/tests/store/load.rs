@@ -20,7 +20,7 @@ const GROUP: &str = r#"{"group":{"account":"new","groupId":1,"name":"g","created
 const INSTANCE: &str = r#"{"instance":{"account":"new","orderNo":"SO-1","instanceId":1,"offerId":1,"status":"active","ip":"2001:db8::1","port":0,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-01T00:00:00.000000001Z","capabilities":{"renew":{"allowedDays":[30]}},"groupId":1,"username":"u","password":"p"}}"#;
 
 async fn load(store: &dyn Store, lines: &[&str]) -> Result<Loaded, LoadError> {
-    import(store, Cursor::new(lines.join("\n"))).await
+    import(store, Cursor::new(lines.join("\n")), |_| {}).await
 }
 
 async fn bad_lines(store: &dyn Store, lines: &[&str]) -> Vec<(u64, String)> {
@@ -67,7 +67,7 @@ async fn the_example_of_the_readme_can_be_imported(database: Database) {
     let (_, example) = include_str!("../../README.md").split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let store = database.open().await;
-    let loaded = import(store.as_ref(), Cursor::new(example)).await.unwrap();
+    let loaded = import(store.as_ref(), Cursor::new(example), |_| {}).await.unwrap();
     let one = Loaded {
         accounts: 1,
         tokens: 1,
@@ -144,7 +144,7 @@ async fn a_failing_input_leaves_nothing_behind(database: Database) {
     }
     let store = database.open().await;
     let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), Torn);
-    let error = import(store.as_ref(), std::io::BufReader::new(input)).await.unwrap_err();
+    let error = import(store.as_ref(), std::io::BufReader::new(input), |_| {}).await.unwrap_err();
     assert!(error.to_string().contains("the cable was pulled"), "{error}");
     assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap().accounts, 1);
 }

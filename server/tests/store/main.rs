@@ -4,7 +4,11 @@
 mod backend;
 mod cluster;
 mod extract;
+mod faults;
 mod load;
 mod open_postgres;
 mod open_sqlite;
+mod plans;
+mod processes;
 mod search;
+mod transfer;
