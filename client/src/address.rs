@@ -1,5 +1,8 @@
 use std::{
+    borrow::Cow,
+    cmp::Ordering,
     fmt,
+    hash::{Hash, Hasher},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     str::FromStr,
 };
@@ -9,25 +12,33 @@ use crate::{
     contract::{ADDRESS_CLAUSE, ADDRESS_PORT_CLAUSE, ADDRESS_PORTS},
 };
 
+/// The contract leaves these forms open; a refusal names the clause that says so.
+const BRACKETS_CLAUSE: &str = "open.addresses.brackets-without-port";
+const MAPPED_CLAUSE: &str = "open.addresses.ipv4-mapped";
+
 /// An address to search for: `IP`, `IPv4:port` or `[IPv6]:port`. Without a port it stands for every port.
 ///
-/// Two spellings of one address are equal, and it is sent in its canonical spelling. Networks, zone identifiers and
-/// fragments are refused, as the contract asks; so is what the contract leaves open and where services differ: leading
-/// zeros, spaces, `[IPv6]` without a port, and IPv4-mapped IPv6 addresses (write the IPv4 address).
+/// Two spellings of one address are equal. It is sent as it was written, because the contract lets services match by the
+/// first text of an address, and printed in its canonical spelling. Networks, zone identifiers and fragments are refused,
+/// as the contract asks; so are two forms that it leaves open, because services differ in what they find: `[IPv6]` without
+/// a port (leave out the brackets), and IPv4-mapped IPv6 addresses (write the IPv4 address).
 ///
 /// ```
 /// use sallyport_client::Address;
 ///
 /// let address: Address = "[2001:DB8::1]:8080".parse()?;
 /// assert_eq!(address.to_string(), "[2001:db8::1]:8080");
+/// assert_eq!(address.as_written(), "[2001:DB8::1]:8080");
 /// assert_eq!(address.port(), Some(8080));
 /// assert!("203.0.113.0/24".parse::<Address>().is_err());
 /// # Ok::<(), sallyport_client::Refused>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub struct Address {
     ip: IpAddr,
     port: Option<u16>,
+    /// As it was written, unless that is the canonical spelling.
+    written: Option<Box<str>>,
 }
 
 impl Address {
@@ -41,6 +52,14 @@ impl Address {
         self.port
     }
 
+    /// The text that is sent: as it was written, or the canonical spelling of an address that was never text.
+    pub fn as_written(&self) -> Cow<'_, str> {
+        match &self.written {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.to_string()),
+        }
+    }
+
     /// The address with a port.
     ///
     /// # Errors
@@ -50,15 +69,18 @@ impl Address {
         if !ADDRESS_PORTS.contains(&port) {
             return Err(bad_port(&port.to_string()));
         }
-        Ok(Self { ip, port: Some(port) })
+        Ok(Self { ip, port: Some(port), written: None })
     }
-}
 
-impl FromStr for Address {
-    type Err = Refused;
-
-    fn from_str(text: &str) -> Result<Self, Refused> {
+    fn read(text: &str) -> Result<Self, Refused> {
         if let Some(rest) = text.strip_prefix('[') {
+            if rest.strip_suffix(']').is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok()) {
+                return Err(refused(
+                    BRACKETS_CLAUSE,
+                    "an IPv6 address without brackets, or with a port",
+                    text,
+                ));
+            }
             let (ip, port) = rest.split_once("]:").ok_or_else(|| malformed(text))?;
             let ip: Ipv6Addr = ip.parse().map_err(|_| malformed(text))?;
             return Self::with_port(ip, parse_port(port)?);
@@ -74,6 +96,42 @@ impl FromStr for Address {
     }
 }
 
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        (self.ip, self.port) == (other.ip, other.port)
+    }
+}
+
+impl Eq for Address {}
+
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.ip, self.port).hash(state);
+    }
+}
+
+impl PartialOrd for Address {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Address {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.ip, self.port).cmp(&(other.ip, other.port))
+    }
+}
+
+impl FromStr for Address {
+    type Err = Refused;
+
+    fn from_str(text: &str) -> Result<Self, Refused> {
+        let mut address = Self::read(text)?;
+        address.written = (address.to_string() != text).then(|| text.into());
+        Ok(address)
+    }
+}
+
 /// Writes the canonical spelling, which [`FromStr`] reads back.
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,7 +144,7 @@ impl fmt::Display for Address {
 
 impl serde::Serialize for Address {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.as_written())
     }
 }
 
@@ -124,13 +182,27 @@ impl TryFrom<IpAddr> for Address {
     type Error = Refused;
 
     fn try_from(ip: IpAddr) -> Result<Self, Refused> {
-        Ok(Self { ip: unmapped(ip)?, port: None })
+        Ok(Self { ip: unmapped(ip)?, port: None, written: None })
+    }
+}
+
+impl TryFrom<Ipv6Addr> for Address {
+    type Error = Refused;
+
+    fn try_from(ip: Ipv6Addr) -> Result<Self, Refused> {
+        Self::try_from(IpAddr::from(ip))
+    }
+}
+
+impl From<&Address> for Address {
+    fn from(address: &Address) -> Self {
+        address.clone()
     }
 }
 
 impl From<Ipv4Addr> for Address {
     fn from(ip: Ipv4Addr) -> Self {
-        Self { ip: ip.into(), port: None }
+        Self { ip: ip.into(), port: None, written: None }
     }
 }
 
@@ -144,11 +216,9 @@ impl TryFrom<SocketAddr> for Address {
 
 fn unmapped(ip: IpAddr) -> Result<IpAddr, Refused> {
     match ip {
-        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => Err(refused(
-            ADDRESS_CLAUSE,
-            "the IPv4 form of an IPv4-mapped address".to_owned(),
-            &ip.to_string(),
-        )),
+        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
+            Err(refused(MAPPED_CLAUSE, "the IPv4 form of an IPv4-mapped address", &ip.to_string()))
+        }
         _ => Ok(ip),
     }
 }
@@ -160,14 +230,14 @@ fn parse_port(text: &str) -> Result<u16, Refused> {
 
 fn bad_port(value: &str) -> Refused {
     let (lowest, highest) = (ADDRESS_PORTS.start(), ADDRESS_PORTS.end());
-    refused(ADDRESS_PORT_CLAUSE, format!("a port from {lowest} to {highest}, in plain digits"), value)
+    refused(ADDRESS_PORT_CLAUSE, &format!("a port from {lowest} to {highest}, in plain digits"), value)
 }
 
 fn malformed(text: &str) -> Refused {
-    refused(ADDRESS_CLAUSE, "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`".to_owned(), text)
+    refused(ADDRESS_CLAUSE, "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`", text)
 }
 
-fn refused(clause: &'static str, limit: String, value: &str) -> Refused {
+fn refused(clause: &'static str, limit: &str, value: &str) -> Refused {
     Refused::new("address", clause, limit, quoted(value))
 }
 
@@ -186,7 +256,10 @@ mod tests {
             ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
             ("::", "::"),
         ] {
-            assert_eq!(text.parse::<Address>().unwrap().to_string(), canonical);
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), canonical);
+            assert_eq!(serde_json::to_value(&address).unwrap(), text, "it is sent as it was written");
+            assert_eq!(address, canonical.parse().unwrap(), "spelling makes no difference");
         }
     }
 
@@ -200,10 +273,10 @@ mod tests {
             (" 192.0.2.1", "search.ips-item"),
             ("fe80::1%eth0", "search.ips-item"),
             ("[fe80::1%1]:80", "search.ips-item"),
-            ("[2001:db8::1]", "search.ips-item"),
+            ("[2001:db8::1]", BRACKETS_CLAUSE),
             ("[192.0.2.1]:80", "search.ips-item"),
-            ("::ffff:192.0.2.1", "search.ips-item"),
-            ("[::ffff:192.0.2.1]:80", "search.ips-item"),
+            ("::ffff:192.0.2.1", MAPPED_CLAUSE),
+            ("[::ffff:192.0.2.1]:80", MAPPED_CLAUSE),
             ("192.0.2.1:0", "search.ips-port"),
             ("192.0.2.1:65536", "search.ips-port"),
             ("192.0.2.1:080", "search.ips-port"),

@@ -125,7 +125,8 @@ impl ClientBuilder {
     /// TLS, proxies, pools and the like, as reqwest sets them.
     ///
     /// It takes reqwest's builder and not its client, so that redirects and the `Referer` header can be switched off:
-    /// both would carry the token away. Timeouts and user agent set here are replaced by this builder's.
+    /// both would carry the token away. Timeouts and user agent set here are replaced by this builder's, and plain HTTP to
+    /// this machine goes through no proxy, neither one set here nor one of the environment.
     pub fn http(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
         self
@@ -134,7 +135,8 @@ impl ClientBuilder {
     /// The client. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Configuration`] when base URL or token are missing or unfit, or when TLS cannot be set up.
+    /// [`Error::Configuration`] when base URL or token are missing or unfit, or when TLS cannot be set up;
+    /// [`Error::Refused`] when the token is shorter than the contract allows.
     pub fn build(self) -> Result<Client, Error> {
         let base = base_url(self.base_url.as_deref(), self.allow_http)?;
         let token = match (self.token, self.token_variable) {
@@ -144,9 +146,10 @@ impl ClientBuilder {
                 return Err(Error::configuration("no token is set; call token() or token_from_env()"));
             }
         };
-        let http = self
-            .http
-            .unwrap_or_default()
+        let builder = self.http.unwrap_or_default();
+        // A proxy of the environment would be sent the token in the open, and cannot reach this machine's loopback anyway.
+        let is_local = Url::parse(&base).is_ok_and(|url| url.scheme() == "http" && is_loopback(&url));
+        let http = if is_local { builder.no_proxy() } else { builder }
             .redirect(redirect::Policy::none())
             .referer(false)
             .connection_verbose(false)

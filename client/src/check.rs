@@ -1,6 +1,6 @@
 //! The checks that generated code calls before anything is sent.
 
-use std::{collections::HashSet, fmt::Display, hash::Hash};
+use std::{collections::HashSet, convert::Infallible, fmt::Display, hash::Hash};
 
 use jiff::Timestamp;
 
@@ -30,6 +30,13 @@ impl Refused {
         value: impl Into<String>,
     ) -> Self {
         Self { place: place.into(), clause, limit: limit.into(), value: value.into() }
+    }
+}
+
+/// What is an [`Address`](crate::Address) already cannot be refused.
+impl From<Infallible> for Refused {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

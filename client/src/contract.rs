@@ -68,6 +68,9 @@ pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
         _ => None,
     }
 }
+/// Shortest token, in characters.
+pub const TOKEN_MIN_LENGTH: usize = 1usize;
+pub(crate) const TOKEN_CLAUSE: &str = "all.token-required";
 /// Lowest and highest port of an address.
 pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = 1u16..=65535u16;
 pub(crate) const ADDRESS_CLAUSE: &str = "search.ips-item";
@@ -280,10 +283,16 @@ pub struct ExtractProxies {
 impl ExtractProxies {
     /// `minimum` of `num` (clause `extract.num-range`).
     pub const NUM_MINIMUM: i64 = 1i64;
+    /// The clause behind `minimum` of `num`.
+    pub const NUM_MINIMUM_CLAUSE: &'static str = "extract.num-range";
     /// `maximum` of `num` (clause `extract.num-range`).
     pub const NUM_MAXIMUM: i64 = 100i64;
+    /// The clause behind `maximum` of `num`.
+    pub const NUM_MAXIMUM_CLAUSE: &'static str = "extract.num-range";
     /// `x-max-utf8-bytes` of `sb` (clause `extract.sb-length`).
     pub const SB_MAX_UTF8_BYTES: usize = 32usize;
+    /// The clause behind `x-max-utf8-bytes` of `sb`.
+    pub const SB_MAX_UTF8_BYTES_CLAUSE: &'static str = "extract.sb-length";
     /// Refuses what the document forbids.
     ///
     /// # Errors
@@ -402,20 +411,36 @@ pub struct SearchStaticInstances {
 impl SearchStaticInstances {
     /// `minItems` of `ips` (clause `search.ips-raw-limit`).
     pub const IPS_MIN_ITEMS: usize = 1usize;
+    /// The clause behind `minItems` of `ips`.
+    pub const IPS_MIN_ITEMS_CLAUSE: &'static str = "search.ips-raw-limit";
     /// `maxItems` of `ips` (clause `search.ips-raw-limit`).
     pub const IPS_MAX_ITEMS: usize = 10000usize;
+    /// The clause behind `maxItems` of `ips`.
+    pub const IPS_MAX_ITEMS_CLAUSE: &'static str = "search.ips-raw-limit";
     /// `x-max-distinct` of `ips` (clause `search.ips-dedup-limit`).
     pub const IPS_MAX_DISTINCT: usize = 500usize;
+    /// The clause behind `x-max-distinct` of `ips`.
+    pub const IPS_MAX_DISTINCT_CLAUSE: &'static str = "search.ips-dedup-limit";
     /// `minimum` of `groupId` (clause `search.group`).
     pub const GROUP_ID_MINIMUM: i64 = 0i64;
+    /// The clause behind `minimum` of `groupId`.
+    pub const GROUP_ID_MINIMUM_CLAUSE: &'static str = "search.group";
     /// `minimum` of `page` (clause `search.page`).
     pub const PAGE_MINIMUM: i64 = 1i64;
+    /// The clause behind `minimum` of `page`.
+    pub const PAGE_MINIMUM_CLAUSE: &'static str = "search.page";
     /// `maximum` of `page` (clause `search.page`).
     pub const PAGE_MAXIMUM: i64 = 1000000i64;
+    /// The clause behind `maximum` of `page`.
+    pub const PAGE_MAXIMUM_CLAUSE: &'static str = "search.page";
     /// `minimum` of `pageSize` (clause `search.page-size`).
     pub const PAGE_SIZE_MINIMUM: i64 = 1i64;
+    /// The clause behind `minimum` of `pageSize`.
+    pub const PAGE_SIZE_MINIMUM_CLAUSE: &'static str = "search.page-size";
     /// `maximum` of `pageSize` (clause `search.page-size`).
     pub const PAGE_SIZE_MAXIMUM: i64 = 1000i64;
+    /// The clause behind `maximum` of `pageSize`.
+    pub const PAGE_SIZE_MAXIMUM_CLAUSE: &'static str = "search.page-size";
     /// Refuses what the document forbids.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use crate::{
     contract::{self, ExtractProxiesHeaders},
     generated::types,
     retry::new_request_id,
-    text::endpoints,
+    text::{Entries, entries},
+    verdict::Answer,
 };
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -58,6 +59,8 @@ pub struct TextExtraction {
     pub raw: String,
     /// The gateways in it.
     pub endpoints: Vec<Endpoint>,
+    /// The entries that are no `host:port`: the contract leaves the layout open, and some services add to it.
+    pub unread: Vec<String>,
     /// How many were asked for.
     pub requested: u32,
     /// Whether there are fewer than were asked for.
@@ -77,7 +80,7 @@ struct Options {
 macro_rules! options {
     ($name:ident) => {
         impl $name {
-            /// Country code of the gateways; any country unless set.
+            /// Country code of the gateways; any country unless set, or when it is empty.
             pub fn region(mut self, region: impl Into<String>) -> Self {
                 self.options.region = Some(region.into());
                 self
@@ -89,7 +92,7 @@ macro_rules! options {
                 self
             }
 
-            /// Number of this extraction; a random one unless set. To repeat an interrupted extraction without a second
+            /// Number of this extraction; a random one unless set, or when it is empty. To repeat an interrupted extraction without a second
             /// one being made, give the number that [`Error::request_id`] tells.
             pub fn request_id(mut self, id: impl Into<String>) -> Self {
                 self.options.request_id = Some(id.into());
@@ -155,16 +158,25 @@ impl IntoFuture for ExtractText {
                 Ok(answer) => answer,
                 Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
             };
+            let (status, headers) = (answer.status(), answer.headers().clone());
             // The hooks have read the body already, so this waits for nothing and cannot fail halfway.
             let body: Vec<Bytes> = answer.into_inner_stream().try_collect().await.unwrap_or_default();
             let body = Bytes::from(body.concat());
             let raw = String::from_utf8_lossy(&body);
-            let Some(endpoints) = endpoints(&raw, &self.separator) else {
-                let reason = "the text holds something else than host:port";
-                return Err(generated.unreadable(reason, body).with_request_id(&request_id));
-            };
-            let partial = is_partial(requested, endpoints.len());
-            Ok(TextExtraction { raw: raw.into_owned(), endpoints, requested, partial, request_id })
+            match entries(&raw, &self.separator) {
+                Ok(Entries { endpoints, unread }) => Ok(TextExtraction {
+                    partial: is_partial(requested, endpoints.len() + unread.len()),
+                    raw: raw.into_owned(),
+                    endpoints,
+                    unread,
+                    requested,
+                    request_id,
+                }),
+                Err(reason) => {
+                    let answer = Answer { status, headers, body: body.clone() };
+                    Err(generated.unreadable(reason, &answer).with_request_id(&request_id))
+                }
+            }
         })
     }
 }
@@ -176,10 +188,12 @@ impl Options {
 
     /// Everything that is sent, and the request number in it.
     fn input(self, separator: Option<&Separator>) -> (contract::ExtractProxies, String) {
-        let request_id = self.request_id.unwrap_or_else(new_request_id);
+        // An empty value would be sent as none, and an extraction without a number cannot be repeated.
+        let given = |text: &String| !text.is_empty();
+        let request_id = self.request_id.filter(given).unwrap_or_else(new_request_id);
         let input = contract::ExtractProxies {
             num: self.count.into(),
-            regions: self.region,
+            regions: self.region.filter(given),
             protocol: self.protocol,
             return_type: separator.map(|_| types::ReturnType::Txt),
             lb: separator.map(Separator::code),

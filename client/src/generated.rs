@@ -425,6 +425,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
     pub struct StaticGroup {
         ///When the group was made, RFC 3339.
         #[serde(rename = "createdAt")]
+        #[serde(deserialize_with = "crate::lenient::time")]
         pub created_at: ::jiff::Timestamp,
         ///Identifier of the group.
         #[serde(rename = "groupId")]
@@ -434,6 +435,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
         pub name: ::std::string::String,
         ///When the group was last changed, RFC 3339.
         #[serde(rename = "updatedAt")]
+        #[serde(deserialize_with = "crate::lenient::time")]
         pub updated_at: ::jiff::Timestamp,
     }
     ///A static IP instance of the caller. Holds no password.
@@ -441,10 +443,8 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
     #[non_exhaustive]
     pub struct StaticInstance {
         ///When the instance was activated; null when it was not.
-        #[serde(
-            rename = "activatedAt",
-            deserialize_with = "::std::option::Option::deserialize"
-        )]
+        #[serde(rename = "activatedAt")]
+        #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
         pub capabilities: Capabilities,
         ///City code from the city directory.
@@ -454,10 +454,8 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
         #[serde(rename = "countryCode")]
         pub country_code: ::std::string::String,
         ///End of the term; null when unknown.
-        #[serde(
-            rename = "expiresAt",
-            deserialize_with = "::std::option::Option::deserialize"
-        )]
+        #[serde(rename = "expiresAt")]
+        #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub expires_at: ::std::option::Option<::jiff::Timestamp>,
         ///Group of the instance; null when ungrouped.
         #[serde(rename = "groupId")]
@@ -494,6 +492,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
             default,
             skip_serializing_if = "::std::vec::Vec::is_empty"
         )]
+        #[serde(deserialize_with = "crate::lenient::integers")]
         pub allowed_days: ::std::vec::Vec<i64>,
         ///Longest term; 0 means no upper limit.
         #[serde(
@@ -1120,7 +1119,7 @@ pub mod builder {
             client.post(&result, &info).await?;
             let response = result?;
             match response.status().as_u16() {
-                200u16 => ResponseValue::from_response(response).await,
+                200u16 => crate::hooks::read(response).await,
                 _ => Err(Error::UnexpectedResponse(response)),
             }
         }
@@ -1168,7 +1167,7 @@ pub mod builder {
             client.post(&result, &info).await?;
             let response = result?;
             match response.status().as_u16() {
-                200u16 => ResponseValue::from_response(response).await,
+                200u16 => crate::hooks::read(response).await,
                 _ => Err(Error::UnexpectedResponse(response)),
             }
         }
@@ -1248,7 +1247,7 @@ pub mod builder {
             client.post(&result, &info).await?;
             let response = result?;
             match response.status().as_u16() {
-                200u16 => ResponseValue::from_response(response).await,
+                200u16 => crate::hooks::read(response).await,
                 _ => Err(Error::UnexpectedResponse(response)),
             }
         }

@@ -1,10 +1,11 @@
 //! The place where the generated client meets ours: every request leaves through here.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use progenitor_client::{ClientHooks, ClientInfo, OperationInfo};
+use progenitor_client::{ClientHooks, ClientInfo, OperationInfo, ResponseValue};
 use reqwest::{Request, Response, StatusCode, header::HeaderMap};
+use serde::de::DeserializeOwned;
 
 use crate::{
     Error, contract, generated,
@@ -16,13 +17,11 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Hooks {
     transport: Arc<Transport>,
-    /// Head of the last answer: the generated client drops it when it cannot read the body.
-    head: Arc<Mutex<Option<(StatusCode, HeaderMap)>>>,
 }
 
 impl Hooks {
     pub(crate) fn new(transport: Arc<Transport>) -> Self {
-        Self { transport, head: Arc::default() }
+        Self { transport }
     }
 }
 
@@ -35,16 +34,12 @@ impl ClientHooks<Hooks> for generated::Client {
             None => Err(Error::configuration(format!("no operation is called {}", info.operation_id))),
         };
         Ok(match outcome {
-            Ok(Answer { status, headers, body }) => {
-                *self.inner().head.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some((status, headers.clone()));
-                respond(status, headers, body)
-            }
-            Err(error) => {
-                let mut response = respond(StatusCode::BAD_GATEWAY, HeaderMap::new(), Bytes::new());
-                response.extensions_mut().insert(error);
+            Ok(answer) => {
+                let mut response = respond(answer);
+                response.extensions_mut().insert(self.inner().transport.clone());
                 response
             }
+            Err(error) => failed(error),
         })
     }
 }
@@ -57,24 +52,19 @@ impl generated::Client {
                 .extensions_mut()
                 .remove::<Error>()
                 .unwrap_or_else(|| self.odd(response.status(), "no error")),
-            generated::Error::InvalidResponsePayload(body, error) => {
-                self.unreadable(&format!("not the document's JSON: {error}"), body)
-            }
             generated::Error::InvalidRequest(reason) => Error::Configuration(reason),
             // `exec` returns no error of reqwest, so this one is of a request that could not be made.
             generated::Error::CommunicationError(error) => {
                 Error::configuration(format!("the request cannot be made: {}", error.without_url()))
             }
-            // The generated code makes none of the others: bodies are read before it sees them, nothing is upgraded.
+            // The generated code makes none of the others: bodies are read by the hooks, nothing is upgraded.
             other => self.odd(other.status().unwrap_or_default(), "an error without a cause"),
         }
     }
 
     /// An answer whose head was good and whose body is not what it should be.
-    pub(crate) fn unreadable(&self, reason: &str, body: Bytes) -> Error {
-        let head = self.inner().head.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (status, headers) = head.unwrap_or_default();
-        not_understood(reason, &Answer { status, headers, body }, &self.inner().transport.token)
+    pub(crate) fn unreadable(&self, reason: &str, answer: &Answer) -> Error {
+        not_understood(reason, answer, &self.inner().transport.token)
     }
 
     fn odd(&self, status: StatusCode, reason: &str) -> Error {
@@ -83,9 +73,37 @@ impl generated::Client {
     }
 }
 
-fn respond(status: StatusCode, headers: HeaderMap, body: Bytes) -> Response {
-    let mut response = http::Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
+/// Reads the body of a success. The generated code calls it for every JSON answer; a body that is not what the document
+/// says keeps its status and headers, in the same way as the failures of [`ClientHooks::exec`].
+pub(crate) async fn read<T: DeserializeOwned>(
+    mut response: Response,
+) -> Result<ResponseValue<T>, generated::Error<()>> {
+    let transport = response.extensions_mut().remove::<Arc<Transport>>();
+    let status = response.status();
+    let headers = std::mem::take(response.headers_mut());
+    let body = response.bytes().await.map_err(generated::Error::ResponseBodyError)?;
+    match (serde_json::from_slice(&body), transport) {
+        (Ok(value), _) => Ok(ResponseValue::new(value, status, headers)),
+        (Err(error), Some(transport)) => {
+            let reason = format!("not the document's JSON: {error}");
+            let error = not_understood(&reason, &Answer { status, headers, body }, &transport.token);
+            Err(generated::Error::UnexpectedResponse(failed(error)))
+        }
+        (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),
+    }
+}
+
+/// A response that carries our error.
+fn failed(error: Error) -> Response {
+    let status = StatusCode::BAD_GATEWAY;
+    let mut response = respond(Answer { status, headers: HeaderMap::new(), body: Bytes::new() });
+    response.extensions_mut().insert(error);
+    response
+}
+
+fn respond(answer: Answer) -> Response {
+    let mut response = http::Response::new(answer.body);
+    *response.status_mut() = answer.status;
+    *response.headers_mut() = answer.headers;
     response.into()
 }

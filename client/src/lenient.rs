@@ -1,10 +1,14 @@
 //! Reading what services send in place of what the contract says, as long as the meaning is certain.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use jiff::{
+    Timestamp,
+    fmt::temporal::{Pieces, PiecesOffset},
+};
 use serde::{
-    Deserializer,
-    de::{self, Visitor},
+    Deserialize, Deserializer,
+    de::{self, SeqAccess, Visitor},
 };
 
 /// A whole number, perhaps as decimal text.
@@ -17,6 +21,32 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64,
 /// A whole number, perhaps as decimal text, or null.
 pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     deserializer.deserialize_any(Whole)
+}
+
+/// Whole numbers, each perhaps as decimal text; null is a list without any.
+pub(crate) fn integers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
+    deserializer.deserialize_any(WholeList)
+}
+
+/// A time of RFC 3339; see [`timestamp`].
+pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    read_time(&Cow::<str>::deserialize(deserializer)?)
+}
+
+/// A time of RFC 3339, or null.
+pub(crate) fn optional_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    Option::<Cow<'de, str>>::deserialize(deserializer)?.map(|text| read_time(&text)).transpose()
+}
+
+/// The whole number that is written with a fraction of zero.
+pub(crate) fn whole(number: f64) -> Option<i64> {
+    /// Up to here every whole number of 64 bits is one of `f64` as well.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_exact = number.fract() == 0.0 && number.abs() <= EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within the bounds of both types")]
+    is_exact.then_some(number as i64)
 }
 
 /// Headers of an answer.
@@ -51,6 +81,10 @@ impl Visitor<'_> for Whole {
         i64::try_from(value).map(Some).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
     }
 
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        whole(value).map(Some).ok_or_else(|| E::invalid_value(de::Unexpected::Float(value), &self))
+    }
+
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Self::Value, E> {
         value.trim().parse().map(Some).map_err(|_| E::invalid_value(de::Unexpected::Str(value), &self))
     }
@@ -58,6 +92,70 @@ impl Visitor<'_> for Whole {
     fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
         Ok(None)
     }
+}
+
+struct WholeList;
+
+impl<'de> Visitor<'de> for WholeList {
+    type Value = Vec<i64>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of whole numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut numbers = Vec::new();
+        while let Some(Number(number)) = items.next_element()? {
+            numbers.push(number);
+        }
+        Ok(numbers)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Vec::new())
+    }
+}
+
+struct Number(i64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer).map(Self)
+    }
+}
+
+fn read_time<E: de::Error>(text: &str) -> Result<Timestamp, E> {
+    timestamp(text)
+        .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"a time of RFC 3339 with its time zone"))
+}
+
+/// Reads a time. RFC 3339 knows more than [`Timestamp`] holds: years up to the last second of 9999, which stand for "never",
+/// and fractions of any length. The first are moved to the nearest time that can be held, the second cut off.
+fn timestamp(text: &str) -> Option<Timestamp> {
+    let text = shortened_fraction(text);
+    if let Ok(time) = text.parse() {
+        return Some(time);
+    }
+    let pieces = Pieces::parse(text.as_ref()).ok()?;
+    let offset = match pieces.offset()? {
+        PiecesOffset::Zulu => jiff::tz::Offset::UTC,
+        PiecesOffset::Numeric(numeric) => numeric.offset(),
+        _ => return None,
+    };
+    let local = pieces.date().to_datetime(pieces.time()?);
+    let nearest = if local.year() > 0 { Timestamp::MAX } else { Timestamp::MIN };
+    Some(offset.to_timestamp(local).unwrap_or(nearest))
+}
+
+/// The time without the digits of its fraction that are finer than nanoseconds.
+fn shortened_fraction(text: &str) -> Cow<'_, str> {
+    const DIGITS: usize = 9;
+    let Some((front, rest)) = text.split_once('.') else { return Cow::Borrowed(text) };
+    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    if end <= DIGITS {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{front}.{}{}", &rest[..DIGITS], &rest[end..]))
 }
 
 #[cfg(test)]
@@ -79,6 +177,7 @@ mod tests {
             (r#"{"port": "80", "group": "7"}"#, 80, Some(7)),
             (r#"{"port": -1, "group": null}"#, -1, None),
             (r#"{"port": 0}"#, 0, None),
+            (r#"{"port": 80.0, "group": 1e3}"#, 80, Some(1000)),
         ] {
             let numbers: Numbers = serde_json::from_str(text).unwrap();
             assert_eq!((numbers.port, numbers.group), (port, group), "{text}");
@@ -88,8 +187,60 @@ mod tests {
             r#"{"port": "http"}"#,
             r#"{"port": 1.5}"#,
             r#"{"port": 18446744073709551615}"#,
+            r#"{"port": 1e300}"#,
         ] {
             assert!(serde_json::from_str::<Numbers>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn lists_hold_numbers_in_any_form_and_null_is_an_empty_one() {
+        #[derive(serde::Deserialize)]
+        struct List(#[serde(deserialize_with = "integers")] Vec<i64>);
+        for (text, expected) in [("[]", &[][..]), ("null", &[]), (r#"[30, "90", 7.0]"#, &[30, 90, 7])] {
+            assert_eq!(serde_json::from_str::<List>(text).unwrap().0, expected, "{text}");
+        }
+        for text in ["[null]", r#"["month"]"#, "{}", "3"] {
+            assert!(serde_json::from_str::<List>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_time_of_rfc_3339_is_read() {
+        let held = |text: &str| text.parse::<Timestamp>().unwrap();
+        for (text, expected) in [
+            ("2026-01-31T08:00:00Z", held("2026-01-31T08:00:00Z")),
+            ("2026-01-31t08:00:00z", held("2026-01-31T08:00:00Z")),
+            ("2026-01-31T08:00:00.123456789012345+02:00", held("2026-01-31T06:00:00.123456789Z")),
+            ("2016-12-31T23:59:60Z", held("2016-12-31T23:59:59Z")),
+            ("9999-12-31T23:59:59Z", Timestamp::MAX),
+            ("9999-12-31T23:59:59.999999999999-12:00", Timestamp::MAX),
+            ("0001-01-01T00:00:00Z", held("0001-01-01T00:00:00Z")),
+        ] {
+            assert_eq!(timestamp(text), Some(expected), "{text}");
+        }
+        for text in
+            ["", "soon", "2026-01-31", "2026-01-31T08:00:00", "2026-13-01T00:00:00Z", "2026-01-31T08:00:00.Z"]
+        {
+            assert_eq!(timestamp(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_may_be_null_is_null_or_a_time() {
+        #[derive(serde::Deserialize)]
+        struct Times {
+            #[serde(deserialize_with = "time")]
+            at: Timestamp,
+            #[serde(deserialize_with = "optional_time")]
+            until: Option<Timestamp>,
+        }
+        let times: Times = serde_json::from_str(r#"{"at": "1970-01-01T00:00:00Z", "until": null}"#).unwrap();
+        assert_eq!((times.at, times.until), (Timestamp::UNIX_EPOCH, None));
+        assert!(serde_json::from_str::<Times>(r#"{"at": null, "until": null}"#).is_err());
+        assert!(
+            serde_json::from_str::<Times>(r#"{"at": "1970-01-01T00:00:00Z"}"#).is_err(),
+            "it must be there"
+        );
     }
 }

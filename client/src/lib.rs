@@ -56,6 +56,9 @@ mod verdict;
 #[cfg(feature = "blocking")]
 pub mod blocking;
 
+/// The crates whose types stand in this one's API: times, HTTP settings and statuses, secrets.
+pub use {jiff, reqwest, secrecy};
+
 use std::pin::Pin;
 
 use futures_util::Stream;

@@ -57,7 +57,7 @@ impl RetryPolicy {
         let factor = 2u32.saturating_pow(done);
         let full = self.first_wait.saturating_mul(factor).min(self.longest_wait);
         let random = f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX);
-        full / 2 + (full / 2).mul_f64(random)
+        (full / 2).saturating_add((full / 2).mul_f64(random))
     }
 }
 

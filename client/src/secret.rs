@@ -5,10 +5,16 @@ use std::{env, fmt};
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::Error;
+use crate::{
+    Error, Refused,
+    contract::{TOKEN_CLAUSE, TOKEN_MIN_LENGTH},
+};
 
 /// What stands in place of the token.
 const REDACTED: &str = "<API_KEY>";
+
+/// Bytes of the token that give it away at the end of a text that broke off.
+const RECOGNISED: usize = 6;
 
 /// The token. It has no `Display`, and its `Debug` says nothing.
 #[derive(Clone)]
@@ -18,8 +24,10 @@ impl Token {
     /// Refuses a token that is empty or cannot stand in a header, without repeating it.
     pub(crate) fn new(secret: SecretString) -> Result<Self, Error> {
         let text = secret.expose_secret();
-        if text.is_empty() {
-            return Err(Error::configuration("the token is empty; give the account's API token"));
+        let length = text.chars().count();
+        if length < TOKEN_MIN_LENGTH {
+            let limit = format!("an API token of at least {TOKEN_MIN_LENGTH} characters");
+            return Err(Refused::new("token", TOKEN_CLAUSE, limit, format!("{length} characters")).into());
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             let message = "the token holds spaces, line ends or other characters that no token has; look for a stray \
@@ -52,15 +60,24 @@ impl Token {
 
     /// `text` without the token, in any of the spellings that it travels in.
     pub(crate) fn scrub(&self, text: &str) -> String {
-        let raw = self.expose();
-        let upper = percent_encoded(raw, |byte| format!("%{byte:02X}"));
-        let lower = percent_encoded(raw, |byte| format!("%{byte:02x}"));
-        let json = serde_json::Value::from(raw).to_string();
-        let json = json.trim_matches('"');
-        let mut scrubbed = text.to_owned();
-        for spelling in [json, &upper, &lower, raw] {
-            if scrubbed.contains(spelling) {
-                scrubbed = scrubbed.replace(spelling, REDACTED);
+        String::from_utf8_lossy(&self.scrub_start(text.as_bytes(), usize::MAX)).into_owned()
+    }
+
+    /// The beginning of `text` without the token: at least `enough` bytes where there are as many, and never a part of a
+    /// token that the end would cut in two.
+    pub(crate) fn scrub_start(&self, text: &[u8], enough: usize) -> Vec<u8> {
+        let mut scrubbed = Vec::with_capacity(text.len().min(enough));
+        let mut at = 0;
+        while at < text.len() && scrubbed.len() < enough {
+            match spelling(self.expose().as_bytes(), &text[at..]) {
+                Some(length) => {
+                    scrubbed.extend_from_slice(REDACTED.as_bytes());
+                    at += length;
+                }
+                None => {
+                    scrubbed.push(text[at]);
+                    at += 1;
+                }
             }
         }
         scrubbed
@@ -73,15 +90,46 @@ impl fmt::Debug for Token {
     }
 }
 
-fn percent_encoded(text: &str, encode: impl Fn(u8) -> String) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
+/// Length of the token at the beginning of `text`, when it stands there.
+///
+/// Each of its bytes may be written plainly, with `%` and two digits, or with a JSON escape: encoders disagree about which
+/// bytes need one. A body that breaks off within the token still ends in most of it, so that a beginning counts as well.
+fn spelling(token: &[u8], text: &[u8]) -> Option<usize> {
+    // A token with `%` in it can be read in two ways, so that several ends are possible at once.
+    let mut ends = vec![0];
+    for (index, byte) in token.iter().enumerate() {
+        let mut next = Vec::new();
+        for end in &ends {
+            let rest = &text[*end..];
+            if rest.is_empty() && index >= RECOGNISED.min(token.len()) {
+                return Some(text.len());
             }
-            other => encode(other),
-        })
-        .collect()
+            next.extend(written(*byte, rest).into_iter().flatten().map(|length| end + length));
+        }
+        next.sort_unstable();
+        next.dedup();
+        ends = next;
+        if ends.is_empty() {
+            return None;
+        }
+    }
+    ends.last().copied()
+}
+
+/// Lengths of the ways in which `text` may begin with `byte`.
+fn written(byte: u8, text: &[u8]) -> [Option<usize>; 3] {
+    let hexadecimal = |digits: Option<&[u8]>| {
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) == Some(byte)
+    };
+    let plain = text.first() == Some(&byte);
+    let percent = text.first() == Some(&b'%') && hexadecimal(text.get(1..3));
+    let escape = match text {
+        [b'\\', b'u', b'0', b'0', ..] if hexadecimal(text.get(4..6)) => Some(6),
+        [b'\\', escaped, ..] if *escaped == byte => Some(2),
+        _ => None,
+    };
+    [plain.then_some(1), percent.then_some(3), escape]
 }
 
 #[cfg(test)]
@@ -102,6 +150,39 @@ mod tests {
     }
 
     #[test]
+    fn the_spelling_of_a_url_is_scrubbed_whatever_the_token_holds() {
+        let graphic: Vec<char> = (b'!'..=b'~').map(char::from).collect();
+        let tokens =
+            graphic.windows(6).map(String::from_iter).chain(["*~%25%".to_owned(), "a*b~c/d".to_owned()]);
+        for raw in tokens {
+            let url =
+                reqwest::Url::parse_with_params("https://api.invalid/", [("key", raw.as_str())]).unwrap();
+            let sent = url.query().and_then(|query| query.strip_prefix("key=")).unwrap();
+            for spelling in [sent.to_owned(), sent.to_ascii_lowercase(), format!("{raw:?}")] {
+                // Lower case changes the token's own letters too; then it is no longer the token.
+                if spelling == sent.to_ascii_lowercase() && raw.bytes().any(|byte| byte.is_ascii_uppercase())
+                {
+                    continue;
+                }
+                let shown = token(&raw).scrub(&format!("({spelling})"));
+                assert!(shown.contains(REDACTED) && shown.len() <= REDACTED.len() + 4, "{raw}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_cut_in_two() {
+        let token = token("canary-token");
+        for text in ["x canary-toke", "x canary", "x %63anary"] {
+            assert_eq!(token.scrub(text), "x <API_KEY>", "{text}");
+        }
+        assert_eq!(token.scrub("x can"), "x can", "too little to tell anything");
+        let text = format!("{}canary-token and more", "y".repeat(295));
+        assert!(!String::from_utf8(token.scrub_start(text.as_bytes(), 300)).unwrap().contains("can"));
+        assert!(token.scrub_start(&vec![b'y'; 1 << 24], 300).len() < 400);
+    }
+
+    #[test]
     fn debug_says_nothing_and_headers_are_sensitive() {
         assert_eq!(format!("{:?}", token("canary")), REDACTED);
         assert_eq!(format!("{:?}", token("canary").header("Bearer ")), "Some(Sensitive)");
@@ -109,9 +190,11 @@ mod tests {
 
     #[test]
     fn a_refused_token_is_not_repeated() {
-        for text in ["", "canary\n", "cana ry", "canarié"] {
+        for text in ["canary\n", "cana ry", "canarié"] {
             let error = Token::new(SecretString::from(text)).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("cana"), "{error}");
         }
+        let empty = Token::new(SecretString::from("")).unwrap_err();
+        assert!(matches!(&empty, Error::Refused(refused) if refused.clause == TOKEN_CLAUSE), "{empty:?}");
     }
 }

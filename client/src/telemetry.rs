@@ -22,7 +22,7 @@ pub(crate) async fn call<T>(
         otel.kind = "client",
         otel.name = operation.id,
         http.request.method = operation.method,
-        url.path = operation.path,
+        url.path = path(base, operation),
         server.address = address,
         server.port = port,
         http.response.status_code = Empty,
@@ -62,6 +62,14 @@ fn host(base: &str) -> Option<(String, u16)> {
     Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
 }
 
+/// The path that is asked for: that of the base URL, and behind it the operation's.
+#[cfg(feature = "tracing")]
+fn path(base: &str, operation: &Operation) -> String {
+    let base = reqwest::Url::parse(base);
+    let prefix = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
+    format!("{prefix}{}", operation.path)
+}
+
 #[cfg(feature = "tracing")]
 fn kind(error: &Error) -> &'static str {
     match error {
@@ -90,3 +98,18 @@ pub(crate) fn answered(_: StatusCode) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn repeating(_: &'static Operation, _: u32, _: Duration, _: &Error) {}
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests {
+    use crate::contract;
+
+    #[test]
+    fn the_path_has_the_prefix_of_the_base_url() {
+        let operation = contract::operation("list_static_groups").unwrap();
+        for (base, prefix) in
+            [("https://api.invalid", ""), ("https://api.invalid/", ""), ("https://api.invalid/a/b", "/a/b")]
+        {
+            assert_eq!(super::path(base, operation), format!("{prefix}{}", operation.path));
+        }
+    }
+}

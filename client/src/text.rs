@@ -1,26 +1,75 @@
 //! Reading a plain-text answer, whose layout apart from its separator the contract leaves open.
 
+use std::net::Ipv6Addr;
+
+use serde::de::IgnoredAny;
+
 use crate::{Endpoint, Separator};
 
-/// The gateways in `text`, or `None` when it holds anything else.
+/// What stands in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) endpoints: Vec<Endpoint>,
+    /// Entries that are no `host:port`, such as one with a user and a password behind it.
+    pub(crate) unread: Vec<String>,
+}
+
+/// The entries of `text`, or why it is no list.
 ///
 /// A separator at the end is passed over. Services confuse line ends, so one kind is read as any other.
-pub(crate) fn endpoints(text: &str, separator: &Separator) -> Option<Vec<Endpoint>> {
+pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'static str> {
+    if is_json(text) {
+        return Err("expected a list of gateways, got JSON");
+    }
+    if is_markup(text) {
+        return Err("expected a list of gateways, got HTML or XML");
+    }
+    if !text.trim().is_empty() && !text.contains(|letter: char| letter.is_ascii_digit()) {
+        return Err("expected a list of gateways, got a text without any port");
+    }
     let separator = separator.text();
-    let entries: Vec<&str> = if separator.trim().is_empty() {
-        text.split_whitespace().collect()
+    let parts: Vec<&str> = if separator.trim().is_empty() {
+        text.split(|letter| "\r\n\t".contains(letter) || separator.contains(letter)).collect()
     } else {
-        text.split(separator).map(str::trim).filter(|entry| !entry.is_empty()).collect()
+        text.split(separator).collect()
     };
-    entries.into_iter().map(endpoint).collect()
+    let mut entries = Entries::default();
+    for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
+        match endpoint(part) {
+            Some(endpoint) => entries.endpoints.push(endpoint),
+            None => entries.unread.push(part.to_owned()),
+        }
+    }
+    Ok(entries)
+}
+
+/// `[IPv6]:port` begins like JSON, and ends otherwise.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    text.starts_with(['{', '[', '"']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
+        || text.starts_with('{')
+}
+
+fn is_markup(text: &str) -> bool {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    start.strip_prefix('<').is_some_and(|rest| {
+        rest.starts_with(|letter: char| letter == '!' || letter == '?' || letter.is_ascii_alphabetic())
+    })
 }
 
 fn endpoint(entry: &str) -> Option<Endpoint> {
     let (ip, port) = entry.rsplit_once(':')?;
+    if !port.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let port: u16 = port.parse().ok()?;
-    let ip = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']')).unwrap_or(ip);
-    let is_host =
-        !ip.is_empty() && ip.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:".contains(letter));
+    let bracketed = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']'));
+    let ip = bracketed.unwrap_or(ip);
+    let is_host = if bracketed.is_some() || ip.contains(':') {
+        ip.parse::<Ipv6Addr>().is_ok()
+    } else {
+        !ip.is_empty() && ip.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_".contains(letter))
+    };
     is_host.then(|| Endpoint { ip: ip.to_owned(), port: port.into() })
 }
 
@@ -28,8 +77,10 @@ fn endpoint(entry: &str) -> Option<Endpoint> {
 mod tests {
     use super::*;
 
-    fn read(text: &str, separator: Separator) -> Option<Vec<String>> {
-        endpoints(text, &separator).map(|list| list.iter().map(ToString::to_string).collect())
+    /// Gateways and unread entries, as text.
+    fn read(text: &str, separator: Separator) -> (Vec<String>, Vec<String>) {
+        let entries = entries(text, &separator).unwrap();
+        (entries.endpoints.iter().map(ToString::to_string).collect(), entries.unread)
     }
 
     #[test]
@@ -43,23 +94,40 @@ mod tests {
                 let text = format!("gw.invalid:1{between}203.0.113.7:65535{between}[2001:db8::1]:8080{end}");
                 let expected =
                     ["gw.invalid:1", "203.0.113.7:65535", "[2001:db8::1]:8080"].map(str::to_owned).to_vec();
-                assert_eq!(read(&text, separator.clone()), Some(expected), "{separator:?} {end:?}");
+                assert_eq!(read(&text, separator.clone()), (expected, vec![]), "{separator:?} {end:?}");
             }
         }
     }
 
     #[test]
     fn other_line_ends_than_asked_for_are_read() {
-        assert_eq!(read("a:1\nb:2\n", Separator::CrLf).map(|list| list.len()), Some(2));
+        assert_eq!(read("a:1\nb:2\n", Separator::CrLf).0, ["a:1", "b:2"]);
     }
 
     #[test]
-    fn an_empty_text_is_no_gateway_and_an_error_text_is_none() {
-        assert_eq!(read("", Separator::CrLf), Some(Vec::new()));
-        for text in
-            ["error: token expired", "<html>", "gw.invalid", "gw.invalid:0x1", "gw invalid:80/br", ":80"]
-        {
-            assert_eq!(read(text, Separator::Br), None, "{text}");
+    fn other_layouts_are_kept_apart_and_lose_nothing() {
+        let text = "gw.invalid:80\ngw.invalid:80:user:pass\n203.0.113.7:80:1:2\n203.0.113.7,8080 US\ngw:+80\ngw:99999";
+        let (endpoints, unread) = read(text, Separator::Lf);
+        assert_eq!(endpoints, ["gw.invalid:80"]);
+        assert_eq!(
+            unread,
+            ["gw.invalid:80:user:pass", "203.0.113.7:80:1:2", "203.0.113.7,8080 US", "gw:+80", "gw:99999"]
+        );
+    }
+
+    #[test]
+    fn an_empty_text_is_no_gateway_and_what_is_no_list_is_an_error() {
+        assert_eq!(read("", Separator::CrLf), (vec![], vec![]));
+        for text in [
+            "error: token expired",
+            "<html><h1>502</h1>",
+            " <!DOCTYPE html>8080",
+            "[]",
+            "[\"gw.invalid:80\"]",
+            "{\"error\": 7",
+            "\"gw.invalid:80\"",
+        ] {
+            assert!(entries(text, &Separator::Br).is_err(), "{text}");
         }
     }
 }

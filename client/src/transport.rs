@@ -16,6 +16,12 @@ use crate::{
     verdict::{Answer, judge, not_understood},
 };
 
+/// Longest part of a rejection that is read, and first room for a body, in bytes.
+const BEGINNING: usize = 64 << 10;
+
+/// A time that no program sees the end of, and that a clock can still add.
+const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 /// What every call needs. One for each client, shared by its clones.
 #[derive(Debug)]
 pub(crate) struct Transport {
@@ -39,7 +45,7 @@ impl Transport {
         operation: &'static Operation,
     ) -> Result<Answer, Error> {
         self.prepare(&mut request, operation)?;
-        let deadline = Instant::now() + self.total_timeout;
+        let deadline = Instant::now() + self.total_timeout.min(FOREVER);
         telemetry::call(operation, &self.base, self.repeat(&request, operation, deadline)).await
     }
 
@@ -62,7 +68,7 @@ impl Transport {
             };
             match self.retry.wait(done, &error) {
                 // A wait past the deadline would only turn a clear error into a timeout.
-                Some(wait) if Instant::now() + wait < deadline => {
+                Some(wait) if Instant::now() + wait.min(FOREVER) < deadline => {
                     telemetry::repeating(operation, done + 1, wait, &error);
                     sleep(wait).await;
                 }
@@ -74,7 +80,11 @@ impl Transport {
 
     async fn try_once(&self, request: Request, operation: &'static Operation) -> Result<Answer, Error> {
         let response = self.http.execute(request).await.map_err(|error| self.transport(error))?;
-        let answer = self.read(response).await?;
+        let answer = if response.status().as_u16() == operation.status {
+            self.read(response).await?
+        } else {
+            read_beginning(response).await
+        };
         telemetry::answered(answer.status);
         judge(operation, answer, &self.token)
     }
@@ -83,11 +93,12 @@ impl Transport {
     async fn read(&self, mut response: reqwest::Response) -> Result<Answer, Error> {
         let status = response.status();
         let headers = std::mem::take(response.headers_mut());
-        // What the service announces is only a hint, so it buys no more room than may be read.
+        // What the service announces is only a hint, so it buys little room at first.
         let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
-        let mut body = BytesMut::with_capacity(announced.unwrap_or_default().min(self.max_body));
+        let mut body =
+            BytesMut::with_capacity(announced.unwrap_or_default().min(self.max_body).min(BEGINNING));
         while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
-            if body.len() + chunk.len() > self.max_body {
+            if chunk.len() > self.max_body.saturating_sub(body.len()) {
                 let reason = format!("the body is longer than {} bytes", self.max_body);
                 let answer = Answer { status, headers, body: body.freeze() };
                 return Err(not_understood(&reason, &answer, &self.token));
@@ -104,7 +115,7 @@ impl Transport {
         request.headers_mut().remove("api-version");
         *request.timeout_mut() = Some(self.request_timeout);
         if let Some(parameter) = operation.request_id
-            && !request.url().query_pairs().any(|(name, _)| name == parameter)
+            && !has_number(request, parameter)
         {
             let id = new_request_id()
                 .parse()
@@ -148,6 +159,33 @@ impl Transport {
             request_id: None,
         }))
     }
+}
+
+/// Reads as much of a rejection as a rejection needs. Status and `Retry-After` count however its body ends.
+async fn read_beginning(mut response: reqwest::Response) -> Answer {
+    let status = response.status();
+    let headers = std::mem::take(response.headers_mut());
+    let mut body = BytesMut::new();
+    while body.len() < BEGINNING
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk[..chunk.len().min(BEGINNING - body.len())]);
+    }
+    Answer { status, headers, body: body.freeze() }
+}
+
+/// Whether the request has a number. An empty one is none: it is taken out, so that the header counts.
+fn has_number(request: &mut Request, parameter: &str) -> bool {
+    let is_number = |name: &str| name == parameter;
+    if request.url().query_pairs().any(|(name, value)| is_number(&name) && !value.is_empty()) {
+        return true;
+    }
+    if request.url().query_pairs().any(|(name, _)| is_number(&name)) {
+        let url = request.url().clone();
+        let kept = url.query_pairs().filter(|(name, _)| !is_number(name));
+        request.url_mut().query_pairs_mut().clear().extend_pairs(kept);
+    }
+    false
 }
 
 fn timeout(total: bool, limit: Duration) -> Error {

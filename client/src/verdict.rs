@@ -14,7 +14,7 @@ use serde::{
 use serde_json::Value;
 
 use crate::{
-    BusinessCode, Error, NotUnderstood, Rejection, contract::REQUEST_ID_HEADER, generated::types,
+    BusinessCode, Error, NotUnderstood, Rejection, contract::REQUEST_ID_HEADER, generated::types, lenient,
     operation::Operation, retry::retry_after, secret::Token,
 };
 
@@ -109,11 +109,18 @@ fn rejection(operation: &Operation, answer: &Answer, token: &Token) -> Error {
     });
     if answer.status == StatusCode::TOO_MANY_REQUESTS {
         Error::Throttled(rejection)
-    } else if operation.shortage && rejection.code.is_some() && rejection.retry_after.is_some() {
+    } else if operation.shortage && is_shortage(&rejection) {
         Error::Shortage(rejection)
     } else {
         Error::Rejected(rejection)
     }
+}
+
+/// The contract says that a shortage tells how long to wait, and leaves its status open. Another 4xx blames the request,
+/// and time does not mend that; a page of some proxy has no business code.
+fn is_shortage(rejection: &Rejection) -> bool {
+    let blames_the_request = rejection.status.is_client_error();
+    !blames_the_request && rejection.code.is_some() && rejection.retry_after.is_some()
 }
 
 /// The service's id of the request: of the body, else of the header.
@@ -131,8 +138,8 @@ fn plain(value: Value) -> String {
 }
 
 fn excerpt(body: &[u8], token: &Token) -> String {
-    // A token that the end of the excerpt would cut in two could not be recognised: scrub before shortening.
-    shorten(&token.scrub(&String::from_utf8_lossy(body)))
+    // A character has at most four bytes in UTF-8, so this is enough for the excerpt, however long the body is.
+    shorten(&String::from_utf8_lossy(&token.scrub_start(body, 4 * (EXCERPT + 1))))
 }
 
 fn shorten(text: &str) -> String {
@@ -159,7 +166,8 @@ fn to_code(value: Value) -> Option<BusinessCode> {
     match value {
         Value::Null => None,
         Value::Number(number) => {
-            Some(number.as_i64().map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number))
+            let whole = number.as_i64().or_else(|| number.as_f64().and_then(lenient::whole));
+            Some(whole.map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number))
         }
         // Decimal text is a number that a provider put in quotes.
         Value::String(text) => {
@@ -234,6 +242,7 @@ mod tests {
         assert!(judged("extract_proxies", 200, &[], r#"{"msg":"ok","code":0,"data":[]}"#).is_ok());
         assert!(judged("list_static_groups", 200, &[], r#"{"code":200}"#).is_ok());
         assert!(judged("list_static_groups", 200, &[], r#"{"code":"200"}"#).is_ok());
+        assert!(judged("list_static_groups", 200, &[], r#"{"code":200.0}"#).is_ok());
         for (status, body) in [(200, r#"{"code":0}"#), (500, r#"{"code":200}"#), (200, r#"{"code":"E1"}"#)] {
             assert!(
                 matches!(judged("list_static_groups", status, &[], body), Err(Error::Rejected(_))),
@@ -264,6 +273,15 @@ mod tests {
         assert!(matches!(&throttled, Err(Error::Throttled(rejection)) if rejection.retry_after.is_some()));
         let short = judged("extract_proxies", 200, &wait, r#"{"code":7,"message":"none left"}"#);
         assert!(matches!(&short, Err(Error::Shortage(rejection)) if rejection.message == "none left"));
+        for status in [200, 500, 503] {
+            let short = judged("extract_proxies", status, &wait, r#"{"code":50301,"message":"none left"}"#);
+            assert!(matches!(short, Err(Error::Shortage(_))), "{status}");
+        }
+        for status in [400, 401, 403, 404, 409, 422] {
+            let refused =
+                judged("extract_proxies", status, &wait, r#"{"code":7,"message":"no"}"#).err().unwrap();
+            assert!(matches!(refused, Error::Rejected(_)) && !refused.is_retryable(), "{refused:?}");
+        }
         let down = judged("extract_proxies", 503, &wait, "<html>down</html>");
         assert!(matches!(&down, Err(Error::Rejected(rejection)) if rejection.retry_after.is_some()));
     }

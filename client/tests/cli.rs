@@ -80,6 +80,7 @@ async fn exit_codes_tell_what_went_wrong() {
     for (script, arguments, code) in [
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
         (ok("garbage"), vec!["groups"], 1),
+        (ok("garbage"), vec!["search", "192.0.2.1", "--format", "csv"], 1),
         (no_groups(), vec!["extract", "101"], 2),
         (no_groups(), vec!["search", "10.0.0.0/8"], 2),
         (no_groups(), vec!["search"], 2),
@@ -93,6 +94,19 @@ async fn exit_codes_tell_what_went_wrong() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?} {output:?}");
         assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
+    let (server, proxy) = (Faulty::start(vec![no_groups()]).await, Faulty::start(vec![no_groups()]).await);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+    command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).arg("groups");
+    for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env(variable, proxy.base_url());
+    }
+    command.env_remove("NO_PROXY").env_remove("no_proxy");
+    stdout(&start(command, String::new()).await);
+    assert_eq!((proxy.seen().len(), server.seen().len()), (0, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

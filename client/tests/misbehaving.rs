@@ -5,7 +5,7 @@ mod faulty;
 use std::time::{Duration, Instant, SystemTime};
 
 use faulty::{Faulty, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{BusinessCode, Error, InstanceStatus, RetryPolicy, Separator};
+use sallyport_client::{Address, BusinessCode, Error, GroupChoice, InstanceStatus, RetryPolicy, Separator};
 
 #[tokio::test]
 async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
@@ -177,6 +177,158 @@ async fn what_is_new_or_odd_breaks_no_page() {
 }
 
 #[tokio::test]
+async fn odd_times_and_terms_break_no_page() {
+    let item = r#"{"instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,"protocols":[],
+        "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":"9999-12-31T23:59:59Z",
+        "activatedAt":"2016-12-31T23:59:60.1234567891Z","capabilities":{"trialDays":1.0,
+        "renew":{"allowedDays":["30",90]},"purchase":{"allowedDays":null}},"groupId":null}"#;
+    let body = format!(
+        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
+    );
+    let server = Faulty::start(vec![ok(&body)]).await;
+    let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
+    let instance = &page.items[0];
+    assert_eq!(instance.expires_at, Some(sallyport_client::jiff::Timestamp::MAX));
+    assert!(instance.activated_at.is_some());
+    assert_eq!(instance.capabilities.trial_days, Some(1));
+    assert_eq!(instance.capabilities.renew.as_ref().unwrap().allowed_days, [30, 90]);
+    assert!(instance.capabilities.purchase.as_ref().unwrap().allowed_days.is_empty());
+}
+
+#[tokio::test]
+async fn addresses_come_in_every_type_and_go_as_they_were_written() {
+    let body =
+        r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
+    let server = Faulty::start(vec![ok(body)]).await;
+    let client = server.client();
+    let address: Address = "2001:DB8::1".parse().unwrap();
+    let v4 = std::net::Ipv4Addr::new(192, 0, 2, 1);
+    client.search([&address]).page(1).await.unwrap();
+    client.search([address.clone()]).page(1).await.unwrap();
+    client.search([v4]).page(1).await.unwrap();
+    client.search([std::net::IpAddr::from(v4)]).page(1).await.unwrap();
+    client.search([std::net::Ipv6Addr::LOCALHOST]).page(1).await.unwrap();
+    client.search([std::net::SocketAddr::from((v4, 80))]).page(1).await.unwrap();
+    let sent = ["2001:DB8::1", "2001:DB8::1", "192.0.2.1", "192.0.2.1", "::1", "192.0.2.1:80"];
+    for (request, address) in server.seen().iter().zip(sent) {
+        assert!(request.contains(&format!("[\"{address}\"]")), "{address}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_request_id_is_none_and_a_number_is_made() {
+    let server = Faulty::start(vec![reply(500, &[], ""), one_gateway()]).await;
+    let extraction = server.client().extract(1).request_id("").region("").await.unwrap();
+    let seen = server.seen();
+    assert!(!extraction.request_id.is_empty());
+    let number = format!("request_id={}", extraction.request_id);
+    assert!(seen.len() == 2 && seen.iter().all(|request| request.contains(&number)), "{seen:?}");
+    assert!(!seen[0].contains("regions="), "{}", seen[0]);
+
+    let server = Faulty::start(vec![one_gateway()]).await;
+    server.client().generated().extract_proxies().num(1).request_id("").send().await.unwrap();
+    let request = server.seen()[0].to_ascii_lowercase();
+    assert!(
+        request.contains("x-request-id: ") && !request.contains("request_id=") && request.contains("num=1"),
+        "{request}"
+    );
+}
+
+#[tokio::test]
+async fn a_rejection_whose_body_breaks_off_keeps_its_status_and_its_wait() {
+    for status in [429, 503] {
+        let cut = format!(
+            "HTTP/1.1 {status} No\r\nretry-after: 60\r\ncontent-length: 500\r\n\r\n{{\"code\":7,\"message\":"
+        );
+        let server = Faulty::start(vec![Reply::Raw(cut.into_bytes())]).await;
+        let error = server.client().groups().await.unwrap_err();
+        assert_eq!(error.status().map(|status| status.as_u16()), Some(status), "{error:?}");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
+    }
+}
+
+#[tokio::test]
+async fn a_rejection_of_any_length_stays_one() {
+    let page = format!("<html>{}</html>", "down ".repeat(4 << 20));
+    let server = Faulty::start(vec![reply(503, &[("retry-after", "60")], &page)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Rejected(rejection) if rejection.message.starts_with("<html>down")),
+        "{error:?}"
+    );
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
+}
+
+#[tokio::test]
+async fn a_refusal_with_a_wait_is_not_repeated() {
+    let body = r#"{"code":40301,"message":"not in the whitelist"}"#;
+    let server = Faulty::start(vec![reply(403, &[("retry-after", "0")], body), one_gateway()]).await;
+    let error = server.client().extract(1).await.unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn no_limit_is_too_large() {
+    let policy = RetryPolicy { retries: 1, first_wait: Duration::MAX, longest_wait: Duration::MAX };
+    let wait = u64::MAX.to_string();
+    let server = Faulty::start(vec![reply(429, &[("retry-after", &wait)], "")]).await;
+    let endless = |server: &Faulty| {
+        server
+            .builder()
+            .connect_timeout(Duration::MAX)
+            .request_timeout(Duration::MAX)
+            .total_timeout(Duration::MAX)
+            .max_body_bytes(usize::MAX)
+            .retry(policy.clone())
+            .build()
+            .unwrap()
+    };
+    let error = endless(&server).groups().await.unwrap_err();
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(u64::MAX)));
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{{", u64::MAX / 2);
+    let server = Faulty::start(vec![Reply::Raw(head.into_bytes())]).await;
+    assert!(matches!(endless(&server).groups().await.unwrap_err(), Error::Transport(_)));
+}
+
+#[tokio::test]
+async fn totals_of_batches_are_added_up_whatever_they_are() {
+    let many: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    for total in [i64::MAX, i64::MIN, -1] {
+        let body = format!(
+            r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[],"page":1,"pageSize":20,"total":{total}}}}}"#
+        );
+        let server = Faulty::start(vec![ok(&body)]).await;
+        for number in [1, 1_000_000] {
+            let page = server.client().search(&many).in_batches().page_size(1000).page(number).await.unwrap();
+            assert_eq!(page.total, total.max(0));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_generated_client_cannot_read_keeps_its_own_head() {
+    let odd = |id: &str| reply(200, &[("x-request-id", id)], r#"{"code":200,"data":7}"#);
+    let server = Faulty::start(vec![odd("first"), odd("second")]).await;
+    let generated = server.client().generated();
+    let again = generated.clone();
+    let first = generated.list_static_groups().send().await.unwrap_err();
+    let second = again.list_static_groups().send().await.unwrap_err();
+    let (second, first) = (again.failure(second), generated.failure(first));
+    assert_eq!((first.request_id(), second.request_id()), (Some("first"), Some("second")));
+    assert!([first, second].iter().all(|error| error.status().is_some_and(|status| status == 200)));
+}
+
+#[tokio::test]
+async fn other_layouts_of_a_text_lose_nothing() {
+    let body = "gw.invalid:80\r\ngw.invalid:81:user:pass\r\n";
+    let server = Faulty::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
+    let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
+    assert_eq!((text.raw.as_str(), text.endpoints.len(), text.partial), (body, 1, false));
+    assert_eq!(text.unread, ["gw.invalid:81:user:pass"]);
+}
+
+#[tokio::test]
 async fn a_field_that_must_be_there_is_missed() {
     let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
     let body = format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}]}}}}"#);
@@ -202,6 +354,8 @@ async fn what_the_contract_forbids_never_leaves() {
         ("search.ips-dedup-limit", client.search(many()).page(1).await.unwrap_err()),
         ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
         ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
+        ("search.group", client.search(["192.0.2.1"]).group(GroupChoice::Id(0)).page(1).await.unwrap_err()),
+        ("search.group", client.search(["192.0.2.1"]).group(GroupChoice::Id(-1)).page(1).await.unwrap_err()),
         ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
         ("search.page", client.search(["192.0.2.1"]).page(1_000_001).await.unwrap_err()),
         ("search.page-size", client.search(["192.0.2.1"]).page_size(1001).page(1).await.unwrap_err()),

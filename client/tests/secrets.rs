@@ -11,7 +11,7 @@ use std::{
 };
 
 use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{Client, Error, RetryPolicy, Separator};
+use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
 use tracing::Level;
 
 /// Spellings of the canary that a reader could use: as it is, as a query has it, as base64, and its tail alone.
@@ -128,6 +128,28 @@ async fn no_connection_no_token() {
     for error in every_call(&client.build().unwrap()).await {
         assert!(matches!(&error, Error::Transport(transport) if transport.connecting), "{error:?}");
         assert_clean("the error", &format!("{error} {error:?}"));
+    }
+}
+
+#[tokio::test]
+async fn no_proxy_comes_between_this_machine_and_itself() {
+    let proxy = Faulty::start(vec![no_groups()]).await;
+    let server = Faulty::start(vec![no_groups()]).await;
+    let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
+    server.builder().http(http).build().unwrap().groups().await.unwrap();
+    assert_eq!((proxy.seen().len(), server.seen().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn a_token_with_odd_characters_does_not_leak_either() {
+    for token in ["a~b/canary*c+%25", "~canary*\"\\"] {
+        let url = reqwest::Url::parse_with_params("http://x.invalid/", [("api_key", token)]).unwrap();
+        let sent = url.query().unwrap();
+        let body = format!("no such page: ?{sent} {}", sent.to_ascii_lowercase());
+        let server = Faulty::start(vec![reply(404, &[], &body)]).await;
+        let error = server.builder().token(token).build().unwrap().groups().await.unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(shown.contains("<API_KEY>") && !shown.contains("canary"), "{shown}");
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn split(addresses: Vec<Address>, most: usize) -> Vec<Vec<Address>> {
     let kept: Vec<Address> = addresses
         .into_iter()
         .filter(|address| address.port().is_none() || !whole.contains(&address.ip()))
-        .filter(|address| seen.insert(*address))
+        .filter(|address| seen.insert(address.clone()))
         .collect();
     kept.chunks(most.max(1)).map(<[Address]>::to_vec).collect()
 }
@@ -35,6 +35,14 @@ mod tests {
 
     fn matches(address: &Address, ip: IpAddr, port: u16) -> bool {
         address.ip() == ip && address.port().is_none_or(|own| own == port)
+    }
+
+    #[test]
+    fn the_first_text_of_an_address_is_the_one_that_goes() {
+        let written = ["2001:DB8::1", "2001:db8:0::1"].map(|text| text.parse::<Address>().unwrap());
+        let batches = split(written.to_vec(), 1);
+        assert_eq!(batches.len(), 1);
+        assert_eq!(batches[0][0].as_written(), "2001:DB8::1");
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, Refused, contract, generated::types,
+    Address, Client, Error, Instance, InstanceStatus, Instances, Refused, check, contract, generated::types,
 };
 
 /// A search of the account's static instances.
@@ -46,7 +46,7 @@ pub enum GroupChoice {
     All,
     /// No group.
     Ungrouped,
-    /// The group with this id.
+    /// The group with this id, which is positive.
     Id(i64),
 }
 
@@ -156,7 +156,7 @@ impl Search {
         Pages::new(self)
     }
 
-    /// All instances, a page at a time in the background of the stream.
+    /// All instances. A page is asked for when the one before it has been taken.
     pub fn stream(self) -> Instances {
         let pages = self.pages().into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
@@ -164,6 +164,11 @@ impl Search {
 
     /// The addresses as they go into requests.
     fn batches(&self) -> Result<Vec<Vec<Address>>, Error> {
+        if let GroupChoice::Id(id) = self.filters.group {
+            // The lowest value stands for "no group".
+            let lowest = contract::SearchStaticInstances::GROUP_ID_MINIMUM + 1;
+            check::minimum("group", contract::SearchStaticInstances::GROUP_ID_MINIMUM_CLAUSE, lowest, id)?;
+        }
         let addresses = self.addresses.clone()?;
         let most = contract::SearchStaticInstances::IPS_MAX_DISTINCT;
         if self.in_batches && addresses.len() > most {
@@ -185,9 +190,9 @@ impl Search {
             let head = self.send(addresses, 1, size).await?;
             let length = size.unwrap_or(head.page_size).max(1);
             size = Some(length);
-            let from = ((number - 1).saturating_mul(length) - merged.total).max(0);
-            let to = (number.saturating_mul(length) - merged.total).min(head.total);
-            merged.total += head.total;
+            let from = (number - 1).saturating_mul(length).saturating_sub(merged.total).max(0);
+            let to = number.saturating_mul(length).saturating_sub(merged.total).min(head.total);
+            merged.total = merged.total.saturating_add(head.total);
             merged.page_size = length;
             merged.request_id.clone_from(&head.request_id);
             if from >= to {
@@ -199,6 +204,7 @@ impl Search {
                     Some(head) if part == 1 => head,
                     _ => self.send(addresses, part, size).await?,
                 };
+                // `part` is at most `to / length + 1`, so this is at most `to`.
                 let before = (part - 1) * length;
                 let wanted = (from - before).max(0)..to - before;
                 let numbered = (0i64..).zip(page.items);
@@ -217,7 +223,8 @@ impl Search {
         };
         let types::SearchSuccess { data, request_id, code: _, message: _ } = answer;
         let types::SearchData { items, page, page_size, total } = data;
-        Ok(SearchPage { items, page, page_size, total, request_id })
+        // Nothing is there less than no times; the sums of batches rely on that.
+        Ok(SearchPage { items, page, page_size, total: total.max(0), request_id })
     }
 
     fn input(&self, addresses: &[Address], page: i64, size: Option<i64>) -> contract::SearchStaticInstances {
@@ -229,7 +236,9 @@ impl Search {
                 order_no: order_number,
                 group_id: match group {
                     GroupChoice::All => None,
-                    GroupChoice::Ungrouped => Some(types::GroupFilter(Some(0))),
+                    GroupChoice::Ungrouped => {
+                        Some(types::GroupFilter(Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM)))
+                    }
                     GroupChoice::Id(id) => Some(types::GroupFilter(Some(id))),
                 },
                 country_code: country,

@@ -19,16 +19,17 @@ pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>])
     Ok(())
 }
 
-/// Writes one row of RFC 4180.
+/// Writes one row of RFC 4180, safe to show and to open in a spreadsheet: one obeys control characters, the other takes a
+/// cell that begins with a sign of calculation for a formula.
 pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     let quoted: Vec<String> = cells
         .iter()
         .map(|cell| {
-            if cell.contains(['"', ',', '\r', '\n']) {
-                format!("\"{}\"", cell.replace('"', "\"\""))
-            } else {
-                cell.clone()
+            let mut cell = printable(cell);
+            if cell.starts_with(['=', '+', '-', '@']) && cell.parse::<i64>().is_err() {
+                cell.insert(0, '\'');
             }
+            if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
         })
         .collect();
     write!(out, "{}\r\n", quoted.join(","))
@@ -65,6 +66,8 @@ mod tests {
     fn cells_are_quoted_where_they_must_be() {
         let cells = ["a", "b,c", "d\"e", ""].map(str::to_owned);
         assert_eq!(text(|out| csv(out, &cells)), "a,\"b,c\",\"d\"\"e\",\r\n");
+        let cells = ["=1+1", "+x", "@SUM(A1,B1)", "-7", "-x", "a\r\nb\u{1b}"].map(str::to_owned);
+        assert_eq!(text(|out| csv(out, &cells)), "'=1+1,'+x,\"'@SUM(A1,B1)\",-7,'-x,a\\r\\nb\\u{1b}\r\n");
     }
 
     #[test]

@@ -29,8 +29,7 @@ const COLUMNS: [&str; 11] = [
 pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
     let (format, page) = (options.format, options.page);
     let search = search(client, *options)?;
-    let mut sheet = Sheet { out: io::stdout().lock(), format, rows: Vec::new() };
-    sheet.begin()?;
+    let mut sheet = Sheet { out: io::stdout().lock(), format, rows: Vec::new(), begun: false };
     match page {
         Some(number) => sheet.add(&search.page(number).await?.items)?,
         None => {
@@ -96,17 +95,17 @@ struct Sheet<W> {
     out: W,
     format: SearchFormat,
     rows: Vec<Vec<String>>,
+    begun: bool,
 }
 
 impl<W: Write> Sheet<W> {
-    fn begin(&mut self) -> Result<(), Failure> {
-        if let SearchFormat::Csv = self.format {
+    /// Writes the first page or another one. There always is a first one, empty or not, so that a search that fails before
+    /// it leaves no output.
+    fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
+        if let (SearchFormat::Csv, false) = (self.format, self.begun) {
             csv(&mut self.out, &COLUMNS.map(str::to_lowercase))?;
         }
-        Ok(())
-    }
-
-    fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
+        self.begun = true;
         for instance in instances {
             match self.format {
                 SearchFormat::Table => {

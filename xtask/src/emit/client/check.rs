@@ -113,6 +113,10 @@ pub(super) fn constants(field: &str, schema: &Schema) -> Vec<TokenStream> {
         let name: Ident = name::constant(&format!("{field}_{suffix}"));
         let doc = format!(" `{keyword}` of `{field}` (clause `{}`).", clause(schema, keyword));
         found.push(quote!(#[doc = #doc] pub const #name: #ty = #value;));
+        let clause = clause(schema, keyword);
+        let name: Ident = name::constant(&format!("{field}_{suffix}_clause"));
+        let doc = format!(" The clause behind `{keyword}` of `{field}`.");
+        found.push(quote!(#[doc = #doc] pub const #name: &'static str = #clause;));
     };
     match &schema.kind {
         Kind::Integer { minimum, maximum, .. } => {
@@ -195,7 +199,7 @@ fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
     (!plain).then_some(pattern)
 }
 
-fn count(bound: u64) -> usize {
+pub(super) fn count(bound: u64) -> usize {
     usize::try_from(bound).unwrap_or(usize::MAX)
 }
 

@@ -20,6 +20,7 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
     let operations = part(vocabulary::operations(document, contract));
     let headers = part(vocabulary::headers(document, contract));
     let ports = part(vocabulary::ports(contract));
+    let token = part(vocabulary::token(document, contract));
     let inputs: Vec<TokenStream> =
         contract.operations.iter().map(|operation| part(input::input(document, operation))).collect();
     if !problems.is_empty() {
@@ -38,6 +39,7 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
         };
 
         #operations
+        #token
         #ports
         #separators
         #enums

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::{
-    Attribute, Field, ImplItem, Item, ItemMod, ItemStruct, Meta, Token, Type, parse_quote,
-    punctuated::Punctuated,
+    Attribute, ExprPath, Field, ImplItem, Item, ItemMod, ItemStruct, Meta, Token, Type, parse_quote,
+    punctuated::Punctuated, visit_mut::VisitMut,
 };
 
 /// Dresses `file`. `answers` are the names of the types that an answer can hold.
 ///
-/// - Whole numbers of answers are read through `crate::lenient`: providers send ports as text.
+/// - Whole numbers and times of answers are read through `crate::lenient`: providers send ports as text.
+/// - Bodies are read by `crate::hooks`: progenitor's reader loses status and headers of a body that it cannot read.
 /// - Structs of answers are `non_exhaustive`: a new field of the document breaks no user.
 /// - `Client::new` goes: it makes an HTTP client that may panic, follows redirects and sends a `Referer`.
 /// - Builders of types go, save those of request bodies: fields are public, and they are half of the file.
@@ -19,6 +20,7 @@ pub(super) fn dress(file: &mut syn::File, answers: &BTreeSet<String>) {
     for item in &mut file.items {
         match item {
             Item::Mod(module) if module.ident == "types" => dress_types(module, answers, &bodies),
+            Item::Mod(module) if module.ident == "builder" => ReadByHooks.visit_item_mod_mut(module),
             Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
                 block
                     .items
@@ -91,18 +93,35 @@ fn name_of(ty: &Type) -> String {
     }
 }
 
-/// Whole numbers also come as decimal text. A field that must be there stays so, even when it may be null: progenitor marks
-/// it with a reader of its own, which ours replaces.
-fn read_leniently(field: &mut Field) {
-    let ty = field.ty.to_token_stream().to_string().replace(' ', "");
-    if ty == "i64" {
-        field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::integer")]));
-    } else if ty.ends_with("Option<i64>") {
-        let required = forget(&mut field.attrs, "deserialize_with");
-        field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::optional_integer")]));
-        if !required {
-            field.attrs.push(parse_quote!(#[serde(default)]));
+/// Puts our reader of bodies in the place of progenitor's.
+struct ReadByHooks;
+
+impl VisitMut for ReadByHooks {
+    fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
+        if path.to_token_stream().to_string().replace(' ', "") == "ResponseValue::from_response" {
+            *path = parse_quote!(crate::hooks::read);
         }
+    }
+}
+
+/// Providers write numbers and times in more ways than one. A field that must be there stays so, even when it may be null:
+/// progenitor marks it with a reader of its own, which ours replaces.
+fn read_leniently(field: &mut Field) {
+    let ty = field.ty.to_token_stream().to_string().replace(' ', "").replace("::std::option::", "");
+    let reader = match ty.as_str() {
+        "i64" => "integer",
+        "Option<i64>" => "optional_integer",
+        "::std::vec::Vec<i64>" => "integers",
+        "::jiff::Timestamp" => "time",
+        "Option<::jiff::Timestamp>" => "optional_time",
+        _ => return,
+    };
+    let required = forget(&mut field.attrs, "deserialize_with");
+    let reader = format!("crate::lenient::{reader}");
+    field.attrs.push(parse_quote!(#[serde(deserialize_with = #reader)]));
+    // serde takes the absence of an optional field for `None` only as long as it has no reader.
+    if ty.starts_with("Option<") && !required {
+        field.attrs.push(parse_quote!(#[serde(default)]));
     }
 }
 
@@ -142,6 +161,11 @@ mod tests {
                     pub port: i64,
                     pub trial_days: ::std::option::Option<i64>,
                     pub name: String,
+                    #[serde(default)]
+                    pub days: ::std::vec::Vec<i64>,
+                    pub at: ::jiff::Timestamp,
+                    #[serde(deserialize_with = \"::std::option::Option::deserialize\")]
+                    pub until: ::std::option::Option<::jiff::Timestamp>,
                 }
                 pub struct Request { pub page: i64 }
             }",
@@ -149,12 +173,28 @@ mod tests {
         assert!(text.contains("#[non_exhaustive]\n    pub struct Answer"), "{text}");
         assert_eq!(text.matches("crate::lenient::integer").count(), 1, "{text}");
         assert_eq!(text.matches("crate::lenient::optional_integer").count(), 2, "{text}");
+        for reader in ["integers", "time", "optional_time"] {
+            let reader = format!("\"crate::lenient::{reader}\"");
+            assert_eq!(text.matches(&reader).count(), 1, "{reader}: {text}");
+        }
         assert_eq!(
             text.matches("#[serde(default)]").count(),
-            1,
+            2,
             "only what may be absent has a default: {text}"
         );
         assert!(!text.contains("Option::deserialize") && text.contains("rename = \"groupId\""), "{text}");
+    }
+
+    #[test]
+    fn bodies_are_read_by_our_hooks_and_streams_are_left() {
+        let text = dressed(
+            "pub mod builder { fn send() { match 1 { 200u16 => ResponseValue::from_response(response).await,
+             _ => Ok(ResponseValue::stream(response)) } } }",
+        );
+        assert!(
+            text.contains("crate::hooks::read(response)") && text.contains("ResponseValue::stream"),
+            "{text}"
+        );
     }
 
     #[test]

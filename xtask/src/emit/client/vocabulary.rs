@@ -41,6 +41,33 @@ pub(super) fn operations(document: &Document, contract: &Contract) -> Result<Tok
     })
 }
 
+/// The shortest token that the document allows.
+pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
+    let bound = parameters.filter(|parameter| parameter.credential).find_map(|parameter| {
+        match parameter.schema.kind {
+            Kind::String { min_length: Some(length), .. } => {
+                Some((length, check::clause(&parameter.schema, "minLength")))
+            }
+            _ => None,
+        }
+    });
+    let Some((length, clause)) = bound else {
+        let help = "give the parameter with `x-credential` a minLength";
+        return Err(vec![document.problem(
+            "/components/parameters",
+            "nothing says how long a token is",
+            help,
+        )]);
+    };
+    let length = check::count(length);
+    Ok(quote! {
+        /// Shortest token, in characters.
+        pub const TOKEN_MIN_LENGTH: usize = #length;
+        pub(crate) const TOKEN_CLAUSE: &str = #clause;
+    })
+}
+
 /// The bounds of a port in an address.
 pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
