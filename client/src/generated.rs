@@ -16,56 +16,49 @@ pub mod types {
             rename = "changeIp",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         pub change_ip: ::std::option::Option<bool>,
         #[serde(
             rename = "convertTrial",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         pub convert_trial: ::std::option::Option<TermRule>,
         ///The customer can set the credentials.
         #[serde(
             rename = "customCredentials",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         pub custom_credentials: ::std::option::Option<bool>,
         ///Batch ceiling of the source. The request limits of this API apply all the same.
         #[serde(
             rename = "maxBatchSize",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
+        #[serde(default)]
         pub max_batch_size: ::std::option::Option<i64>,
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
-        #[serde(default)]
         pub purchase: ::std::option::Option<TermRule>,
         ///Credentials can be generated at random.
         #[serde(
             rename = "randomCredentials",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         pub random_credentials: ::std::option::Option<bool>,
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
-        #[serde(default)]
         pub renew: ::std::option::Option<TermRule>,
         ///The replacement node can be chosen.
         #[serde(
             rename = "selectReplacement",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         pub select_replacement: ::std::option::Option<bool>,
         ///Trial length in days; 0 means no trial.
         #[serde(
             rename = "trialDays",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
+        #[serde(default)]
         pub trial_days: ::std::option::Option<i64>,
     }
     ///Envelope of a successful extraction.
@@ -448,8 +441,10 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
     #[non_exhaustive]
     pub struct StaticInstance {
         ///When the instance was activated; null when it was not.
-        #[serde(rename = "activatedAt")]
-        #[serde(default)]
+        #[serde(
+            rename = "activatedAt",
+            deserialize_with = "::std::option::Option::deserialize"
+        )]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
         pub capabilities: Capabilities,
         ///City code from the city directory.
@@ -459,12 +454,13 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
         #[serde(rename = "countryCode")]
         pub country_code: ::std::string::String,
         ///End of the term; null when unknown.
-        #[serde(rename = "expiresAt")]
-        #[serde(default)]
+        #[serde(
+            rename = "expiresAt",
+            deserialize_with = "::std::option::Option::deserialize"
+        )]
         pub expires_at: ::std::option::Option<::jiff::Timestamp>,
         ///Group of the instance; null when ungrouped.
         #[serde(rename = "groupId")]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         pub group_id: ::std::option::Option<i64>,
         ///Identifier of the instance.
@@ -504,24 +500,24 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
             rename = "maxDays",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
+        #[serde(default)]
         pub max_days: ::std::option::Option<i64>,
         ///Shortest term when no allowedDays are set.
         #[serde(
             rename = "minDays",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
+        #[serde(default)]
         pub min_days: ::std::option::Option<i64>,
         ///Permitted step in days from the shortest term.
         #[serde(
             rename = "stepDays",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        #[serde(default)]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
+        #[serde(default)]
         pub step_days: ::std::option::Option<i64>,
     }
     /// Types for composing complex structures.

@@ -163,7 +163,7 @@ async fn an_error_in_a_text_body_is_not_a_gateway() {
 #[tokio::test]
 async fn what_is_new_or_odd_breaks_no_page() {
     let item = r#"{"instanceId":"9001","offerId":31,"status":"hibernating","ip":"203.0.113.7","port":"20001",
-        "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,
+        "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,"activatedAt":null,
         "capabilities":{"teleport":true,"trialDays":"3"},"groupId":null,"colour":"red"}"#;
     let body = format!(
         r#"{{"code":"200","message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
@@ -174,6 +174,15 @@ async fn what_is_new_or_odd_breaks_no_page() {
     assert_eq!((instance.instance_id, instance.port), (9001, 20001));
     assert_eq!(instance.status, InstanceStatus::Other("hibernating".to_owned()));
     assert_eq!((instance.activated_at, instance.capabilities.trial_days), (None, Some(3)));
+}
+
+#[tokio::test]
+async fn a_field_that_must_be_there_is_missed() {
+    let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
+    let body = format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}]}}}}"#);
+    let server = Faulty::start(vec![ok(&body)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(matches!(error, Error::NotUnderstood(_)) && error.to_string().contains("updatedAt"), "{error}");
 }
 
 #[tokio::test]

@@ -1,3 +1,5 @@
+use std::net::IpAddr;
+
 use super::{Filter, FilterKind, Survey};
 
 /// Every set of that many kinds of filters, in a fixed order.
@@ -40,16 +42,25 @@ pub(crate) fn meeting(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filte
     best.map(|(_, filters)| filters)
 }
 
-/// One filter of each kind of which each finds something and all together find nothing. None when there are none.
-pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
-    // An upper bound before the lower one would be refused.
-    let ordered = |filters: &Vec<Filter>| {
-        let time = |wanted: fn(&Filter) -> Option<jiff::Timestamp>| filters.iter().find_map(wanted);
-        let from = time(|filter| if let Filter::From(time) = filter { Some(*time) } else { None });
-        let to = time(|filter| if let Filter::To(time) = filter { Some(*time) } else { None });
-        !matches!((from, to), (Some(from), Some(to)) if to < from)
-    };
-    products(survey, kinds).into_iter().filter(ordered).find(|filters| survey.count(filters) == 0)
+/// Two filters and two addresses: each filter finds something at one of the addresses, and nothing passes both. None when
+/// there are none.
+pub(crate) fn excluding(survey: &Survey, kinds: [FilterKind; 2]) -> Option<([Filter; 2], [IpAddr; 2])> {
+    const MOST_INSTANCES: usize = 40;
+    let instances = || survey.instances.values().take(MOST_INSTANCES);
+    let pairs = instances().flat_map(|one| instances().map(move |other| (one, other)));
+    pairs.filter(|(one, other)| one.ip != other.ip).find_map(|(one, other)| {
+        let first = Filter::of(kinds[0], one, &survey.orders)?;
+        let second = Filter::of(kinds[1], other, &survey.orders)?;
+        // An upper bound before the lower one would be refused.
+        if matches!((&first, &second), (Filter::From(from), Filter::To(to)) if to < from) {
+            return None;
+        }
+        let filters = [first, second];
+        let common = survey.admitted(&filters);
+        let addresses = [one.ip, other.ip];
+        let at_addresses = survey.where_(|instance| addresses.contains(&instance.ip));
+        common.is_disjoint(&at_addresses).then_some((filters, addresses))
+    })
 }
 
 /// Every choice of one candidate of each kind.

@@ -38,6 +38,25 @@ impl FilterKind {
 }
 
 impl Filter {
+    /// The filter of one kind that an instance passes by its own value; none when it has none.
+    pub(crate) fn of(
+        kind: FilterKind,
+        instance: &Instance,
+        orders: &BTreeMap<String, BTreeSet<i64>>,
+    ) -> Option<Self> {
+        Some(match kind {
+            FilterKind::Order => {
+                Self::Order(orders.iter().find(|(_, held)| held.contains(&instance.id))?.0.clone())
+            }
+            FilterKind::Group => Self::Group(instance.group),
+            FilterKind::Country => Self::Country(instance.country.clone()),
+            FilterKind::City => Self::City(instance.city.clone()),
+            FilterKind::Status => Self::Status(instance.status.clone()),
+            FilterKind::From => Self::From(instance.activated?),
+            FilterKind::To => Self::To(instance.activated?),
+        })
+    }
+
     /// What it filters by.
     pub(crate) fn kind(&self) -> FilterKind {
         match self {

@@ -21,13 +21,15 @@ pub(crate) struct Instance {
     pub(crate) activated: Option<Timestamp>,
     /// `capabilities.maxBatchSize`.
     pub(crate) max_batch: Option<i64>,
+    /// Every field that the document names, as it came; there may be others, which may change as they like.
+    pub(crate) shown: Value,
     /// Digits of a second that the activation time was shown with.
     pub(crate) digits: usize,
 }
 
 impl Instance {
     /// Reads an item of an answer; none when it lacks a field or has one of another type.
-    pub(crate) fn read(item: &Value) -> Option<Self> {
+    pub(crate) fn read(search: &Search, item: &Value) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
         let activated = match item.get("activatedAt")? {
             Value::Null => None,
@@ -46,6 +48,7 @@ impl Instance {
             },
             activated: activated.map(str::parse).transpose().ok()?,
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
+            shown: search.instance_fields.iter().map(|field| (field.clone(), item[field].clone())).collect(),
             digits: activated.map_or(0, digits),
         })
     }

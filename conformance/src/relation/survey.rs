@@ -57,14 +57,15 @@ impl Survey {
         let ip = |item: &str| address_of(item).map(|(ip, _)| ip);
         let chosen = facts.orders.iter().take(Self::MOST_ORDERS);
         let of_orders = chosen.clone().flat_map(|order| order.addresses.iter().take(Self::OF_EACH_ORDER));
-        let own = probe.own_addresses(Self::MOST_ADDRESSES);
+        let of_orders: Vec<_> = of_orders.map(String::as_str).collect();
+        let spread = probe.own_addresses(Self::MOST_ADDRESSES - of_orders.len());
         let mut seen = BTreeSet::new();
-        let addresses: Vec<IpAddr> = of_orders
-            .map(String::as_str)
-            .chain(own)
+        let addresses: Vec<IpAddr> = spread
+            .into_iter()
+            .chain(of_orders)
             .filter_map(ip)
             .filter(|ip| seen.insert(*ip))
-            .take(Self::MOST_ADDRESSES.min(search.distinct_items))
+            .take(search.distinct_items)
             .collect();
         if addresses.is_empty() {
             return Err(probe.skip("none of the supplied addresses is one: supply IPv4 or IPv6 addresses"));

@@ -155,7 +155,7 @@ impl<'a> Suite<'a> {
             schema_version: Report::VERSION,
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target: self.redactor.redact(self.target.base().as_str()),
-            begun: timestamp.to_string(),
+            begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),

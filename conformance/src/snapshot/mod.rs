@@ -74,8 +74,14 @@ pub async fn record(
     Ok(recorded)
 }
 
+/// A shortage is a behaviour, being throttled is none.
 async fn send(wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
-    let sent = wire.send(&case.request, case.gateways, Patience::WaitOut, |_| {}).await;
+    let send = async |patience| wire.send(&case.request, case.gateways, patience, |_| {}).await;
+    let throttled = |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
+    let sent = match send(Patience::FirstAnswer).await {
+        Ok(exchange) if throttled(&exchange) => send(Patience::WaitOut).await,
+        sent => sent,
+    };
     sent.map_err(|error| match error {
         WireError::Budget(exhausted) => RecordError::Budget(exhausted),
         WireError::Setup(_) => RecordError::Setup(error.into()),

@@ -1,4 +1,4 @@
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -63,6 +63,8 @@ impl Redactor {
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(true)
+            // A run builds it once and reads little with it: the default one takes longer to build than a short run.
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(&forms)
             .map_err(|_| RedactorError)?;
         Ok(Self { matcher: Some(Matcher { automaton, replacements, longest }) })
@@ -100,23 +102,37 @@ impl Redactor {
 #[error("the secrets are too many or too long to be searched for")]
 pub struct RedactorError;
 
-/// Letter case is ignored by the automaton, so percent-encoding needs one case only.
+/// Letter case is ignored by the automaton, so percent-encoding needs one case only. Texts that quote each other are seen:
+/// a JSON text in a string of another one escapes twice.
 fn forms_of(secret: &str) -> Vec<String> {
-    let json = serde_json::Value::from(secret).to_string();
+    let in_json = |text: &str| {
+        let json = serde_json::Value::from(text).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
     let mut forms = vec![
         secret.to_owned(),
         utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string(),
         utf8_percent_encode(secret, LENIENT).to_string(),
         utf8_percent_encode(secret, LENIENT).to_string().replace("%20", "+"),
         secret.bytes().map(|byte| format!("%{byte:02X}")).collect(),
-        json[1..json.len() - 1].to_owned(),
         secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect(),
         format!("{secret:?}").trim_matches('"').to_owned(),
+        in_markup(secret, "&#39;"),
+        in_markup(secret, "&#x27;"),
     ];
+    let once: Vec<String> = forms.iter().map(|form| in_json(form)).collect();
+    let twice: Vec<String> = once.iter().map(|form| in_json(form)).collect();
+    forms.extend(once);
+    forms.extend(twice);
     forms.extend(base64_forms(secret.as_bytes()));
     forms.sort_unstable();
     forms.dedup();
     forms
+}
+
+fn in_markup(secret: &str, apostrophe: &str) -> String {
+    let escaped = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    escaped.replace('"', "&quot;").replace('\'', apostrophe)
 }
 
 /// Base64 of the secret wherever it stands in a longer text: the characters that it alone decides, for each of the three

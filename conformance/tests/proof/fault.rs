@@ -207,6 +207,12 @@ impl Memory {
         *count - 1
     }
 
+    /// How often [`Memory::calls_of`] was asked for a key.
+    pub fn count(&self, key: &str) -> u64 {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.get(key).copied().unwrap_or_default()
+    }
+
     /// The answer that was kept under a key.
     pub fn recall(&self, key: &str) -> Option<Reply> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()

@@ -68,7 +68,10 @@ impl Reply {
 impl Asked {
     /// Whether the request carries one token, the right one, in the query.
     pub(crate) fn has_token(&self) -> bool {
-        self.line.matches("api_key=").count() == 1 && self.line.contains("api_key=tok%2Fen%2Bwith")
+        let target = self.line.split(' ').nth(1).unwrap_or_default();
+        let query = target.split_once('?').map_or("", |(_, query)| query);
+        let tokens: Vec<_> = query.split('&').filter_map(|pair| pair.strip_prefix("api_key=")).collect();
+        tokens == ["tok%2Fen%2Bwith%20%22odd%22%20characters%3D"]
     }
 }
 

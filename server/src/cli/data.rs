@@ -1,4 +1,5 @@
-//! `server seed` and `server import`.
+//! `server seed`, `server import` and `server export`.
+#![expect(clippy::print_stderr, reason = "progress must not get into a pipe with the data")]
 
 use std::{
     fs::{self, File},
@@ -8,7 +9,7 @@ use std::{
 };
 
 use sallyport_server::{
-    data::{import, seed},
+    data::{export, import, seed},
     store::{Location, OpenMode, Store, record::Loaded},
 };
 
@@ -27,6 +28,15 @@ pub(super) struct ImportArguments {
     #[command(flatten)]
     database: Database,
     /// File to read, one JSON object a line; `-` is standard input.
+    file: PathBuf,
+}
+
+/// What `export` is told.
+#[derive(clap::Args)]
+pub(super) struct ExportArguments {
+    #[command(flatten)]
+    database: Database,
+    /// File to write; `-` is standard output.
     file: PathBuf,
 }
 
@@ -52,11 +62,42 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         Box::new(input.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?)
     };
     let made = Made::open(&arguments.database.location()?).await?;
-    let loaded = import::import(made.store.as_ref(), BufReader::new(input))
+    let loaded = import::import(made.store.as_ref(), BufReader::new(input), progress("read"))
         .await
         .map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?;
     made.keep();
     say(&format!("imported {}", count(&loaded)))
+}
+
+/// Writes every record to a file, which appears when it is whole, or to standard output.
+pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
+    let (store, file) = (arguments.database.open().await?, &arguments.file);
+    let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
+    let progress = progress("written");
+    if file == Path::new("-") {
+        export::export(store.as_ref(), io::stdout(), progress).await.map_err(|error| wrong(&error))?;
+        return Ok(());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Nobody else may read it: it has proxy passwords.
+    let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
+    let output = whole.reopen().map_err(|error| wrong(&error))?;
+    let unloaded = export::export(store.as_ref(), output, progress).await.map_err(|error| wrong(&error))?;
+    whole.as_file().sync_all().map_err(|error| wrong(&error))?;
+    whole.persist(file).map_err(|error| wrong(&error))?;
+    say(&format!("exported {}", count(&unloaded)))
+}
+
+/// Says now and then how many lines there are.
+fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
+    const STEP: u64 = 100_000;
+    let mut said = 0;
+    move |lines| {
+        if lines / STEP > said {
+            said = lines / STEP;
+            eprintln!("{lines} lines {done}");
+        }
+    }
 }
 
 /// The sample data in words, one line each.

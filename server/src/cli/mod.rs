@@ -35,6 +35,7 @@ Examples:
   server seed --db sandbox.db             the same data in a file; prints the tokens
   server run --db sandbox.db              serves that file
   server import --db real.db data.jsonl   real data, all or nothing
+  server export --db real.db data.jsonl   everything, for a backup or another database
   server token issue --db real.db --account acme
   server config check --config sallyport.toml
 
@@ -51,6 +52,8 @@ enum Command {
     Seed(data::SeedArguments),
     /// Add records from a file of JSON lines, all or nothing.
     Import(data::ImportArguments),
+    /// Write every record to a file of JSON lines, while the server runs. It has proxy passwords, and tokens as hashes.
+    Export(data::ExportArguments),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(token::Command),
@@ -124,6 +127,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Config(command) => config::execute(command, sources),
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
+        Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
         Command::Token(command) => runtime.block_on(token::execute(command)),
         Command::Openapi => say(&serde_json::to_string_pretty(&sallyport_server::emitted_openapi())?),
         Command::Completions { shell } => {

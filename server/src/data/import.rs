@@ -10,12 +10,19 @@ use crate::store::{
 /// Longest line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Adds every record of `input` to the store, or none. Empty lines are passed over.
+/// Adds every record of `input` to the store, or none, and tells `progress` which line it has come to. Empty lines are
+/// passed over.
 ///
 /// # Errors
 /// [`LoadError::Rejected`] names the bad lines with their reasons; the store is then as it was before.
-pub async fn import(store: &dyn Store, input: impl BufRead + Send + 'static) -> Result<Loaded, LoadError> {
-    store.load(Box::new(Records { input, number: 0, done: false })).await
+pub async fn import(
+    store: &dyn Store,
+    input: impl BufRead + Send + 'static,
+    mut progress: impl FnMut(u64) + Send + 'static,
+) -> Result<Loaded, LoadError> {
+    let lines = Records { input, number: 0, done: false };
+    let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
+    store.load(Box::new(lines)).await
 }
 
 struct Records<R> {

@@ -1,5 +1,6 @@
-//! Data in and out: sample data, imports, tokens.
+//! Data in and out: sample data, exports, imports, tokens.
 
+pub mod export;
 pub mod import;
 mod sample;
 pub mod seed;

@@ -102,6 +102,17 @@ pub enum LoadError {
     Store(#[from] StoreError),
 }
 
+/// Why not every record was given.
+#[derive(Debug, thiserror::Error)]
+pub enum UnloadError {
+    /// The sink failed.
+    #[error("the output cannot be written: {0}")]
+    Output(#[from] std::io::Error),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Lines that cannot be loaded.
 #[derive(Debug, Default)]
 pub struct BadLines {

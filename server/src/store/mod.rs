@@ -1,6 +1,7 @@
 //! The storage behind one narrow trait. A store answers questions; it decides nothing.
 
 mod error;
+mod kind;
 mod location;
 mod packed;
 pub mod postgres;
@@ -11,9 +12,9 @@ mod tally;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use self::record::{Line, Loaded};
+use self::record::{Line, Loaded, Record};
 pub use self::{
-    error::{BadLines, LoadError, OpenError, StoreError},
+    error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     location::{Location, LocationError},
 };
 use crate::domain::{
@@ -57,6 +58,10 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
     /// Adds records, all or none.
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError>;
 
+    /// Gives every record to `sink`, from one snapshot, in an order in which they can be loaded. Extractions that are
+    /// kept under a request id are not records.
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError>;
+
     /// Adds a token to an account and gives its number.
     async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError>;
 
@@ -69,6 +74,21 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
 
 /// Records to load, in order, each with its line number or the reason why it cannot be read.
 pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
+
+/// Takes records, on a thread that may block.
+pub trait Sink: Send + 'static {
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// It cannot be kept; no more follow then.
+    fn take(&mut self, record: &Record) -> std::io::Result<()>;
+
+    /// Learns that there are no more.
+    ///
+    /// # Errors
+    /// What was taken cannot be kept.
+    fn end(&mut self) -> std::io::Result<()>;
+}
 
 /// Whether a database is made when there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! Values as every database holds them: bytes that are equal, and sort, as the values do.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use jiff::Timestamp;
+
+use super::StoreError;
 
 /// An address in 16 bytes; IPv4 as IPv4-mapped IPv6, which [`Address`](crate::domain::address::Address) never holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,14 @@ impl StoredIp {
         match self.0 {
             IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
             IpAddr::V6(ip) => ip.octets(),
+        }
+    }
+
+    /// The address, where only IPv4 is stored.
+    pub(super) fn v4(self) -> Result<Ipv4Addr, StoreError> {
+        match self.0 {
+            IpAddr::V4(ip) => Ok(ip),
+            IpAddr::V6(ip) => Err(StoreError::Corrupt { reason: format!("{ip} is no IPv4 address") }),
         }
     }
 

@@ -27,7 +27,7 @@ pub struct Line {
     pub record: Result<Record, String>,
 }
 
-/// How many records of each kind were loaded.
+/// How many records of each kind were loaded, or unloaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the number of records of the kind that it is named after")]
 pub struct Loaded {
@@ -38,6 +38,23 @@ pub struct Loaded {
     pub gateways: u64,
     pub groups: u64,
     pub instances: u64,
+}
+
+impl Loaded {
+    /// Counts a record.
+    pub(super) fn count(&mut self, record: &Record) {
+        let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = self;
+        let count = match record {
+            Record::Account(_) => accounts,
+            Record::Token(_) => tokens,
+            Record::Whitelist(_) => whitelist,
+            Record::Entitlement(_) => entitlements,
+            Record::Gateway(_) => gateways,
+            Record::Group(_) => groups,
+            Record::Instance(_) => instances,
+        };
+        *count += 1;
+    }
 }
 
 /// One thing to store. In JSON an object with one member, which names the kind.

@@ -32,18 +32,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts a record that was stored.
     pub(super) fn stored(&mut self, record: &Record) {
-        let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } =
-            &mut self.loaded;
-        let count = match record {
-            Record::Account(_) => accounts,
-            Record::Token(_) => tokens,
-            Record::Whitelist(_) => whitelist,
-            Record::Entitlement(_) => entitlements,
-            Record::Gateway(_) => gateways,
-            Record::Group(_) => groups,
-            Record::Instance(_) => instances,
-        };
-        *count += 1;
+        self.loaded.count(record);
     }
 
     /// Gathers a line that was refused. Breaks when there are enough of them.

@@ -16,7 +16,10 @@ use sallyport_server::{
     },
     edge::{answer::Operation, catalogue::Reason},
     start,
-    store::{Lines, LoadError, NewToken, Store, StoreError, TokenEntry, record::Loaded, sqlite::SqliteStore},
+    store::{
+        Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded,
+        sqlite::SqliteStore,
+    },
 };
 
 use super::{
@@ -97,6 +100,10 @@ impl Store for Broken {
     }
 
     async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
+        panic!("broken")
+    }
+
+    async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         panic!("broken")
     }
 

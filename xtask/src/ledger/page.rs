@@ -64,6 +64,8 @@ fn row(entry: &Entry) -> String {
 
 fn keeper(keeper: &Keeper) -> String {
     match keeper {
+        // An emitter that names several items marks them by itself.
+        Keeper::Item(item) if item.contains('`') => item.clone(),
         Keeper::Item(item) => format!("`{item}`"),
         Keeper::Waived(reason) => format!("waived: {reason}"),
         Keeper::Nobody => "–".to_owned(),

@@ -72,12 +72,13 @@ impl Walk<'_> {
 
     fn request(&mut self) {
         let operation = self.operation;
+        // The operation cites clauses of every kind; the parameter that carries the token cites those of the token.
+        let carrier = operation.parameters.iter().find(|parameter| parameter.credential);
+        let clauses = carrier.map_or(&[][..], |parameter| parameter.citation.clauses_for("x-credential"));
+        self.credential = true;
         for credential in &operation.credentials {
             let pointer = format!("{}/security", operation.pointer);
-            self.credential = true;
-            self.push("operation", &pointer, "security", json!(credential.to_string()), {
-                operation.citation.clauses_for("security")
-            });
+            self.push("operation", &pointer, "security", json!(credential.to_string()), clauses);
         }
         if let Some(clause) = &operation.credentials_agree {
             let clauses = std::slice::from_ref(clause);

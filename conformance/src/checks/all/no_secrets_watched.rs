@@ -1,6 +1,9 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
 use crate::check::{Check, Complaint, Cost, Run, Sighting};
+use crate::target::Secret;
 
 pub(super) static CHECK: Check = Check {
     id: "all.no-secrets.watched",
@@ -18,14 +21,16 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let text = sighting.answer.text();
     let headers = sighting.answer.headers().iter();
     let headers = headers.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect::<Vec<_>>();
-    for canary in &sighting.facts.canaries {
-        let canary = canary.expose();
-        if text.contains(canary) || headers.iter().any(|value| value.contains(canary)) {
-            found.push("a text that must never appear".to_owned());
-        }
-    }
+    let mut texts = headers;
+    texts.push(text);
     if let Some(body) = sighting.answer.json() {
         password_members(body, "", &mut found);
+        strings(body, &mut texts);
+    }
+    for canary in sighting.facts.canaries.iter().map(Secret::expose) {
+        if texts.iter().any(|text| holds(text, canary)) {
+            found.push("a text that must never appear".to_owned());
+        }
     }
     let complaint = |actual: String| Complaint {
         clause: "all.no-secrets".to_owned(),
@@ -34,6 +39,33 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
         actual,
     };
     Some(found.into_iter().map(complaint).collect())
+}
+
+/// The text itself, or in base64 as authentication headers have it.
+fn holds(text: &str, canary: &str) -> bool {
+    let encoded = |word: &str| {
+        let word = word.trim_end_matches('=');
+        let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word));
+        decoded.is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(canary))
+    };
+    // A word in base64 is a third longer than what it stands for.
+    let words = || text.split(|c: char| !(c.is_ascii_alphanumeric() || "+/-_=".contains(c)));
+    text.contains(canary) || words().any(|word| word.len() > canary.len() && encoded(word))
+}
+
+/// Every string of a body as it is meant, whatever escapes it is written with.
+fn strings(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),
+        Value::Object(members) => {
+            for (name, member) in members {
+                texts.push(name.clone());
+                strings(member, texts);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Members of a list are one finding, however many items it has. A masked or empty value gives nothing away.

@@ -4,7 +4,7 @@ use crate::check::{Accepted, Probe, Stop};
 use crate::wire::Request;
 
 /// Entries that are asked for: enough to have a separator between them.
-const ENTRIES: usize = 3;
+pub(super) const ENTRIES: usize = 3;
 
 /// An extraction of several entries as text.
 pub(super) fn request(probe: &Probe<'_>) -> Request {

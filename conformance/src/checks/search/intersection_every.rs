@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.intersection"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(18),
+    cost: Cost::requests(15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -29,22 +29,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
 
 /// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
 fn some_instance(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
-    survey
-        .instances
-        .values()
-        .find_map(|instance| kinds.iter().map(|kind| of(survey, instance, *kind)).collect())
-}
-
-fn of(survey: &Survey, instance: &Instance, kind: FilterKind) -> Option<Filter> {
-    Some(match kind {
-        FilterKind::Order => {
-            Filter::Order(survey.orders.iter().find(|(_, held)| held.contains(&instance.id))?.0.clone())
-        }
-        FilterKind::Group => Filter::Group(Some(instance.group?)),
-        FilterKind::Country => Filter::Country(instance.country.clone()),
-        FilterKind::City => Filter::City(instance.city.clone()),
-        FilterKind::Status => Filter::Status(instance.status.clone()),
-        FilterKind::From => Filter::From(instance.activated?),
-        FilterKind::To => Filter::To(instance.activated?),
-    })
+    let own = |instance: &Instance| {
+        kinds.iter().map(|kind| Filter::of(*kind, instance, &survey.orders)).collect::<Option<Vec<_>>>()
+    };
+    survey.instances.values().filter(|instance| instance.group.is_some()).find_map(own)
 }

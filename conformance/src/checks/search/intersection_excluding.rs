@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.intersection"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(26),
+    cost: Cost::requests(27),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -21,8 +21,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     for kinds in combinations(2) {
-        let Some(filters) = excluding(survey, &kinds) else { continue };
-        let request = apply(search, survey.request.clone(), &filters);
+        let &[one, other] = kinds.as_slice() else { continue };
+        let Some((filters, addresses)) = excluding(survey, [one, other]) else { continue };
+        let request = apply(search, probe.search(addresses.map(|ip| ip.to_string())), &filters);
         let what = combination::describe(&filters);
         // A city outside the country may be refused: the contract does not say.
         let found = read_unless_refused(probe, "search.intersection", &what, &request).await?;

@@ -38,7 +38,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let sent = sent.as_object()?;
     let items = sighting.answer.at("/data/items")?.as_array()?;
     let mut complaints = Vec::new();
-    for instance in items.iter().filter_map(Instance::read) {
+    for instance in items.iter().filter_map(|item| Instance::read(search, item)) {
         complaints.extend(filters(search, sent, &instance));
     }
     complaints.extend(strangers(search, sent, items));
@@ -102,7 +102,7 @@ fn strangers(search: &Search, sent: &Map<String, Value>, items: &[Value]) -> Vec
     let Some(asked) = asked else { return Vec::new() };
     let addresses: BTreeSet<IpAddr> = asked.iter().map(|(ip, _)| *ip).collect();
     let mut complaints = Vec::new();
-    for instance in items.iter().filter_map(Instance::read) {
+    for instance in items.iter().filter_map(|item| Instance::read(search, item)) {
         let actual = format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         if !addresses.contains(&instance.ip) {
             let expected = "only instances at the addresses asked for".to_owned();

@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -7,12 +9,19 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.ips-required"],
     needs: &[],
-    cost: Cost::requests(2),
+    cost: Cost::requests(5),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    const CLAUSE: &str = "search.ips-required";
+    let search = &probe.contract().search;
     let good = probe.any_search();
-    let absent = good.clone().without_field(&probe.contract().search.ips.name);
-    probe.refuses("search.ips-required", "ips is absent", &good, &absent).await
+    let absent = good.clone().without_field(&search.ips.name);
+    let filtered = absent.clone().field(&search.status.name, search.statuses[0].as_str());
+    let ordered = absent.clone().field(&search.order_no.name, "SO-1");
+    probe.refuses(CLAUSE, "ips is absent", &good, &absent).await?;
+    probe.refuses(CLAUSE, "ips is absent beside a status", &good, &filtered).await?;
+    probe.refuses(CLAUSE, "ips is absent beside an order number", &good, &ordered).await?;
+    probe.refuses(CLAUSE, "ips is null", &good, &good.clone().field(&search.ips.name, Value::Null)).await
 }

@@ -10,6 +10,15 @@ mod extract_count;
 mod extract_identity;
 mod extract_text;
 mod groups;
+mod search;
+mod search_account;
+mod search_filter;
+mod search_input;
+mod search_intersection;
+mod search_match;
+mod search_page;
+mod search_shape;
+mod search_time;
 
 pub use all::credentials;
 
@@ -27,6 +36,14 @@ pub fn all() -> Vec<Fault> {
         extract_identity::faults,
         extract_text::faults,
         groups::faults,
+        search_account::faults,
+        search_filter::faults,
+        search_input::faults,
+        search_intersection::faults,
+        search_match::faults,
+        search_page::faults,
+        search_shape::faults,
+        search_time::faults,
     ];
     tables.into_iter().flat_map(|faults| faults()).collect()
 }

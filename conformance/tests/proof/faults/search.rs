@@ -143,13 +143,16 @@ pub fn total(body: &Value) -> i64 {
 pub fn lose(
     lost: impl Fn(&Scene, &Seen, &Value) -> bool + Send + Sync,
 ) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
-    move |scene, seen, body| {
-        let Some(found) = items(body) else { return };
-        let before = found.len();
-        found.retain(|item| !lost(scene, seen, item));
-        let fewer = i64::try_from(before - found.len()).unwrap_or_default();
-        body["data"]["total"] = json!(total(body) - fewer);
-    }
+    move |scene, seen, body| lose_where(body, |item| lost(scene, seen, item))
+}
+
+/// The same, in passing.
+pub fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
+    let Some(found) = items(body) else { return };
+    let before = found.len();
+    found.retain(|item| !lost(item));
+    let fewer = i64::try_from(before - found.len()).unwrap_or_default();
+    body["data"]["total"] = json!(total(body) - fewer);
 }
 
 /// Changes the list of instances.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6, items, map_ips, plain, recount,
+    NOBODY, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6, items, map_ips, plain,
 };
 use crate::fault::{Fault, Scene};
 use crate::proxy::{Reply, Seen};
@@ -149,13 +149,11 @@ fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fa
 }
 
 fn item() -> Vec<Fault> {
-    let parts = |item: &str| item.split('.').filter(|part| part.parse::<u8>().is_ok()).count();
     let typed = |id, breaks, fits: fn(&Value) -> bool| {
         Fault::request(id, breaks, move |scene, seen| {
             edit_ips(scene, seen, |items| items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into()));
         })
     };
-    let _ = parts;
     vec![
         lenient("search.ips-item/cidr", "CIDR is accepted.", |item| item.contains('/') && !item.contains("//")),
         lenient("search.ips-item/cidr-of-one", "CIDR of a single address is accepted.", |item| item.ends_with("/32")),
@@ -285,8 +283,6 @@ fn body() -> Vec<Fault> {
     let taken = |id, breaks, fits: fn(&Seen) -> bool| {
         Fault::request(id, breaks, |scene, seen| seen.set_json(&plain(scene))).when(move |_, seen| fits(seen))
     };
-    let kind = |seen: &Seen| serde_json::from_slice::<Value>(&seen.body).ok();
-    let _ = kind;
     vec![
         taken("search.json-body/array", "A list of one object is taken for the object.", |seen| seen.json().is_array()),
         taken("search.json-body/text", "A text is taken for an address.", |seen| seen.json().is_string()),

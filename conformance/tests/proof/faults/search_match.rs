@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde_json::Value;
 
 use super::search::{
-    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, map_ips, of_v6,
+    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where, map_ips, of_v6,
 };
 use crate::fault::{Fault, Scene};
 use crate::proxy::Seen;
@@ -206,12 +206,4 @@ fn beside(scene: &Scene, seen: &mut Seen, other: fn(u16) -> Option<u16>) {
         let room = scene.contract.search.distinct_items.saturating_sub(items.len());
         items.extend(more.into_iter().take(room));
     });
-}
-
-fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
-    let Some(found) = items(body) else { return };
-    let before = found.len();
-    found.retain(|item| !lost(item));
-    let fewer = i64::try_from(before - found.len()).unwrap_or_default();
-    body["data"]["total"] = (super::search::total(body) - fewer).into();
 }

@@ -11,6 +11,7 @@ mod schema;
 mod search;
 mod tables;
 mod tokens;
+mod unload;
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
@@ -22,7 +23,10 @@ use self::{
     codec::{get, time},
     owners::{Owner, Owners},
 };
-use super::{Lines, LoadError, NewToken, OpenError, OpenMode, Store, StoreError, TokenEntry, record::Loaded};
+use super::{
+    Lines, LoadError, NewToken, OpenError, OpenMode, Sink, Store, StoreError, TokenEntry, UnloadError,
+    record::Loaded,
+};
 use crate::domain::{
     access::{AccountId, Credential, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
@@ -109,6 +113,11 @@ impl Store for PostgresStore {
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         let mut client = self.pool.get().await.map_err(StoreError::from)?;
         load::load(&mut client, lines).await
+    }
+
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+        let mut client = self.pool.get().await.map_err(StoreError::from)?;
+        unload::unload(&mut client, sink).await
     }
 
     async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {

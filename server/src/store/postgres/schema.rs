@@ -39,8 +39,14 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
 
 /// Waits for the lock of this number, which is given back at the end of the transaction.
 pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<(), StoreError> {
-    change.batch_execute("SET LOCAL statement_timeout = 0").await?;
+    take_time(change).await?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;
+    Ok(())
+}
+
+/// Lifts the time limit of statements, until the end of the transaction.
+pub(super) async fn take_time(change: &Transaction<'_>) -> Result<(), StoreError> {
+    change.batch_execute("SET LOCAL statement_timeout = 0").await?;
     Ok(())
 }
 

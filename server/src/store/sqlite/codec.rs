@@ -66,6 +66,12 @@ impl FromSql for Id {
     }
 }
 
+impl FromSql for TokenDigest {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        FromSql::column_result(value).map(Self::from_bytes)
+    }
+}
+
 impl ToSql for TokenDigest {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.as_bytes().as_slice()))

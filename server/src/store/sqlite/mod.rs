@@ -9,6 +9,7 @@ mod readers;
 mod schema;
 mod search;
 mod tokens;
+mod unload;
 mod writer;
 
 use std::path::Path;
@@ -17,7 +18,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use self::{readers::Readers, writer::Writer};
-use super::{Lines, LoadError, NewToken, OpenError, OpenMode, Store, StoreError, TokenEntry, record::Loaded};
+use super::{
+    Lines, LoadError, NewToken, OpenError, OpenMode, Sink, Store, StoreError, TokenEntry, UnloadError,
+    record::Loaded,
+};
 use crate::domain::{
     access::{AccountId, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
@@ -86,6 +90,10 @@ impl Store for SqliteStore {
 
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         self.writer.write(move |db| load::load(db, lines)).await
+    }
+
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+        self.readers.read(move |snapshot| unload::unload(snapshot, sink)).await
     }
 
     async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {

@@ -21,17 +21,24 @@ impl Readers {
     }
 
     /// Runs `work` on a thread that may block, in one snapshot of the database.
-    pub(super) async fn read<T: Send + 'static>(
+    pub(super) async fn read<T, E>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let idle = Arc::clone(&self.idle);
         tokio::task::spawn_blocking(move || {
             let mut lease = Lease { connection: take(&idle), idle };
             let answer = match &mut lease.connection {
-                Some(connection) => work(&connection.transaction()?),
-                None => Err(StoreError::Closed),
+                Some(connection) => connection
+                    .transaction()
+                    .map_err(|error| StoreError::from(error).into())
+                    .and_then(|it| work(&it)),
+                None => Err(StoreError::Closed.into()),
             };
             // The connection goes back before the turn does, so that whoever has a turn finds one.
             drop(lease);
@@ -39,7 +46,7 @@ impl Readers {
             answer
         })
         .await
-        .map_err(|error| StoreError::Internal { reason: error.to_string() })?
+        .unwrap_or_else(|error| Err(StoreError::Internal { reason: error.to_string() }.into()))
     }
 }
 

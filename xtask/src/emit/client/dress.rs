@@ -91,30 +91,35 @@ fn name_of(ty: &Type) -> String {
     }
 }
 
-/// Whole numbers also come as decimal text, and a field that may be null may be absent as well.
+/// Whole numbers also come as decimal text. A field that must be there stays so, even when it may be null: progenitor marks
+/// it with a reader of its own, which ours replaces.
 fn read_leniently(field: &mut Field) {
     let ty = field.ty.to_token_stream().to_string().replace(' ', "");
-    if name_of(&field.ty) == "Option" {
-        forget(&mut field.attrs, &["deserialize_with", "default"]);
-        field.attrs.push(parse_quote!(#[serde(default)]));
-    }
     if ty == "i64" {
         field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::integer")]));
     } else if ty.ends_with("Option<i64>") {
+        let required = forget(&mut field.attrs, "deserialize_with");
         field.attrs.push(parse_quote!(#[serde(deserialize_with = "crate::lenient::optional_integer")]));
+        if !required {
+            field.attrs.push(parse_quote!(#[serde(default)]));
+        }
     }
 }
 
-/// Takes the given keys out of the `serde` attributes.
-fn forget(attributes: &mut Vec<Attribute>, keys: &[&str]) {
+/// Takes `key` out of the `serde` attributes; whether it was there.
+fn forget(attributes: &mut [Attribute], key: &str) -> bool {
+    let mut found = false;
     for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
         let Ok(all) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
             continue;
         };
+        let before = all.len();
         let kept: Punctuated<Meta, Token![,]> =
-            all.into_iter().filter(|meta| !keys.iter().any(|key| meta.path().is_ident(key))).collect();
+            all.into_iter().filter(|meta| !meta.path().is_ident(key)).collect();
+        found |= kept.len() < before;
         *attribute = parse_quote!(#[serde(#kept)]);
     }
+    found
 }
 
 #[cfg(test)]
@@ -135,6 +140,7 @@ mod tests {
                     #[serde(rename = \"groupId\", deserialize_with = \"::std::option::Option::deserialize\")]
                     pub group_id: ::std::option::Option<i64>,
                     pub port: i64,
+                    pub trial_days: ::std::option::Option<i64>,
                     pub name: String,
                 }
                 pub struct Request { pub page: i64 }
@@ -142,7 +148,12 @@ mod tests {
         );
         assert!(text.contains("#[non_exhaustive]\n    pub struct Answer"), "{text}");
         assert_eq!(text.matches("crate::lenient::integer").count(), 1, "{text}");
-        assert_eq!(text.matches("crate::lenient::optional_integer").count(), 1, "{text}");
+        assert_eq!(text.matches("crate::lenient::optional_integer").count(), 2, "{text}");
+        assert_eq!(
+            text.matches("#[serde(default)]").count(),
+            1,
+            "only what may be absent has a default: {text}"
+        );
         assert!(!text.contains("Option::deserialize") && text.contains("rename = \"groupId\""), "{text}");
     }
 

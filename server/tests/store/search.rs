@@ -1,7 +1,6 @@
 //! Searches on a real database, held against a naive model in memory.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
@@ -13,12 +12,10 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{
-        Store,
-        record::{Account, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
-        sqlite::SqliteStore,
-    },
+    store::record::{Account, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
 };
+
+use crate::backend::{Database, on_both};
 
 const ACCOUNTS: [&str; 2] = ["one", "two"];
 const ADDRESSES: [&str; 8] = [
@@ -43,32 +40,44 @@ const TIMES: [&str; 5] = [
     "2400-01-01T00:00:00.000000001Z",
 ];
 
+/// On every database that there is, so that they answer alike.
 #[test]
 fn every_search_answers_like_the_model() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
-    let store = Arc::new(SqliteStore::temporary().unwrap());
-    runtime.block_on(store.load(Box::new(lines(&instances, &tokens)))).unwrap();
-    let service = Service::new(store);
+    let databases = [Database::sqlite(), runtime.block_on(Database::postgres())];
+    let services: Vec<Service> = databases
+        .iter()
+        .flatten()
+        .map(|database| {
+            let store = runtime.block_on(database.open());
+            runtime.block_on(store.load(Box::new(lines(&instances, &tokens)))).unwrap();
+            Service::new(store)
+        })
+        .collect();
 
-    let mut runner = TestRunner::new(ProptestConfig { cases: 600, ..ProptestConfig::default() });
+    let mut runner = TestRunner::new(ProptestConfig { cases: 2_000, ..ProptestConfig::default() });
     let case = (0..ACCOUNTS.len(), command());
     runner
         .run(&case, |(account, command)| {
             let (expected, total) = model(&instances, ACCOUNTS[account], &command);
-            let page = runtime.block_on(service.search(&tokens[account], command)).unwrap();
-            let ids: Vec<Id> = page.items.iter().map(|instance| instance.id).collect();
-            prop_assert_eq!(ids, expected);
-            prop_assert_eq!(page.total, total as u64);
+            let mut pages = Vec::new();
+            for service in &services {
+                let page = runtime.block_on(service.search(&tokens[account], command.clone())).unwrap();
+                let ids: Vec<Id> = page.items.iter().map(|instance| instance.id).collect();
+                prop_assert_eq!(&ids, &expected);
+                prop_assert_eq!(page.total, total as u64);
+                pages.push(page);
+            }
+            prop_assert!(pages.windows(2).all(|pair| pair[0] == pair[1]));
             Ok(())
         })
         .unwrap();
 }
 
-#[tokio::test]
-async fn an_instance_comes_back_in_every_field() {
+async fn an_instance_comes_back_in_every_field(database: Database) {
     let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
-    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let store = database.open().await;
     store.load(Box::new(lines(&instances, &tokens))).await.unwrap();
     let addresses = ADDRESSES.map(address).to_vec();
     let command = SearchCommand { addresses, filters: Filters::default(), page: 1, page_size: 1000 };
@@ -89,6 +98,8 @@ async fn an_instance_comes_back_in_every_field() {
         assert_eq!((&shown.capabilities, shown.group_id), (&stored.capabilities, stored.group_id));
     }
 }
+
+on_both! { an_instance_comes_back_in_every_field }
 
 /// The ids on the page, and how many there are on all pages.
 fn model(instances: &[InstanceRecord], account: &str, command: &SearchCommand) -> (Vec<Id>, usize) {

@@ -1,7 +1,6 @@
 //! Extraction on a real database with the sample data.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
-use std::{collections::HashSet, net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
+use std::{collections::HashSet, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use sallyport_server::{
     data::{
@@ -16,22 +15,28 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{OpenMode, Store, sqlite::SqliteStore},
+    store::Store,
+};
+
+use crate::{
+    backend::{Database, on_both},
+    cluster::eventually,
 };
 
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 struct Sandbox {
-    store: Arc<SqliteStore>,
+    database: Database,
+    store: Arc<dyn Store>,
     service: Service,
     sample: Sample,
 }
 
 impl Sandbox {
-    async fn new() -> Self {
-        let store = Arc::new(SqliteStore::temporary().unwrap());
+    async fn new(database: Database) -> Self {
+        let store = database.open().await;
         let sample = seed(store.as_ref()).await.unwrap();
-        Self { service: Service::new(store.clone()), store, sample }
+        Self { database, service: Service::new(store.clone()), store, sample }
     }
 
     async fn extract(&self, token: &Token, count: u32, region: &str) -> Result<Extraction, Refusal> {
@@ -49,9 +54,8 @@ fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
     ExtractCommand { request_id: Some(id.to_owned()), ..command }
 }
 
-#[tokio::test]
-async fn each_condition_has_its_refusal() {
-    let sandbox = Sandbox::new().await;
+async fn each_condition_has_its_refusal(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let tokens = &sandbox.sample.tokens;
     let region = &sandbox.sample.plentiful_region;
     for (token, expected) in [
@@ -88,9 +92,8 @@ async fn each_condition_has_its_refusal() {
     }
 }
 
-#[tokio::test]
-async fn a_link_credential_opens_nothing_else() {
-    let sandbox = Sandbox::new().await;
+async fn a_link_credential_opens_nothing_else(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let link = &sandbox.sample.tokens.link;
     let search = SearchCommand {
         addresses: sandbox.sample.addresses[..1].to_vec(),
@@ -102,9 +105,8 @@ async fn a_link_credential_opens_nothing_else() {
     assert_eq!(sandbox.service.search(link, search).await.err(), Some(Refusal::TokenForExtractionOnly));
 }
 
-#[tokio::test]
-async fn groups_ascend_and_are_the_accounts_own() {
-    let sandbox = Sandbox::new().await;
+async fn groups_ascend_and_are_the_accounts_own(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let Sample { tokens, foreign_group, .. } = &sandbox.sample;
     let ids: Vec<_> =
         sandbox.service.groups(&tokens.main).await.unwrap().into_iter().map(|it| it.id).collect();
@@ -112,9 +114,8 @@ async fn groups_ascend_and_are_the_accounts_own() {
     assert_eq!(sandbox.service.groups(&tokens.empty).await, Ok(Vec::new()));
 }
 
-#[tokio::test]
-async fn regions_are_plentiful_scarce_or_empty() {
-    let sandbox = Sandbox::new().await;
+async fn regions_are_plentiful_scarce_or_empty(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let Sample { tokens, plentiful_region, scarce_region, scarce_count, empty_region, .. } = &sandbox.sample;
     let full = sandbox.extract(&tokens.main, 100, plentiful_region).await.unwrap();
     assert_eq!((full.returned(), full.is_partial()), (100, false));
@@ -133,9 +134,8 @@ async fn regions_are_plentiful_scarce_or_empty() {
     }
 }
 
-#[tokio::test]
-async fn the_choice_goes_around() {
-    let sandbox = Sandbox::new().await;
+async fn the_choice_goes_around(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let Sample { tokens, scarce_region, scarce_count, .. } = &sandbox.sample;
     let (mut seen, mut tries) = (HashSet::new(), 0);
     while seen.len() < *scarce_count as usize {
@@ -152,9 +152,8 @@ async fn the_choice_goes_around() {
     assert!(scarce.iter().all(|gateway| all.contains(gateway)) && all.len() > 300);
 }
 
-#[tokio::test]
-async fn a_request_id_stands_for_one_extraction() {
-    let sandbox = Sandbox::new().await;
+async fn a_request_id_stands_for_one_extraction(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let Sample { tokens, plentiful_region: region, .. } = &sandbox.sample;
     let extract = |command| sandbox.service.extract(command);
     let first = extract(with_id("a", command(&tokens.main, 20, region))).await.unwrap();
@@ -173,18 +172,17 @@ async fn a_request_id_stands_for_one_extraction() {
     assert_eq!(elsewhere.err(), Some(Refusal::RequestIdReused));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn simultaneous_requests_with_one_id_get_one_answer() {
-    let sandbox = Arc::new(Sandbox::new().await);
+async fn simultaneous_requests_with_one_id_get_one_answer(database: Database) {
+    let sandbox = Sandbox::new(database).await;
+    // As two servers on one database are.
+    let services = [sandbox.service.clone(), Service::new(sandbox.database.open().await)];
     for round in 0..8 {
         let calls: Vec<_> = (0..16)
-            .map(|_| {
-                let sandbox = Arc::clone(&sandbox);
-                tokio::spawn(async move {
-                    let Sample { tokens, plentiful_region, .. } = &sandbox.sample;
-                    let command = command(&tokens.main, 30, plentiful_region);
-                    sandbox.service.extract(with_id(&format!("race-{round}"), command)).await.unwrap()
-                })
+            .map(|place| {
+                let Sample { tokens, plentiful_region, .. } = &sandbox.sample;
+                let command = with_id(&format!("race-{round}"), command(&tokens.main, 30, plentiful_region));
+                let service = services[place % 2].clone();
+                tokio::spawn(async move { service.extract(command).await.unwrap() })
             })
             .collect();
         let mut answers = HashSet::new();
@@ -195,23 +193,21 @@ async fn simultaneous_requests_with_one_id_get_one_answer() {
     }
 }
 
-#[tokio::test]
-async fn a_shortage_does_not_use_up_the_request_id() {
-    let sandbox = Sandbox::new().await;
+async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let Sample { tokens, empty_region, .. } = &sandbox.sample;
     let ask = || sandbox.service.extract(with_id("later", command(&tokens.main, 1, empty_region)));
     assert!(matches!(ask().await, Err(Refusal::Shortage { .. })));
     let gateway = format!(
         r#"{{"gateway":{{"host":"new.proxy.invalid","port":1,"region":"{empty_region}","protocol":"http"}}}}"#
     );
-    import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway)).await.unwrap();
+    import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway), |_| {}).await.unwrap();
     let expected = Endpoint { host: "new.proxy.invalid".to_owned(), port: 1 };
     assert_eq!(ask().await.unwrap().endpoints, [expected]);
 }
 
-#[tokio::test]
-async fn access_is_looked_at_on_every_call_also_for_a_known_request_id() {
-    let sandbox = Sandbox::new().await;
+async fn access_is_looked_at_on_every_call_also_for_a_known_request_id(database: Database) {
+    let sandbox = Sandbox::new(database).await;
     let (store, region) = (sandbox.store.as_ref(), &sandbox.sample.plentiful_region);
     let (id, token) = tokens::issue(store, "aurora", TokenKind::Api, None).await.unwrap();
     let ask = || sandbox.service.extract(with_id("known", command(&token, 1, region)));
@@ -220,51 +216,87 @@ async fn access_is_looked_at_on_every_call_also_for_a_known_request_id() {
     assert_eq!(ask().await.err(), Some(Refusal::TokenRevoked));
 }
 
-#[tokio::test]
-async fn a_kept_extraction_outlives_the_process_and_other_processes_changes_show_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("kept.db");
+async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once(database: Database) {
     let (sample, first) = {
-        let store = Arc::new(SqliteStore::open(&path, OpenMode::Create).unwrap());
+        let store = database.open().await;
         let sample = seed(store.as_ref()).await.unwrap();
         let command = with_id("kept", command(&sample.tokens.main, 10, &sample.plentiful_region));
-        let first = Service::new(store).extract(command).await.unwrap();
-        (sample, first)
+        (sample.clone(), Service::new(store).extract(command).await.unwrap())
     };
-    let service = Service::new(Arc::new(SqliteStore::open(&path, OpenMode::Existing).unwrap()));
+    let service = Service::new(database.open().await);
     let ask = || service.extract(with_id("kept", command(&sample.tokens.main, 10, &sample.plentiful_region)));
     assert_eq!(ask().await.unwrap(), first);
 
-    switch_whitelists_off(&path);
+    database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
     assert_eq!(ask().await.err(), Some(Refusal::CallerNotWhitelisted));
+    database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
+    assert_eq!(ask().await.unwrap(), first);
+    database.execute("DELETE FROM entitlements").await;
+    assert_eq!(ask().await.err(), Some(Refusal::NotEntitled(Protocol::Http)));
+    database.execute("UPDATE accounts SET real_name_verified = (1 = 0)").await;
+    assert_eq!(ask().await.err(), Some(Refusal::AccountNotVerified));
+    database.execute("DELETE FROM tokens").await;
+    assert_eq!(ask().await.err(), Some(Refusal::TokenUnknown));
 }
 
-#[tokio::test]
-async fn faults_of_the_storage_are_told_apart() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("failing.db");
-    let store = Arc::new(SqliteStore::open(&path, OpenMode::Create).unwrap());
-    let sample = seed(store.as_ref()).await.unwrap();
-    let service = Service::new(store);
+async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: Database) {
+    let sandbox = Sandbox::new(database).await;
+    let Sample { tokens, plentiful_region, addresses, .. } = &sandbox.sample;
+    let refusal = sandbox.extract(&tokens.main, 1, "U\0SA").await.unwrap_err();
+    assert!(matches!(refusal, Refusal::Shortage { .. }));
+
+    let ask = |id| sandbox.service.extract(with_id(id, command(&tokens.main, 5, plentiful_region)));
+    let first = ask("nul\0").await.unwrap();
+    assert_eq!(ask("nul\0").await.unwrap(), first);
+    assert_ne!(ask("nul").await.unwrap(), first);
+
+    let search = |order_no: &str| SearchCommand {
+        addresses: addresses[..500].to_vec(),
+        filters: Filters { order_no: Some(order_no.to_owned()), ..Filters::default() },
+        page: 1,
+        page_size: 10,
+    };
+    let page = sandbox.service.search(&tokens.main, search("\0")).await.unwrap();
+    assert_eq!((page.items.len(), page.total), (0, 0));
+}
+
+async fn what_cannot_be_read_is_not_answered(database: Database) {
+    let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
     let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
-
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let busy = service.extract(with_id("busy", ask())).await.unwrap_err();
-    assert!(matches!(busy, Refusal::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
-    assert!(service.extract(ask()).await.is_ok(), "only a request id needs the lock");
-    other.execute_batch("ROLLBACK").unwrap();
-    assert!(service.extract(with_id("busy", ask())).await.is_ok());
-
     // A value that no version of the program has written.
-    other.execute_batch("UPDATE tokens SET kind = 'golden'").unwrap();
+    database.execute("UPDATE tokens SET kind = 'golden'").await;
     let broken = service.extract(ask()).await.unwrap_err();
-    assert!(matches!(broken, Refusal::Unavailable { .. }), "{broken}");
-    other.execute_batch("DROP TABLE extractions; UPDATE tokens SET kind = 'api'").unwrap();
+    assert!(
+        matches!(broken, Refusal::Unavailable { retry_after } if retry_after > Duration::ZERO),
+        "{broken}"
+    );
+    database.execute("DROP TABLE extractions; UPDATE tokens SET kind = 'api'").await;
     assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Refusal::Internal));
 }
 
-/// Changes the database through a connection of its own, as another program would.
-fn switch_whitelists_off(path: &Path) {
-    rusqlite::Connection::open(path).unwrap().execute("UPDATE whitelist SET enabled = 0", []).unwrap();
+async fn a_write_that_waits_too_long_is_refused_and_passes_later(database: Database) {
+    let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
+    let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
+    let locked = database.lock_extractions().await;
+    let busy = service.extract(with_id("busy", ask())).await.unwrap_err();
+    assert!(matches!(busy, Refusal::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
+    assert!(service.extract(ask()).await.is_ok(), "only a request id writes");
+    drop(locked);
+    eventually(|| service.extract(with_id("busy", ask()))).await;
+}
+
+on_both! {
+    each_condition_has_its_refusal,
+    a_link_credential_opens_nothing_else,
+    groups_ascend_and_are_the_accounts_own,
+    regions_are_plentiful_scarce_or_empty,
+    the_choice_goes_around,
+    a_request_id_stands_for_one_extraction,
+    simultaneous_requests_with_one_id_get_one_answer,
+    a_shortage_does_not_use_up_the_request_id,
+    access_is_looked_at_on_every_call_also_for_a_known_request_id,
+    a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once,
+    texts_that_a_database_may_not_hold_are_texts_like_any_other,
+    what_cannot_be_read_is_not_answered,
+    a_write_that_waits_too_long_is_refused_and_passes_later,
 }

@@ -1,9 +1,4 @@
 //! Database files that cannot be used: each ends in one clear line.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test may panic; clippy does not know that helpers are part of it"
-)]
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -11,7 +6,7 @@ use rusqlite::Connection;
 use sallyport_server::store::{OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore};
 
 fn refused(path: &Path) -> OpenError {
-    let error = SqliteStore::open(path, OpenMode::Existing).expect_err("the file cannot be used");
+    let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
     assert_eq!(error.to_string().lines().count(), 1);
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     error

@@ -1,6 +1,6 @@
 //! Imports and tokens on a real database.
 
-use std::{io::Cursor, sync::Arc};
+use std::io::Cursor;
 
 use jiff::Timestamp;
 use sallyport_server::{
@@ -10,33 +10,34 @@ use sallyport_server::{
         tokens,
     },
     domain::{instance::Id, refusal::Refusal, service::Service, token::TokenKind},
-    store::{LoadError, Store, StoreError, record::Loaded, sqlite::SqliteStore},
+    store::{LoadError, Store, StoreError, record::Loaded},
 };
+
+use crate::backend::{Database, on_both};
 
 const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
 const GROUP: &str = r#"{"group":{"account":"new","groupId":1,"name":"g","createdAt":"2026-01-01T00:00:00+02:00","updatedAt":"2026-01-01T00:00:00Z"}}"#;
 const INSTANCE: &str = r#"{"instance":{"account":"new","orderNo":"SO-1","instanceId":1,"offerId":1,"status":"active","ip":"2001:db8::1","port":0,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-01T00:00:00.000000001Z","capabilities":{"renew":{"allowedDays":[30]}},"groupId":1,"username":"u","password":"p"}}"#;
 
-async fn load(store: &SqliteStore, lines: &[&str]) -> Result<Loaded, LoadError> {
-    import(store, Cursor::new(lines.join("\n"))).await
+async fn load(store: &dyn Store, lines: &[&str]) -> Result<Loaded, LoadError> {
+    import(store, Cursor::new(lines.join("\n")), |_| {}).await
 }
 
-async fn bad_lines(store: &SqliteStore, lines: &[&str]) -> Vec<(u64, String)> {
+async fn bad_lines(store: &dyn Store, lines: &[&str]) -> Vec<(u64, String)> {
     match load(store, lines).await {
         Err(LoadError::Rejected(bad)) => bad.lines,
         other => panic!("expected bad lines, got {other:?}"),
     }
 }
 
-#[tokio::test]
-async fn every_kind_of_record_is_loaded() {
-    let store = SqliteStore::temporary().unwrap();
+async fn every_kind_of_record_is_loaded(database: Database) {
+    let store = database.open().await;
     let digest = "0".repeat(64);
     let token = format!(
         r#"{{"token":{{"account":"new","sha256":"{digest}","kind":"link","createdAt":"2026-01-01T00:00:00Z"}}}}"#
     );
     let loaded = load(
-        &store,
+        store.as_ref(),
         &[
             ACCOUNT,
             &token,
@@ -62,12 +63,11 @@ async fn every_kind_of_record_is_loaded() {
     assert_eq!(loaded, expected);
 }
 
-#[tokio::test]
-async fn the_example_of_the_readme_can_be_imported() {
-    let (_, example) = include_str!("../README.md").split_once("```json\n").unwrap();
+async fn the_example_of_the_readme_can_be_imported(database: Database) {
+    let (_, example) = include_str!("../../README.md").split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
-    let store = SqliteStore::temporary().unwrap();
-    let loaded = import(&store, Cursor::new(example)).await.unwrap();
+    let store = database.open().await;
+    let loaded = import(store.as_ref(), Cursor::new(example), |_| {}).await.unwrap();
     let one = Loaded {
         accounts: 1,
         tokens: 1,
@@ -80,9 +80,8 @@ async fn the_example_of_the_readme_can_be_imported() {
     assert_eq!(loaded, one, "the example has one line of each kind");
 }
 
-#[tokio::test]
-async fn each_bad_line_is_named_and_nothing_is_kept() {
-    let store = SqliteStore::temporary().unwrap();
+async fn each_bad_line_is_named_and_nothing_is_kept(database: Database) {
+    let store = database.open().await;
     let second = INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":2"#);
     let cases = [
         (second.replace(r#""groupId":1"#, r#""groupId":2"#), "not a group of its account"),
@@ -102,29 +101,28 @@ async fn each_bad_line_is_named_and_nothing_is_kept() {
         ("not json".to_owned(), "expected"),
     ];
     for (line, reason) in &cases {
-        let bad = bad_lines(&store, &[ACCOUNT, GROUP, INSTANCE, line]).await;
+        let bad = bad_lines(store.as_ref(), &[ACCOUNT, GROUP, INSTANCE, line]).await;
         assert_eq!(bad.len(), 1, "{bad:?}");
         assert!(bad[0].0 == 4 && bad[0].1.contains(reason), "{bad:?}");
     }
     // All of them at once, each with its number.
     let mut lines = vec![ACCOUNT, GROUP];
     lines.extend(cases.iter().map(|(line, _)| line.as_str()));
-    let bad = bad_lines(&store, &lines).await;
+    let bad = bad_lines(store.as_ref(), &lines).await;
     let numbers: Vec<u64> = bad.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (3..3 + cases.len() as u64).collect::<Vec<_>>());
     // Nothing was kept: the good lines are still new.
-    assert_eq!(load(&store, &[ACCOUNT, GROUP, INSTANCE]).await.unwrap().instances, 1);
-    let twice = bad_lines(&store, &[INSTANCE, GROUP]).await;
+    assert_eq!(load(store.as_ref(), &[ACCOUNT, GROUP, INSTANCE]).await.unwrap().instances, 1);
+    let twice = bad_lines(store.as_ref(), &[INSTANCE, GROUP]).await;
     assert!(
         twice[0].1.contains("already an instance 1") && twice[1].1.contains("already a group 1"),
         "{twice:?}"
     );
 }
 
-#[tokio::test]
-async fn too_many_bad_lines_cut_the_reading_short() {
-    let store = SqliteStore::temporary().unwrap();
-    match load(&store, &["x"; 1000]).await {
+async fn too_many_bad_lines_cut_the_reading_short(database: Database) {
+    let store = database.open().await;
+    match load(store.as_ref(), &["x"; 1000]).await {
         Err(LoadError::Rejected(bad)) => {
             assert!(bad.cut_short && bad.lines.len() < 100);
             let text = bad.to_string();
@@ -137,35 +135,34 @@ async fn too_many_bad_lines_cut_the_reading_short() {
     }
 }
 
-#[tokio::test]
-async fn a_failing_input_leaves_nothing_behind() {
+async fn a_failing_input_leaves_nothing_behind(database: Database) {
     struct Torn;
     impl std::io::Read for Torn {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
             Err(std::io::Error::other("the cable was pulled"))
         }
     }
-    let store = SqliteStore::temporary().unwrap();
+    let store = database.open().await;
     let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), Torn);
-    let error = import(&store, std::io::BufReader::new(input)).await.unwrap_err();
+    let error = import(store.as_ref(), std::io::BufReader::new(input), |_| {}).await.unwrap_err();
     assert!(error.to_string().contains("the cable was pulled"), "{error}");
-    assert_eq!(load(&store, &[ACCOUNT]).await.unwrap().accounts, 1);
+    assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap().accounts, 1);
 }
 
-#[tokio::test]
-async fn seeding_twice_changes_nothing() {
-    let store = SqliteStore::temporary().unwrap();
-    let sample = seed(&store).await.unwrap();
+async fn seeding_twice_changes_nothing(database: Database) {
+    let store = database.open().await;
+    let sample = seed(store.as_ref()).await.unwrap();
     assert!(sample.loaded.instances > 2500);
     let before = store.tokens().await.unwrap();
-    assert!(matches!(seed(&store).await, Err(SeedError::Present { first }) if first.contains("aurora")));
+    assert!(
+        matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
+    );
     assert_eq!(store.tokens().await.unwrap(), before);
 }
 
-#[tokio::test]
-async fn tokens_are_issued_listed_and_revoked() {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
-    load(&store, &[ACCOUNT]).await.unwrap();
+async fn tokens_are_issued_listed_and_revoked(database: Database) {
+    let store = database.open().await;
+    load(store.as_ref(), &[ACCOUNT]).await.unwrap();
     let missing = tokens::issue(store.as_ref(), "nobody", TokenKind::Api, None).await;
     assert!(matches!(missing, Err(StoreError::Conflict { reason }) if reason.contains("nobody")));
 
@@ -179,4 +176,14 @@ async fn tokens_are_issued_listed_and_revoked() {
     let entries = store.tokens().await.unwrap();
     assert_eq!(entries.len(), 1);
     assert_eq!((entries[0].id, entries[0].revoked_at), (id, Some(Timestamp::UNIX_EPOCH)));
+}
+
+on_both! {
+    every_kind_of_record_is_loaded,
+    the_example_of_the_readme_can_be_imported,
+    each_bad_line_is_named_and_nothing_is_kept,
+    too_many_bad_lines_cut_the_reading_short,
+    a_failing_input_leaves_nothing_behind,
+    seeding_twice_changes_nothing,
+    tokens_are_issued_listed_and_revoked,
 }

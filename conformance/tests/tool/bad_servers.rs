@@ -1,0 +1,145 @@
+//! Whatever a server does, the program ends with a clear line, the right exit code and whole reports.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::misbehaving::{self as server, Behaviour, Misbehaving, closed_port};
+use crate::program::{TOKEN, code, every_report, program, run, text};
+
+const FINDINGS: i32 = 1;
+const UNREACHABLE: i32 = 3;
+const INCOMPLETE: i32 = 4;
+
+/// Runs the checks of the groups, and looks at what every run must leave behind.
+fn against(url: &str, expected: i32, line: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reports = every_report(folder.path());
+    let begun = Instant::now();
+    let output = run(&["run", "--base-url", url, "--only", "groups.*", "--timeout", "1", &reports]);
+    assert!(begun.elapsed() < Duration::from_secs(40), "{url}: {:?}", begun.elapsed());
+    let text = text(&output);
+    assert_eq!(code(&output), expected, "{text}");
+    assert!(text.contains(line), "expected {line:?} in: {text}");
+    assert!(!text.contains("panic"), "{text}");
+    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&written).expect("JSON");
+    assert!(report["verdict"].is_string());
+    for form in ["html", "junit", "sarif", "md"] {
+        let report = std::fs::read_to_string(folder.path().join(format!("report.{form}"))).expect("a report");
+        assert!(!report.is_empty(), "{form}");
+    }
+}
+
+#[test]
+fn a_target_that_does_not_answer_in_http_is_unreachable() {
+    let cases: [(Behaviour, &str); 6] = [
+        (server::hang, "took too long to answer"),
+        (server::drip, "took too long to answer"),
+        (server::garbage, "does not speak HTTP"),
+        (server::close, "breaks the connection"),
+        (server::truncated, "breaks the connection"),
+        (server::endless, "its answer does not end"),
+    ];
+    for (behaviour, line) in cases {
+        against(&Misbehaving::start(behaviour).url(), UNREACHABLE, line);
+    }
+    against(&format!("http://{}", closed_port()), UNREACHABLE, "check host and port");
+    let plain = Misbehaving::start(server::a_page);
+    against(&format!("https://{}", plain.address()), UNREACHABLE, "no answer from the target");
+}
+
+#[test]
+fn an_answer_in_http_that_makes_no_sense_ends_without_a_verdict() {
+    let cases: [Behaviour; 5] =
+        [server::ten_megabytes, server::deep, server::invalid_utf8, server::a_page, |stream| {
+            server::json(stream, b"")
+        }];
+    for behaviour in cases {
+        against(&Misbehaving::start(behaviour).url(), INCOMPLETE, "no verdict");
+    }
+}
+
+#[test]
+fn a_redirect_is_not_followed_with_the_token() {
+    let elsewhere = Misbehaving::start(server::a_page);
+    let place = format!("{}/elsewhere?api_key={TOKEN}", elsewhere.url());
+    let redirecting = Misbehaving::start(move |stream| {
+        server::answer(stream, "307 Temporary Redirect", &[("Location", &place)], b"")
+    });
+    against(&redirecting.url(), UNREACHABLE, "redirects are not followed");
+    assert_eq!(elsewhere.connections(), 0, "the redirect was followed");
+}
+
+#[test]
+fn a_ceiling_ends_the_run_without_a_verdict() {
+    let target = Misbehaving::start(|stream| server::groups(stream, &[1]));
+    for ceiling in [["--max-requests", "1"], ["--max-bytes", "100"]] {
+        let arguments =
+            ["run", "--base-url", &target.url(), "--only", "groups.envelope", ceiling[0], ceiling[1]];
+        let output = run(&arguments);
+        assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
+        assert!(text(&output).contains("is used up"), "{}", text(&output));
+    }
+    let slow = Misbehaving::start(|stream| {
+        std::thread::sleep(Duration::from_millis(400));
+        server::groups(stream, &[1])
+    });
+    let output = run(&["run", "--base-url", &slow.url(), "--only", "groups.envelope", "--max-seconds", "1"]);
+    assert!([INCOMPLETE, FINDINGS].contains(&code(&output)), "{}", text(&output));
+    assert!(text(&output).contains("wall time is used up"), "{}", text(&output));
+}
+
+#[test]
+fn the_first_failure_ends_the_run_when_asked_to() {
+    let target = Misbehaving::start(server::a_page);
+    let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
+    let output = run(&arguments);
+    assert_eq!(code(&output), FINDINGS, "{}", text(&output));
+    assert!(text(&output).contains("the first failure ends the run"), "{}", text(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_was_done() {
+    let target = Misbehaving::start(|stream| {
+        std::thread::sleep(Duration::from_millis(100));
+        server::a_page(stream)
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let reports = every_report(folder.path());
+    let mut command =
+        program(&["run", "--base-url", &target.url(), "--rate", "5", "--retries", "0", &reports]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    let begun = Instant::now();
+    while target.connections() < 3 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the run never begins");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupted =
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(interrupted.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    assert!([FINDINGS, INCOMPLETE].contains(&code(&output)), "{}", text(&output));
+    assert!(text(&output).contains("it was interrupted"), "{}", text(&output));
+    let written = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    let report: Value = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(report["stopped"], "it was interrupted");
+    assert!(report["checks"].as_array().is_some_and(|checks| checks.len() > 10));
+}
+
+#[test]
+fn what_does_not_come_again_is_flaky_and_no_failure() {
+    let count = AtomicUsize::new(0);
+    // The first answer goes to the question whether anybody is there.
+    let target = Misbehaving::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
+        1 => server::groups(stream, &[2, 1]),
+        _ => server::groups(stream, &[1, 2]),
+    });
+    let output = run(&["run", "--base-url", &target.url(), "--only", "groups.order.ascending"]);
+    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
+    assert!(text(&output).contains("FLAKY groups.order.ascending"), "{}", text(&output));
+}

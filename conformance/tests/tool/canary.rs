@@ -1,0 +1,232 @@
+//! The token is planted everywhere and searched for in all that the suite leaves behind.
+
+use std::path::Path;
+use std::process::Output;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use futures::FutureExt as _;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use sallyport_conformance::check::{Cost, Run};
+use sallyport_conformance::config::Config;
+use sallyport_conformance::report::{Format, hush_panics};
+use sallyport_conformance::wire::Request;
+use sallyport_conformance::{
+    Check, Contract, Facts, Options, Outcome, Secret, Silent, Suite, Target, Verdict,
+};
+
+use crate::misbehaving::{self as server, Behaviour, Misbehaving, closed_port};
+use crate::program::{TOKEN, code, every_report, program, run, text};
+
+/// The token in every form that may show it.
+fn forms() -> Vec<String> {
+    let json = serde_json::json!(TOKEN).to_string();
+    let percent = utf8_percent_encode(TOKEN, NON_ALPHANUMERIC).to_string();
+    let form: String = reqwest::Url::parse_with_params("http://x.invalid", [("k", TOKEN)])
+        .expect("a URL")
+        .query()
+        .unwrap_or_default()
+        .trim_start_matches("k=")
+        .to_owned();
+    vec![
+        TOKEN.to_owned(),
+        percent.to_lowercase(),
+        percent,
+        form,
+        json[1..json.len() - 1].to_owned(),
+        TOKEN.escape_default().to_string(),
+        TOKEN.replace('&', "&amp;").replace('"', "&quot;"),
+        STANDARD.encode(TOKEN),
+        URL_SAFE_NO_PAD.encode(TOKEN),
+    ]
+}
+
+/// Half of a form is telling enough, and its beginning stands for base64 of any end.
+fn assert_clean(what: &str, artefact: &[u8]) {
+    let artefact = String::from_utf8_lossy(artefact).to_lowercase();
+    for form in forms() {
+        let telling: String = form.chars().take(form.chars().count() / 2).collect();
+        let place = artefact.find(&telling.to_lowercase());
+        let shown = place.map(|place| &artefact[place.saturating_sub(40)..(place + 40).min(artefact.len())]);
+        assert!(shown.is_none(), "{what} shows {telling}: {shown:?}");
+    }
+}
+
+fn assert_clean_output(what: &str, output: &Output) {
+    assert_clean(&format!("standard output of {what}"), &output.stdout);
+    assert_clean(&format!("standard error of {what}"), &output.stderr);
+}
+
+/// Every file below a folder, and how many there are.
+fn assert_clean_files(folder: &Path) -> usize {
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+        if entry.path().is_dir() {
+            count += assert_clean_files(&entry.path());
+        } else {
+            assert_clean(&entry.path().display().to_string(), &std::fs::read(entry.path()).expect("a file"));
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Answers that repeat the token in every form, in headers and body, with a name that reports quote.
+fn echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
+    let forms = forms();
+    let body = serde_json::json!({
+        "code": 200, "message": forms.join(" "), "requestId": TOKEN,
+        "data": { "items": [{ "groupId": TOKEN, TOKEN: TOKEN, "password": TOKEN }], "page": TOKEN },
+    });
+    let headers =
+        [("X-Echo", forms[1].as_str()), ("X-Request-Id", TOKEN), ("Content-Type", "application/json")];
+    server::answer(stream, "200 OK", &headers, body.to_string().as_bytes())
+}
+
+fn raw_echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
+    std::io::Write::write_all(stream, format!("HTTP/9 {TOKEN}\r\n{TOKEN}").as_bytes())
+}
+
+#[test]
+fn no_artefact_shows_the_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let behaviours: [(&str, Behaviour); 5] = [
+        ("echo", echo),
+        ("raw-echo", raw_echo),
+        ("hang", server::hang),
+        ("close", server::close),
+        ("page", |stream| server::answer(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
+    ];
+    let mut targets: Vec<(String, Misbehaving)> = Vec::new();
+    for (name, behaviour) in behaviours {
+        targets.push((name.to_owned(), Misbehaving::start(behaviour)));
+    }
+    let mut urls: Vec<(String, String)> =
+        targets.iter().map(|(name, server)| (name.clone(), server.url())).collect();
+    urls.push(("refused".to_owned(), format!("http://{}", closed_port())));
+    for (name, url) in urls {
+        let place = folder.path().join(&name);
+        std::fs::create_dir(&place).expect("a folder");
+        let base = ["--base-url", &url, "--timeout", "1"];
+        let reports = every_report(&place);
+        let ran = run(&[&["run", "--verbose", "--max-seconds", "20", &reports], base.as_slice()].concat());
+        assert_clean_output(&format!("run against {name}"), &ran);
+        let recording = place.join("recording");
+        let recording = recording.to_str().expect("a path in UTF-8");
+        let recorded = run(&[&["record", recording], base.as_slice()].concat());
+        assert_clean_output(&format!("record against {name}"), &recorded);
+        let report = place.join("report.json");
+        let report = report.to_str().expect("a path in UTF-8");
+        let check = "groups.envelope.success";
+        assert_clean_output("replay", &run(&[&["replay", report, check], base.as_slice()].concat()));
+    }
+    let files = assert_clean_files(folder.path());
+    assert!(files > 6 * 5, "{files} files were searched");
+}
+
+#[test]
+fn mistakes_of_usage_show_no_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("c.toml");
+    let config_path = config.to_str().expect("a path in UTF-8");
+    std::fs::write(&config, format!("api-key = {}\n", serde_json::json!(TOKEN))).expect("written");
+    let password = format!("http://user:{}@127.0.0.1:1", utf8_percent_encode(TOKEN, NON_ALPHANUMERIC));
+    let cases: [&[&str]; 6] = [
+        &["run", "--config", config_path],
+        &["run", "--base-url", &password],
+        &["run", "--base-url", "http://127.0.0.1:1", "--proxy", &password],
+        &["run", "--base-url", "http://127.0.0.1:1", "--header", TOKEN],
+        &["run", "--base-url", "http://127.0.0.1:1", "--api-key", TOKEN],
+        &["plan", "--base-url", "http://127.0.0.1:1"],
+    ];
+    for arguments in cases {
+        assert_clean_output(&arguments[..2].join(" "), &run(arguments));
+    }
+    let warned = run(&["run", "--base-url", "http://127.0.0.1:1", "--api-key", TOKEN]);
+    assert!(text(&warned).contains("warning: --api-key"), "{}", text(&warned));
+}
+
+static PANICS: Check = Check {
+    id: "groups.envelope.panics",
+    title: "a check that panics with the token in its message",
+    operation: None,
+    clauses: &["groups.envelope"],
+    needs: &[],
+    cost: Cost::requests(1),
+    run: Run::Probe(|probe| {
+        async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
+    }),
+};
+
+fn target(url: &str) -> Target {
+    Target::new(url, Secret::new("API_KEY", TOKEN), Facts::default(), false).expect("a target")
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_of_the_suite_and_shows_no_token() {
+    let server = Misbehaving::start(echo);
+    let target = target(&server.url());
+    let contract = Contract::embedded().expect("contract");
+    let suite = Suite::with_checks(contract, &target, Options::default(), &[&PANICS]).expect("a suite");
+    assert_clean("Debug of Suite", format!("{suite:?}").as_bytes());
+    let report = suite.run(&Silent).await;
+    assert!(matches!(report.checks[0].outcome, Outcome::Error(_)));
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert_clean("Debug of Report", format!("{report:?}").as_bytes());
+    for format in Format::ALL {
+        assert_clean(format.name(), format.render(&report).expect("rendered").as_bytes());
+    }
+}
+
+/// What the hook of the program prints can only be seen from outside.
+#[test]
+fn a_panic_prints_its_place_and_not_its_message() {
+    let tests = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new(tests)
+        .args(["--exact", "canary::panic_in_a_child", "--ignored", "--nocapture"])
+        .output()
+        .expect("the child runs");
+    assert_clean_output("a panic", &output);
+    assert!(text(&output).contains("a fault of the suite"), "{}", text(&output));
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn panic_in_a_child() {
+    hush_panics();
+    let caught = std::panic::catch_unwind(|| panic!("{TOKEN}"));
+    assert!(caught.is_err());
+}
+
+#[test]
+fn what_public_types_say_of_themselves_shows_no_token() {
+    let contract = Contract::embedded().expect("contract");
+    let facts = Facts { second_token: Some(Secret::new("SECOND", TOKEN)), ..Facts::default() };
+    let target =
+        Target::new("http://127.0.0.1:1", Secret::new("API_KEY", TOKEN), facts, false).expect("a target");
+    let request = Request::to(&contract.groups.operation).query("api_key", TOKEN).header("X-API-Key", TOKEN);
+    let variable = |_: &str| Some(TOKEN.to_owned());
+    let text = "api-key = { env = \"A\" }\n[connection]\nproxy = { env = \"A\" }\nheaders = { x = { env = \"A\" } }\n";
+    let config = Config::parse(Path::new("c.toml"), text, &contract.catalogue, &variable).expect("a config");
+    assert_clean("Debug of Target", format!("{target:?}").as_bytes());
+    assert_clean("Debug of Request", format!("{request:?}").as_bytes());
+    assert_clean("Debug of Config", format!("{config:?}").as_bytes());
+}
+
+#[test]
+fn a_token_is_read_from_a_file_and_from_standard_input() {
+    let server = Misbehaving::start(|stream| server::groups(stream, &[1]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("token");
+    std::fs::write(&file, format!("{TOKEN}\n")).expect("written");
+    let base = ["run", "--base-url", &server.url(), "--only", "groups.envelope.success"];
+    let from_file = [base.as_slice(), &["--api-key-file", file.to_str().expect("UTF-8")]].concat();
+    let output = program(&from_file).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let from_stdin = [base.as_slice(), &["--api-key-stdin"]].concat();
+    let input = std::fs::File::open(&file).expect("the file");
+    let output = program(&from_stdin).env_remove("SALLYPORT_API_KEY").stdin(input).output().expect("it runs");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let nothing = program(&base).env_remove("SALLYPORT_API_KEY").output().expect("it runs");
+    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+}

@@ -1,0 +1,8 @@
+//! The program as people use it: against servers that misbehave, with secrets that must not show, and all that it writes.
+
+mod bad_servers;
+mod canary;
+mod commands;
+mod misbehaving;
+mod program;
+mod reports;

@@ -1,0 +1,175 @@
+//! The reports of one small run that never changes, and what holds for the reports of any run.
+
+use std::net::TcpStream;
+
+use sallyport_conformance::report::{self, Detail, Format, Screen};
+use sallyport_conformance::run::{ExpectedFailure, Glob};
+use sallyport_conformance::{
+    Budget, Contract, Facts, Options, Report, Secret, Selection, Silent, Suite, Target, Verdict,
+};
+use serde_json::Value;
+
+use crate::misbehaving::{self as server, Misbehaving};
+
+/// Groups in the wrong order, with a name that wants to be markup.
+fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
+    let group = |id: u32| {
+        serde_json::json!({
+            "groupId": id, "name": "</pre><script>alert(1)</script> | `x`\u{1}",
+            "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
+        })
+    };
+    let body = serde_json::json!({
+        "code": 200, "message": "ok", "requestId": "r", "data": { "items": [group(2), group(1)] },
+    });
+    let headers =
+        [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", "r")];
+    server::answer(stream, "200 OK", &headers, body.to_string().as_bytes())
+}
+
+async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
+    let server = Misbehaving::start(groups);
+    let contract = Contract::embedded().expect("contract");
+    let target =
+        Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false);
+    let target = target.expect("a target");
+    let only = ["groups.envelope", "groups.order", "groups.empty", "groups.token"].map(Glob::new);
+    let mut options = Options {
+        selection: Selection { only: only.into(), skip: Vec::new() },
+        budget: Budget { concurrency: 1, ..Budget::default() },
+        ..Options::default()
+    };
+    change(&mut options);
+    let mut report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
+    steady(&mut report);
+    report
+}
+
+/// Takes out what differs from run to run.
+fn steady(report: &mut Report) {
+    report.target = "http://127.0.0.1:1/".to_owned();
+    report.begun = "2026-01-01T00:00:00Z".to_owned();
+    report.suite = "sallyport-conformance 0.0.0".to_owned();
+    (report.elapsed_ms, report.busy_ms) = (0, 0);
+    for check in &mut report.checks {
+        check.elapsed_ms = 0;
+        check.evidence.iter_mut().for_each(|evidence| evidence.elapsed_ms = 0);
+        check.exchanges.iter_mut().for_each(|exchange| exchange.elapsed_ms = 0);
+    }
+    for clause in &mut report.clauses {
+        clause.line = 1;
+    }
+}
+
+fn expected(clause: &str) -> ExpectedFailure {
+    let until = "9999-01-01".parse().expect("a date");
+    ExpectedFailure { clause: clause.to_owned(), reason: "ticket 7".to_owned(), until }
+}
+
+#[tokio::test]
+async fn the_written_reports_of_a_fixed_run() {
+    let report = fixed_run(|_| {}).await;
+    assert_eq!(report.verdict, Verdict::Findings);
+    let version = format!("\"semanticVersion\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    let sarif =
+        Format::Sarif.render(&report).expect("SARIF").replace(&version, "\"semanticVersion\": \"0.0.0\"");
+    insta::assert_snapshot!("markdown", Format::Markdown.render(&report).expect("Markdown"));
+    insta::assert_snapshot!("junit", Format::Junit.render(&report).expect("JUnit"));
+    insta::assert_snapshot!("sarif", sarif);
+    insta::assert_snapshot!("json", Format::Json.render(&report).expect("JSON"));
+    let narrow = Screen { width: Some(60), detail: Detail::Verbose, ..Screen::PLAIN };
+    let lines: String = report.checks.iter().map(|check| report::check_text(check, &narrow)).collect();
+    let text = lines + &report::failures(&report, &narrow) + &report::summary(&report, &narrow);
+    insta::assert_snapshot!("terminal", text);
+}
+
+#[tokio::test]
+async fn a_json_report_fits_its_published_schema() {
+    let schema = include_str!("../../report.schema.json");
+    let validator =
+        jsonschema::validator_for(&serde_json::from_str(schema).expect("JSON")).expect("a schema");
+    let runs = [
+        fixed_run(|_| {}).await,
+        fixed_run(|options| options.expected = vec![expected("groups.order"), expected("groups.empty")])
+            .await,
+        fixed_run(|options| options.budget.requests = 1).await,
+    ];
+    for report in runs {
+        let json: Value = serde_json::from_str(&Format::Json.render(&report).expect("JSON")).expect("JSON");
+        let errors: Vec<_> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    assert!(
+        !validator.is_valid(&serde_json::json!({ "schema_version": 1 })),
+        "the schema lets anything pass"
+    );
+}
+
+#[test]
+fn the_published_schema_is_the_one_of_this_version() {
+    let published = include_str!("../../report.schema.json");
+    let current = report::schema().expect("a schema");
+    assert!(
+        published == current,
+        "report.schema.json is not current: cargo conformance schema > conformance/report.schema.json"
+    );
+}
+
+#[tokio::test]
+async fn a_page_escapes_what_servers_say_and_loads_nothing() {
+    let report = fixed_run(|_| {}).await;
+    let page = Format::Html.render(&report).expect("HTML");
+    assert!(!page.contains("<script>alert"), "markup of the server came through");
+    assert!(page.contains("&lt;script&gt;alert"));
+    for loading in ["src=", "<link", "@import", "url(", "fetch("] {
+        assert!(!page.contains(loading), "the page has {loading}");
+    }
+    for clause in &report.clauses {
+        assert!(page.contains(&format!("id=\"clause-{}\"", clause.id)), "{} is missing", clause.id);
+    }
+    assert!(page.contains("curl -sS"), "a finding can be reproduced");
+}
+
+#[tokio::test]
+async fn sarif_points_at_the_line_of_the_clause() {
+    let document = include_str!("../../../openapi/openapi.yaml");
+    let server = Misbehaving::start(groups);
+    let contract = Contract::embedded().expect("contract");
+    let target =
+        Target::new(&server.url(), Secret::new("API_KEY", "token"), Facts::default(), false).expect("target");
+    let options = Options {
+        selection: Selection { only: vec![Glob::new("groups.order")], skip: vec![] },
+        ..Options::default()
+    };
+    let report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
+    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
+    let result = &sarif["runs"][0]["results"][0];
+    let line = result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().expect("a line");
+    let line = usize::try_from(line).expect("a line");
+    let pointed = document.lines().nth(line - 1).expect("a line of the document");
+    assert!(pointed.contains("id: groups.order"), "line {line} is {pointed:?}");
+}
+
+#[tokio::test]
+async fn an_expected_failure_is_no_failure_anywhere() {
+    let report = fixed_run(|options| {
+        options.selection.only = vec![Glob::new("groups.order")];
+        options.expected = vec![expected("groups.order")];
+    })
+    .await;
+    assert_eq!(report.verdict, Verdict::Conforms);
+    let render = |format: Format| format.render(&report).expect("rendered");
+    assert!(!render(Format::Junit).contains("<failure"));
+    assert!(render(Format::Sarif).contains("\"justification\""));
+    assert!(render(Format::Markdown).contains("fails, as expected"));
+    assert!(report.clauses.iter().all(|clause| clause.failures == 0));
+}
+
+#[tokio::test]
+async fn a_run_that_ended_early_is_an_error_in_junit_and_no_success_in_sarif() {
+    let report = fixed_run(|options| options.budget.requests = 1).await;
+    assert_eq!(report.verdict, Verdict::Incomplete);
+    assert!(Format::Junit.render(&report).expect("JUnit").contains("<error"));
+    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
+}

@@ -1,0 +1,41 @@
+//! Exports: every record as a line of JSON, in the format that imports read.
+
+use std::io::{self, BufWriter, Write};
+
+use crate::store::{
+    Sink, Store, UnloadError,
+    record::{Loaded, Record},
+};
+
+/// Writes every record of the store, as it is at one moment, and tells `progress` how many there are so far. Tokens are
+/// written as hashes; proxy passwords are written as they are.
+///
+/// # Errors
+/// The store cannot be read, or the output cannot be written; what has been written by then is not whole.
+pub async fn export(
+    store: &dyn Store,
+    output: impl Write + Send + 'static,
+    progress: impl FnMut(u64) + Send + 'static,
+) -> Result<Loaded, UnloadError> {
+    store.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
+}
+
+struct Lines<W: Write, P> {
+    output: BufWriter<W>,
+    count: u64,
+    progress: P,
+}
+
+impl<W: Write + Send + 'static, P: FnMut(u64) + Send + 'static> Sink for Lines<W, P> {
+    fn take(&mut self, record: &Record) -> io::Result<()> {
+        serde_json::to_writer(&mut self.output, record)?;
+        self.output.write_all(b"\n")?;
+        self.count += 1;
+        (self.progress)(self.count);
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}

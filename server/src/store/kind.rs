@@ -1,0 +1,60 @@
+//! The kinds of records, and how all of one kind are read.
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Account,
+    Token,
+    Whitelist,
+    Entitlement,
+    Gateway,
+    Group,
+    Instance,
+}
+
+impl Kind {
+    /// Every kind, each after those that its records refer to.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Account,
+        Self::Token,
+        Self::Whitelist,
+        Self::Entitlement,
+        Self::Gateway,
+        Self::Group,
+        Self::Instance,
+    ];
+
+    /// Every record of this kind, in the SQL that all databases speak. Columns come in the order of the record's fields.
+    pub(super) const fn select(self) -> &'static str {
+        match self {
+            Self::Account => {
+                "SELECT name, real_name_verified FROM accounts ORDER BY id"
+            }
+            Self::Token => {
+                "SELECT a.name, t.sha256, t.kind, t.created_at, t.expires_at, t.revoked_at
+         FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id ORDER BY t.id"
+            }
+            Self::Whitelist => {
+                "SELECT a.name, w.first, w.last, w.enabled, w.expires_at
+         FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id ORDER BY w.id"
+            }
+            Self::Entitlement => {
+                "SELECT a.name, e.protocol, e.expires_at
+         FROM entitlements AS e JOIN accounts AS a ON a.id = e.account_id ORDER BY e.account_id, e.protocol"
+            }
+            Self::Gateway => {
+                "SELECT host, port, region, protocol, username, password FROM gateways ORDER BY id"
+            }
+            Self::Group => {
+                "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
+         FROM groups AS g JOIN accounts AS a ON a.id = g.account_id ORDER BY g.id"
+            }
+            Self::Instance => {
+                "SELECT a.name, i.order_no, i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code,
+                 i.city_code, i.isp_type, i.expires_at, i.activated_at, i.capabilities, i.group_id, i.username,
+                 i.password
+         FROM instances AS i JOIN accounts AS a ON a.id = i.account_id ORDER BY i.id"
+            }
+        }
+    }
+}

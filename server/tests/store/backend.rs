@@ -1,0 +1,158 @@
+//! New databases to test on: a SQLite file, or a database on a PostgreSQL server that all tests share.
+
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use sallyport_server::store::{Location, OpenMode, Store};
+use tokio_postgres::NoTls;
+
+use crate::cluster::{Cluster, eventually};
+
+/// A database that nobody else uses.
+pub(crate) enum Database {
+    Sqlite { folder: tempfile::TempDir },
+    Postgres { url: String },
+}
+
+impl Database {
+    pub(crate) fn sqlite() -> Option<Self> {
+        Some(Self::Sqlite { folder: tempfile::tempdir().unwrap() })
+    }
+
+    /// An empty database, or `None`, said aloud, where there is no server to be had.
+    pub(crate) async fn postgres() -> Option<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let Some(server) = &*SERVER else {
+            // Past the test harness, which shows what is printed only for tests that fail.
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED on PostgreSQL: install it, or set SALLYPORT_TEST_POSTGRES to the URL of a server"
+            );
+            return None;
+        };
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("sallyport_test_{}_{number}", std::process::id());
+        eventually(async || execute_at(&server.url("postgres"), &format!("CREATE DATABASE {name}")).await)
+            .await;
+        Some(Self::Postgres { url: server.url(&name) })
+    }
+
+    /// What `--db` would be given.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Sqlite { .. } => self.path().to_str().unwrap().to_owned(),
+            Self::Postgres { url } => url.clone(),
+        }
+    }
+
+    /// A store on it, one of perhaps several.
+    pub(crate) async fn open(&self) -> Arc<dyn Store> {
+        self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
+    }
+
+    /// Changes it behind the store's back, as another program would. The SQL must suit both.
+    pub(crate) async fn execute(&self, sql: &str) {
+        match self {
+            Self::Sqlite { .. } => {
+                rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap()
+            }
+            Self::Postgres { url } => execute_at(url, sql).await.unwrap(),
+        }
+    }
+
+    /// Keeps every other program from keeping an extraction, until the lock is dropped.
+    pub(crate) async fn lock_extractions(&self) -> Lock {
+        match self {
+            Self::Sqlite { .. } => {
+                let other = rusqlite::Connection::open(self.path()).unwrap();
+                other.execute_batch("BEGIN IMMEDIATE").unwrap();
+                Lock::Sqlite(other)
+            }
+            Self::Postgres { url } => {
+                let other = connect(url).await.unwrap();
+                other.batch_execute("BEGIN; LOCK TABLE extractions IN SHARE MODE").await.unwrap();
+                Lock::Postgres(other)
+            }
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::Sqlite { folder } => folder.path().join("test.db"),
+            Self::Postgres { .. } => unreachable!("only asked of files"),
+        }
+    }
+}
+
+/// A connection that holds a lock and lets go of it when it is dropped.
+#[expect(dead_code, reason = "the connections are there to be dropped")]
+pub(crate) enum Lock {
+    Sqlite(rusqlite::Connection),
+    Postgres(tokio_postgres::Client),
+}
+
+/// A connection of our own.
+pub(crate) async fn connect(url: &str) -> Result<tokio_postgres::Client, tokio_postgres::Error> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+    tokio::spawn(async move {
+        // It tells of a server that went away, which the client's calls tell as well.
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+async fn execute_at(url: &str, sql: &str) -> Result<(), tokio_postgres::Error> {
+    connect(url).await?.batch_execute(sql).await
+}
+
+enum Server {
+    Ours(Cluster),
+    Given(String),
+}
+
+impl Server {
+    fn url(&self, database: &str) -> String {
+        match self {
+            Self::Ours(cluster) => cluster.url(database),
+            Self::Given(url) => {
+                let (server, _) = url.rsplit_once('/').unwrap();
+                format!("{server}/{database}")
+            }
+        }
+    }
+}
+
+static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| match std::env::var("SALLYPORT_TEST_POSTGRES") {
+    Ok(url) => Some(Server::Given(url)),
+    Err(_) => Cluster::start().map(Server::Ours),
+});
+
+/// Makes a test of each function, for each backend. The function is given an empty database.
+macro_rules! on_both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let database = crate::backend::Database::sqlite().unwrap();
+                super::$name(database).await;
+            })+
+        }
+
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                if let Some(database) = crate::backend::Database::postgres().await {
+                    super::$name(database).await;
+                }
+            })+
+        }
+    };
+}
+
+pub(crate) use on_both;

@@ -1,0 +1,143 @@
+//! PostgreSQL servers of our own, from the installed programs.
+
+use std::{
+    fs,
+    os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// A server in a temporary folder, reached by its Unix socket. It goes away with its owner, whatever happens to that.
+pub(crate) struct Cluster {
+    folder: PathBuf,
+    programs: PathBuf,
+    keeper: Child,
+}
+
+/// Runs the server until its own input ends, which the end of this process brings about, then removes the folder.
+const KEEPER: &str = r#"
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 >>"$2/log" 2>&1 &
+cat >/dev/null
+kill -QUIT "$(head -1 "$2/data/postmaster.pid" 2>/dev/null)" 2>/dev/null
+wait
+if [ -e "$2/last" ]; then rm -rf "$2"; fi
+"#;
+
+impl Cluster {
+    /// A new server, or `None` when PostgreSQL is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        let programs = programs()?;
+        let folder = tempfile::Builder::new().prefix("sallyport-pg-").tempdir().unwrap().keep();
+        fs::write(folder.join("last"), "").unwrap();
+        let user = unprivileged();
+        if let Some((uid, gid)) = user {
+            for path in [folder.clone(), folder.join("last")] {
+                std::os::unix::fs::chown(path, Some(uid), Some(gid)).unwrap();
+            }
+        }
+        let made = as_user(&mut Command::new(programs.join("initdb")))
+            .args([
+                "--auth=trust",
+                "--no-sync",
+                "--username=sallyport",
+                "--encoding=UTF8",
+                "--locale=C",
+                "-D",
+            ])
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let keeper = keep(&programs, &folder);
+        Some(Self { folder, programs, keeper })
+    }
+
+    /// The URL of a database here.
+    pub(crate) fn url(&self, database: &str) -> String {
+        let socket = self.folder.to_str().unwrap().replace('/', "%2F");
+        format!("postgres://sallyport@{socket}/{database}")
+    }
+
+    /// Ends every process of the server at once, as a power cut would.
+    pub(crate) fn crash(&mut self) {
+        let pid = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap();
+        let pid = pid.lines().next().unwrap();
+        assert!(Command::new("kill").args(["-QUIT", pid]).status().unwrap().success());
+        while Path::new("/proc").join(pid).exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Starts the server again after a crash. It may take a moment until it answers.
+    pub(crate) fn start_again(&mut self) {
+        let old = std::mem::replace(&mut self.keeper, keep(&self.programs, &self.folder));
+        // The old keeper would remove the folder of the new one.
+        fs::remove_file(self.folder.join("last")).unwrap();
+        end(old);
+        fs::write(self.folder.join("last"), "").unwrap();
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        // It has nothing left but to end.
+        let _ = self.keeper.wait();
+    }
+}
+
+fn end(mut keeper: Child) {
+    drop(keeper.stdin.take());
+    keeper.wait().unwrap();
+}
+
+fn keep(programs: &Path, folder: &Path) -> Child {
+    let mut command = Command::new("sh");
+    as_user(&mut command)
+        .args(["-c", KEEPER, "keeper"])
+        .args([programs, folder])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// PostgreSQL refuses to run as root: where we are root, its own user does.
+fn as_user(command: &mut Command) -> &mut Command {
+    match unprivileged() {
+        Some((uid, gid)) => command.uid(uid).gid(gid),
+        None => command,
+    }
+}
+
+fn unprivileged() -> Option<(u32, u32)> {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let line = users.lines().find(|line| line.starts_with("postgres:")).unwrap();
+    let mut numbers = line.split(':').skip(2).map(|number| number.parse().unwrap());
+    Some((numbers.next().unwrap(), numbers.next().unwrap()))
+}
+
+/// The folder with the newest of the installed servers.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let debian = debian.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    let complete = |folder: &PathBuf| ["initdb", "postgres"].iter().all(|it| folder.join(it).exists());
+    debian.filter(complete).max().or_else(|| std::env::split_paths(&path).find(complete))
+}
+
+/// Tries until it works, for half a minute at most.
+pub(crate) async fn eventually<T, E: std::fmt::Display>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
+    let begun = Instant::now();
+    loop {
+        match attempt().await {
+            Ok(value) => return value,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(30), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

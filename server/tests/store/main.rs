@@ -1,0 +1,14 @@
+//! The store, on real databases. What both backends promise is tested on both.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+mod backend;
+mod cluster;
+mod extract;
+mod faults;
+mod load;
+mod open_postgres;
+mod open_sqlite;
+mod plans;
+mod processes;
+mod search;
+mod transfer;
