@@ -14,7 +14,7 @@ use crate::{
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{Lines, LoadError, NewToken, Store, StoreError, TokenEntry, record::Loaded},
+    store::{Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded},
 };
 
 /// Hands every question on, and takes the time of those that callers wait for.
@@ -74,6 +74,10 @@ impl Store for MeasuredStore {
 
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         self.store.load(lines).await
+    }
+
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+        self.store.unload(sink).await
     }
 
     async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {

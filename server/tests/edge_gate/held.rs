@@ -10,7 +10,7 @@ use sallyport_server::{
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{Lines, LoadError, NewToken, Store, StoreError, TokenEntry, record::Loaded},
+    store::{Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded},
 };
 use tokio::sync::Semaphore;
 
@@ -54,6 +54,10 @@ impl Store for Held {
     }
 
     async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
+        Err(StoreError::Closed.into())
+    }
+
+    async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         Err(StoreError::Closed.into())
     }
 
