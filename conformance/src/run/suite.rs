@@ -334,13 +334,15 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
             requirement: requirement.text.clone(),
             expected: complaint.expected,
             actual: format!("{}{times}", complaint.actual),
-            severity: Severity::Fail,
+            severity: complaint.severity,
             exchanges: vec![exchange.index],
         });
         result.exchanges.push(exchange);
     }
-    if !result.findings.is_empty() {
+    if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
         result.outcome = Outcome::Fail;
+    } else if !result.findings.is_empty() {
+        result.outcome = Outcome::Warn;
     }
     result
 }
