@@ -2,7 +2,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Run, Severity, Sighting};
 use crate::target::Secret;
 
 pub(super) static CHECK: Check = Check {
@@ -35,6 +35,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let complaint = |actual: String| Complaint {
         clause: "all.no-secrets".to_owned(),
         key: format!("{} {actual}", sighting.operation),
+        severity: Severity::Fail,
         expected: format!("{}: an answer without passwords", sighting.operation),
         actual,
     };
@@ -94,9 +95,10 @@ fn password_members(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Whether a name ends in the word: `passwordUpdatedAt` and the like speak of a password and are none.
 fn names_a_password(name: &str) -> bool {
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-    ["password", "passwd", "passphrase"].iter().any(|word| name.contains(word)) || name == "pwd"
+    ["password", "passwd", "passphrase"].iter().any(|word| name.ends_with(word)) || name == "pwd"
 }
 
 #[cfg(test)]
@@ -109,7 +111,8 @@ mod tests {
     fn passwords_are_found_by_name_wherever_they_stand() {
         let mut found = Vec::new();
         let body = json!({"data": {"items": [{"proxy_password": "a"}, {"proxy_password": "b"}, {"PassWd": "c"}]},
-                          "customCredentials": true, "passwordSet": true, "pwd": "***", "password": ""});
+                          "customCredentials": true, "passwordSet": true, "pwd": "***", "password": "",
+                          "passwordRequired": "no", "passwordUpdatedAt": "2026-01-01T00:00:00Z"});
         password_members(&body, "", &mut found);
         assert_eq!(found, ["a member /data/items/*/PassWd", "a member /data/items/*/proxy_password"]);
     }

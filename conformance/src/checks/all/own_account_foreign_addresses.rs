@@ -28,8 +28,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.finding("all.own-account", "no instances and a total of 0", &actual, &[&found.exchange]);
     }
     let search = &probe.contract().search;
-    let both = probe.own_addresses(MOST).into_iter().chain(probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str));
-    let both = probe.search(both);
+    let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
+    let both = probe.search(probe.own_addresses(MOST).into_iter().chain(foreign));
     let filters = [
         probe.facts().foreign_group.map(|group| both.clone().field(&search.group_id.name, group)),
         probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),

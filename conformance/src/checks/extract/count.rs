@@ -3,12 +3,18 @@
 use serde_json::Value;
 
 use crate::check::Probe;
+use crate::contract::Extract;
 use crate::wire::{Answer, Exchange};
 
-/// The entries of a JSON answer, sorted, for comparisons in which order does not matter.
+/// The gateways of a JSON answer, sorted, for comparisons in which order does not matter. Fields beside address and port,
+/// such as a time to live, may change from answer to answer.
 pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
     let entries = answer.at("/data")?.as_array()?;
-    let mut entries: Vec<String> = entries.iter().map(Value::to_string).collect();
+    let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
+        (Some(ip), Some(port)) => format!("{ip} {port}"),
+        _ => entry.to_string(),
+    };
+    let mut entries: Vec<String> = entries.iter().map(gateway).collect();
     entries.sort_unstable();
     Some(entries)
 }
@@ -27,14 +33,28 @@ pub(super) fn judge(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, ask
     }
 }
 
-/// The entries of a text answer with the default separator; the form of an entry is open, but one is not empty.
-fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
-    let extract = &probe.contract().extract;
+/// Whether the flag of a partial result says that the result is not partial.
+pub(super) fn denies(flag: &str) -> bool {
+    ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
+}
+
+/// The separator of a text answer that is asked for without one.
+pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
     let default = extract.lb.schema.default.as_ref().and_then(Value::as_str);
-    let separator = extract.separators.iter().find(|separator| Some(separator.code.as_str()) == default);
-    let separator = separator.map_or("\n", |separator| separator.text.as_str());
-    if answer.json().is_some_and(Value::is_object) {
+    let separator = extract.separators.iter().find(|separator| Some(separator.code.as_str()) == default)?;
+    Some(&separator.text)
+}
+
+/// The entries of a text answer with the default separator. The form of an entry is open, and so is what ends the last one.
+fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
+    let separator = default_separator(&probe.contract().extract).unwrap_or("\n");
+    if is_envelope(answer) {
         return 0;
     }
-    answer.text().split(separator).filter(|entry| !entry.is_empty()).count()
+    answer.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
+}
+
+/// Whether an answer is the JSON envelope; a single entry of a text answer may be a JSON object too.
+pub(super) fn is_envelope(answer: &Answer) -> bool {
+    answer.at("/code").is_some() || answer.at("/data").is_some_and(Value::is_array)
 }

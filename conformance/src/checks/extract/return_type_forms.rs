@@ -1,3 +1,4 @@
+use super::count::is_envelope;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::wire::{Answer, Exchange};
@@ -46,8 +47,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     // A partial result has the form that was asked for; a shortage is no result.
     if let Some(region) = &probe.facts().scarce_region {
-        let few = text().query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
-        let (exchange, judgement) = probe.send_once(&few).await?;
+        let few =
+            text().query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
+        let (exchange, judgement) = probe.first_answer(&few).await?;
         if let (Judgement::Accepted, Ok(answer)) = (&judgement, &exchange.result) {
             judge(probe, &exchange, answer, "text is asked for, of a scarce region");
         }
@@ -56,8 +58,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 fn judge(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str) {
-    if answer.json().is_some_and(|body| body.is_object()) {
+    if is_envelope(answer) {
         let expected = format!("plain text: {why}");
-        probe.finding("extract.return-type", &expected, "a JSON object", &[exchange]);
+        probe.finding("extract.return-type", &expected, "the JSON envelope", &[exchange]);
     }
 }

@@ -21,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let request = good.clone().query(&extract.sb.name, separator);
         let why = format!("{}={separator:?}", extract.sb.name);
         if let Some(accepted) = probe.accepts("extract.separator", &why, &request).await? {
-            text::judge(probe, &accepted, separator)?;
+            text::judge(probe, &accepted, separator).await?;
         }
     }
     Ok(())

@@ -25,7 +25,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         good.push((format!("the token in {}", transport.name()), text(request)));
     }
     for protocol in &extract.protocols {
-        good.push((format!("with {protocol}"), text(probe.extract().query(&extract.protocol.name, protocol))));
+        good.push((
+            format!("with {protocol}"),
+            text(probe.extract().query(&extract.protocol.name, protocol)),
+        ));
     }
     probe.ground(&probe.extract()).await?;
     for (form, good) in good {
@@ -37,7 +40,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let request = good.clone().query(&extract.lb.name, &separator.code);
             let why = format!("{}={}, {form}", extract.lb.name, separator.code);
             if let Some(accepted) = probe.accepts("extract.separator", &why, &request).await? {
-                text::judge(probe, &accepted, &separator.text)?;
+                text::judge(probe, &accepted, &separator.text).await?;
             }
         }
     }
@@ -52,12 +55,12 @@ async fn partial(probe: &Probe<'_>, few: &Request) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     for separator in extract.separators.iter().rev().take(1) {
         let few = few.clone().query(&extract.num.name, extract.num_range.end());
-        let (exchange, judgement) = probe.send_once(&few.query(&extract.lb.name, &separator.code)).await?;
+        let (exchange, judgement) = probe.first_answer(&few.query(&extract.lb.name, &separator.code)).await?;
         let (Judgement::Accepted, Ok(answer)) = (judgement, &exchange.result) else { continue };
         let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
         let returned = answer.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
         if returned.is_some_and(|returned| returned > 1) {
-            text::judge(probe, &accepted, &separator.text)?;
+            text::judge(probe, &accepted, &separator.text).await?;
         }
     }
     Ok(())
