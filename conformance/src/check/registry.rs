@@ -3,3 +3,76 @@ use crate::checks;
 
 /// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
 /// can't be observed says so, with its reason, in the document.
+pub static UNCOVERED: &[&str] = &[];
+
+/// Every check, sorted by id.
+#[must_use]
+pub fn registry() -> Vec<&'static Check> {
+    checks::ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::check::Run;
+    use crate::contract::Contract;
+
+    #[test]
+    fn ids_are_unique_and_sorted() {
+        let ids: Vec<_> = registry().iter().map(|check| check.id).collect();
+        for pair in ids.windows(2) {
+            assert!(pair[0] < pair[1], "{} must stand before {}", pair[1], pair[0]);
+        }
+    }
+
+    #[test]
+    fn an_id_says_operation_rule_and_aspect() {
+        for check in registry() {
+            let prefix = check.operation.map_or("all", |operation| operation.prefix());
+            let parts: Vec<_> = check.id.split('.').collect();
+            assert!(parts.len() == 3 && parts[0] == prefix, "{}: expected {prefix}.rule.aspect", check.id);
+            let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(parts.iter().all(|part| !part.is_empty() && part.chars().all(allowed)), "{}", check.id);
+        }
+    }
+
+    #[test]
+    fn every_cited_clause_exists_and_is_cited_once() {
+        let contract = Contract::embedded().expect("contract");
+        for check in registry() {
+            assert!(!check.clauses.is_empty(), "{} cites no clause", check.id);
+            let clauses: BTreeSet<_> = check.clauses.iter().collect();
+            assert_eq!(clauses.len(), check.clauses.len(), "{} cites a clause twice", check.id);
+            for clause in check.clauses {
+                assert!(
+                    contract.catalogue.clause(clause).is_some(),
+                    "{} cites {clause}, which is no clause",
+                    check.id
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn costs_and_titles_are_stated() {
+        for check in registry() {
+            assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{}", check.id);
+            match check.run {
+                Run::Probe(_) => assert!(check.cost.requests > 0, "{} sends nothing", check.id),
+                Run::Watch(_) => assert_eq!(check.cost.requests, 0, "{} only watches", check.id),
+            }
+        }
+    }
+
+    #[test]
+    fn observable_clauses_without_a_check_are_exactly_those_listed() {
+        let contract = Contract::embedded().expect("contract");
+        let cited: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
+        let observable = contract.catalogue.clauses().iter().filter(|clause| clause.observable);
+        let uncovered: Vec<_> =
+            observable.map(|clause| clause.id.as_str()).filter(|clause| !cited.contains(clause)).collect();
+        assert_eq!(uncovered, UNCOVERED);
+    }
+}
