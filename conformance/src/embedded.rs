@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
-use sallyport_server::store::OpenError;
 use sallyport_server::store::sqlite::SqliteStore;
+use sallyport_server::store::{OpenError, Store};
 use sallyport_server::{Config, Running, StartError, start};
 
 use crate::target::{Fact, Facts, HeldOrder, Secret, Target, TargetError};
@@ -44,7 +44,14 @@ impl Reference {
     /// # Errors
     /// When the database, the data or the port can't be had.
     pub async fn start() -> Result<Self, ReferenceError> {
-        let store = Arc::new(SqliteStore::temporary()?);
+        Self::on(Arc::new(SqliteStore::temporary()?)).await
+    }
+
+    /// Starts a server on a free port of the loopback interface, with sample data in `store`, which has none yet.
+    ///
+    /// # Errors
+    /// When the data or the port can't be had.
+    pub async fn on(store: Arc<dyn Store>) -> Result<Self, ReferenceError> {
         let sample = seed(store.as_ref()).await?;
         let running = start(Config::loopback(store))?;
         let token = Secret::new("API_KEY", sample.tokens.main.expose());

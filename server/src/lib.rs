@@ -3,16 +3,18 @@
 //! [`start`] serves a [`store::Store`] and gives the address. [`data`] fills a store, [`domain`] holds the rules,
 //! [`edge`] reads requests and gives refusals their words, and [`api`] is generated from the document.
 
+mod admin;
 pub mod api;
 pub mod data;
 pub mod domain;
 pub mod edge;
 mod handlers;
 mod log;
+mod metrics;
 mod running;
 pub mod store;
 
-pub use running::{Config, Running, StartError, start};
+pub use running::{Config, Running, StartError, check_rates, start};
 
 /// The OpenAPI document that the running API gives through Dropshot. `cargo xtask check` holds it against the contract.
 ///

@@ -1,13 +1,33 @@
 //! A running server: started on an address, closed within a deadline.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use dropshot::{BuildError, ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
+use dropshot::{
+    ApiDescription, BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder,
+    ServerContext,
+};
+use tokio::sync::Semaphore;
 
 use crate::{
+    admin::{self, Admin},
     domain::service::Service,
-    edge::{body, call::Context},
+    edge::{
+        body,
+        call::Context,
+        caller::TrustedProxies,
+        gate::Gate,
+        limit::{Limits, RateRule},
+        tls::Identity,
+    },
     handlers, log,
+    metrics::{MeasuredStore, Metrics},
     store::Store,
 };
 
@@ -20,13 +40,35 @@ pub struct Config {
     pub store: Arc<dyn Store>,
     /// Longest time for which the body of a request may arrive.
     pub body_timeout: Duration,
+    /// Certificate and key; without them the server speaks plain http, with this machine and declared proxies alone.
+    pub tls: Option<Identity>,
+    /// The proxies that may say for whom they ask.
+    pub trusted_proxies: TrustedProxies,
+    /// How many calls a token or an address may make.
+    pub rates: Vec<RateRule>,
+    /// How many calls are worked on at once; more are refused until there is room.
+    pub max_in_flight: usize,
+    /// The operator's address, for health, readiness and metrics.
+    pub admin: Option<SocketAddr>,
 }
 
 impl Config {
+    /// How many calls a server works on at once when nobody says otherwise. The storage answers one in milliseconds.
+    pub const MAX_IN_FLIGHT: usize = 256;
+
     /// Serves `store` on a free port of the loopback interface.
     #[must_use]
     pub fn loopback(store: Arc<dyn Store>) -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 0)), store, body_timeout: Duration::from_secs(15) }
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            store,
+            body_timeout: Duration::from_secs(15),
+            tls: None,
+            trusted_proxies: TrustedProxies::default(),
+            rates: Vec::new(),
+            max_in_flight: Self::MAX_IN_FLIGHT,
+            admin: None,
+        }
     }
 }
 
@@ -41,6 +83,14 @@ pub enum StartError {
         /// What the system says.
         reason: std::io::Error,
     },
+    /// A rate is set for an operation that there is not.
+    #[error("expected rates for known operations, but there is no `{operation}`; there are {known}")]
+    UnknownOperation {
+        /// What the rate names.
+        operation: String,
+        /// The operations of the document.
+        known: String,
+    },
     /// The endpoints do not fit together. The generator is there to prevent that.
     #[error("expected endpoints that fit together, but: {0}; this is a fault of the program")]
     Api(String),
@@ -49,35 +99,43 @@ pub enum StartError {
 /// A server that is running. Dropped, it stops by itself, without waiting.
 pub struct Running {
     server: HttpServer<Context>,
+    admin: Option<HttpServer<Admin>>,
+    draining: Arc<AtomicBool>,
 }
 
 /// Starts a server on the current Tokio runtime.
 ///
 /// # Errors
-/// The address cannot be had.
+/// An address cannot be had, or a rate is set for an unknown operation.
 ///
 /// # Panics
 /// Outside a Tokio runtime, as everything of Tokio.
 pub fn start(config: Config) -> Result<Running, StartError> {
-    let Config { listen, store, body_timeout } = config;
-    let api = handlers::api().map_err(StartError::Api)?;
-    let context = Context { service: Service::new(store), body_timeout };
-    let dropshot = ConfigDropshot {
-        bind_address: listen,
-        default_request_body_max_bytes: body::MAX_BYTES,
-        // A handler only reads, or writes in one transaction on the store's own thread, so it may be dropped anywhere;
-        // this saves a task a request.
-        default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
-        ..ConfigDropshot::default()
+    let Config { listen, store, body_timeout, tls, trusted_proxies, rates, max_in_flight, admin } = config;
+    check_rates(&rates)?;
+    let metrics = Arc::new(Metrics::default());
+    let draining = Arc::new(AtomicBool::new(false));
+    let gate = Gate {
+        proxies: trusted_proxies,
+        encrypted: tls.is_some(),
+        limits: Limits::new(rates),
+        work: Semaphore::new(max_in_flight.min(Semaphore::MAX_PERMITS)),
+        body_timeout,
+        metrics: Arc::clone(&metrics),
     };
-    let server = ServerBuilder::new(api, context, log::logger()).config(dropshot).start().map_err(
-        |error| match error {
-            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
-            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
-            other => StartError::Api(other.to_string()),
-        },
-    )?;
-    Ok(Running { server })
+    let measured = MeasuredStore::new(Arc::clone(&store), Arc::clone(&metrics));
+    let context = Context { service: Service::new(Arc::new(measured)), gate: Arc::new(gate) };
+    // The operator's address first: whoever finds it taken has served nobody yet.
+    let admin = admin
+        .map(|address| {
+            let api = admin::api().map_err(StartError::Api)?;
+            let context = Admin { metrics, store, draining: Arc::clone(&draining) };
+            serve(api, context, address, None)
+        })
+        .transpose()?;
+    let api = handlers::api().map_err(StartError::Api)?;
+    let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
+    Ok(Running { server, admin, draining })
 }
 
 impl Running {
@@ -87,16 +145,80 @@ impl Running {
         self.server.local_addr()
     }
 
-    /// The URL that callers put before the document's paths, without a slash at its end.
+    /// The operator's address, if there is one.
+    #[must_use]
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(HttpServer::local_addr)
+    }
+
+    /// The URL that callers put before the document's paths, without a slash at its end. Over https a certificate
+    /// names hosts, so callers may have to put such a name in the place of the address.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}", self.address())
+        let scheme = if self.server.using_tls() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address())
+    }
+
+    /// Shows another certificate from the next connection on; connections that are open stay as they are. `false` when
+    /// the server speaks plain http.
+    pub async fn renew(&self, identity: &Identity) -> bool {
+        self.server.refresh_tls(&identity.config()).await.is_ok()
+    }
+
+    /// Is no longer ready, so that nobody is sent here any more; calls are still served.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
     }
 
     /// Takes no more calls and lets those under way end. `false` when some did not end within `deadline`; they are left
-    /// to the runtime.
+    /// to the runtime. The operator's address is there until then.
     pub async fn close(self, deadline: Duration) -> bool {
-        matches!(tokio::time::timeout(deadline, self.server.close()).await, Ok(Ok(())))
+        self.drain();
+        let Self { server, admin, draining: _ } = self;
+        let closed = matches!(tokio::time::timeout(deadline, server.close()).await, Ok(Ok(())));
+        drop(admin);
+        closed
+    }
+}
+
+fn serve<C: ServerContext>(
+    api: ApiDescription<C>,
+    context: C,
+    listen: SocketAddr,
+    tls: Option<ConfigTls>,
+) -> Result<HttpServer<C>, StartError> {
+    let dropshot = ConfigDropshot {
+        bind_address: listen,
+        default_request_body_max_bytes: body::MAX_BYTES,
+        // A handler only reads, or writes in one transaction on the store's own thread, so it may be dropped anywhere;
+        // this saves a task a request.
+        default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
+        ..ConfigDropshot::default()
+    };
+    ServerBuilder::new(api, context, log::logger()).config(dropshot).tls(tls).start().map_err(|error| {
+        match error {
+            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
+            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
+            other => StartError::Api(other.to_string()),
+        }
+    })
+}
+
+/// Whether every rate is one of an operation that there is. [`start`] looks as well.
+///
+/// # Errors
+/// [`StartError::UnknownOperation`]
+pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
+    let named: Vec<_> = rates.iter().filter_map(|rule| rule.operation.as_deref()).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    let known = handlers::operations().map_err(StartError::Api)?;
+    match named.into_iter().find(|name| !known.iter().any(|it| it == name)) {
+        None => Ok(()),
+        Some(operation) => {
+            Err(StartError::UnknownOperation { operation: operation.to_owned(), known: known.join(", ") })
+        }
     }
 }
 

@@ -215,6 +215,46 @@ fn seeding_prints_every_token_and_refuses_a_second_time() {
 }
 
 #[test]
+fn the_password_of_a_database_is_never_shown() {
+    let shown = |arguments: &[&str], url: &str| {
+        let output = command(arguments).env("SALLYPORT_DB", url).output().unwrap();
+        assert!(!output.status.success() || arguments.contains(&"--help"));
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    for (url, reason) in [
+        (
+            "postgres://acme:very-secret@127.0.0.1:1/x",
+            "postgres://acme@127.0.0.1/x: the database cannot be reached",
+        ),
+        ("postgres://acme:very-secret@127.0.0.1:very-secret/x", "a part that cannot be read"),
+        ("postgres://acme:very-secret@127.0.0.1", "no database name"),
+    ] {
+        for arguments in [["run"].as_slice(), &["seed"], &["export", "-"], &["token", "list"]] {
+            let said = shown(arguments, url);
+            assert!(said.contains(reason) && !said.contains("very-secret"), "{said}");
+            let last = said.lines().last().unwrap();
+            assert!(last.starts_with("error: "), "{said}");
+            let help = shown(&[arguments, &["--help"]].concat(), url);
+            assert!(help.contains("SALLYPORT_DB") && !help.contains("very-secret"), "{help}");
+        }
+    }
+}
+
+#[test]
+fn an_export_is_the_owners_alone_and_can_be_imported() {
+    let folder = Folder::new();
+    let (path, file, copy) = (folder.database(), folder.path("all.jsonl"), folder.path("copy.db"));
+    let exported = done(&server(&["export", "--db", text(&path), text(&file)]));
+    assert!(exported.starts_with("exported 1 accounts"), "{exported}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    done(&server(&["import", "--db", text(&copy), text(&file)]));
+    let whole = done(&server(&["export", "--db", text(&copy), "-"]));
+    assert_eq!(whole, fs::read_to_string(&file).unwrap());
+    let error = failure(&server(&["export", "--db", text(&path), text(&folder.path("no/such/folder"))]));
+    assert!(error.contains("no/such/folder"), "{error}");
+}
+
+#[test]
 fn wrong_usage_has_its_own_exit_code() {
     for arguments in [["nonsense"].as_slice(), &[], &["seed"], &["token", "issue", "--db", "x"]] {
         failed(&server(arguments), 2);

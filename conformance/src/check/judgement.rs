@@ -1,7 +1,7 @@
 use serde_json::Value;
 
-use crate::contract::{Contract, Operation, OperationId};
-use crate::wire::{Answer, Exchange, FailureKind, Request, WireFailure};
+use crate::contract::{Contract, OperationId};
+use crate::wire::{Answer, Exchange, FailureKind, Redactor, Request, WireFailure};
 
 /// The form of answer that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Form {
 }
 
 /// What an answer means, by the one rule of the contract: a success is the operation's HTTP status together with its
-/// business code, and everything else is a rejection.
+/// business code, and everything else is a rejection. The texts hold no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// A success.
@@ -22,12 +22,29 @@ pub enum Judgement {
     Rejected(String),
     /// Not a success, although half of the answer says so: the code under another 2xx, or data without the code.
     Muddled(String),
+    /// An extraction that is told to come back: a shortage, which says nothing of the request itself.
+    Short(String),
     /// 429 or 503, even after waiting.
     Busy(String),
-    /// Another 5xx, or no complete answer: the service broke.
+    /// Another 5xx without a code, or a connection that broke: the service failed.
     Broken(String),
+    /// No end of the answer within the time or the length that the suite allows. How fast a service is, is its own matter.
+    Endless(String),
     /// There is no connection to the service at all, or the request could not be built.
     Unreachable(String),
+}
+
+/// What a judgement says about the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The service took it.
+    Accepted,
+    /// The service refused it.
+    Refused,
+    /// The service broke over it, or did not come to an end.
+    Failed,
+    /// Nothing: another time it may go another way.
+    Untold,
 }
 
 impl Form {
@@ -41,30 +58,52 @@ impl Form {
 }
 
 impl Judgement {
-    /// Judges what came back.
+    /// Judges what came back from an operation. What it says of it goes through the redactor.
     #[must_use]
-    pub fn of(operation: &Operation, form: Form, result: &Result<Answer, WireFailure>) -> Self {
+    pub fn of(
+        contract: &Contract,
+        id: OperationId,
+        form: Form,
+        result: &Result<Answer, WireFailure>,
+        redactor: &Redactor,
+    ) -> Self {
         let answer = match result {
             Ok(answer) => answer,
             Err(failure) => {
-                let what = format!("no answer: {failure}");
+                let what = format!("no answer: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
                     FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
-                    FailureKind::Timeout | FailureKind::Broken | FailureKind::TooLarge => Self::Broken(what),
+                    FailureKind::Timeout | FailureKind::TooLarge => Self::Endless(what),
+                    FailureKind::Broken => Self::Broken(what),
                 };
             }
         };
-        let success = &operation.success;
-        let code = answer.at("/code");
+        let success = &contract.operation(id).success;
+        let code = answer.at("/code").filter(|code| !code.is_null());
         let has_code = code.is_some_and(|code| equals(code, success.code));
-        let what = describe(answer, code);
+        let in_status = answer.status == success.status;
+        if in_status && (has_code || (form == Form::Text && code.is_none())) {
+            return Self::Accepted;
+        }
+        let what = describe(answer, code, redactor);
+        let waits = id == OperationId::Extract && answer.header("Retry-After").is_some();
         match answer.status {
             429 | 503 => Self::Busy(what),
-            500.. => Self::Broken(what),
-            status if status == success.status && has_code => Self::Accepted,
-            status if status == success.status && form == Form::Text && code.is_none() => Self::Accepted,
-            200..=299 if has_code || gives_data(answer) => Self::Muddled(what),
+            500.. if code.is_none() => Self::Broken(what),
+            200..=299 if has_code || means_success(answer, code, success.code) => Self::Muddled(what),
+            _ if waits => Self::Short(what),
             _ => Self::Rejected(what),
+        }
+    }
+
+    /// What it says about the request.
+    #[must_use]
+    pub fn verdict(&self) -> Decision {
+        match self {
+            Self::Accepted => Decision::Accepted,
+            Self::Rejected(_) | Self::Muddled(_) => Decision::Refused,
+            Self::Broken(_) | Self::Endless(_) => Decision::Failed,
+            Self::Short(_) | Self::Busy(_) | Self::Unreachable(_) => Decision::Untold,
         }
     }
 
@@ -84,17 +123,21 @@ impl Judgement {
             Self::Accepted => "a success",
             Self::Rejected(what)
             | Self::Muddled(what)
+            | Self::Short(what)
             | Self::Busy(what)
             | Self::Broken(what)
+            | Self::Endless(what)
             | Self::Unreachable(what) => what,
         }
     }
 }
 
-/// An error may well carry an empty `data`.
-fn gives_data(answer: &Answer) -> bool {
+/// Data under a status of success, with the code of a success in another spelling or with none. Under another code the
+/// data belongs to a rejection, for instance the list of what is wrong.
+fn means_success(answer: &Answer, code: Option<&Value>, wanted: i64) -> bool {
+    let spelt = code.is_none_or(|code| code.as_str().is_some_and(|code| code.trim().parse() == Ok(wanted)));
     let lists = [answer.at("/data"), answer.at("/data/items")];
-    lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
+    spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
 
 /// `0`, `0.0` and `-0` are one number in JSON.
@@ -102,19 +145,22 @@ fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
-fn describe(answer: &Answer, code: Option<&Value>) -> String {
+/// Secrets are taken out before anything is cut: half of one would not be known any more.
+fn describe(answer: &Answer, code: Option<&Value>, redactor: &Redactor) -> String {
     const LONGEST: usize = 160;
+    let shown = |text: &str| excerpt(&redactor.redact(text), LONGEST);
     let status = answer.status;
     match code {
         Some(code) => {
             let words = answer.at("/message").or_else(|| answer.at("/msg")).and_then(Value::as_str);
+            let code = shown(&code.to_string());
             match words {
-                Some(words) => format!("HTTP {status} with code {code}: {}", excerpt(words, LONGEST)),
+                Some(words) => format!("HTTP {status} with code {code}: {}", shown(words)),
                 None => format!("HTTP {status} with code {code}"),
             }
         }
         None if answer.body().is_empty() => format!("HTTP {status} with an empty body"),
-        None => format!("HTTP {status} without a code: {}", excerpt(&answer.text(), LONGEST)),
+        None => format!("HTTP {status} without a code: {}", shown(&answer.text())),
     }
 }
 
@@ -127,11 +173,17 @@ pub(crate) fn excerpt(text: &str, longest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Secret;
+
+    fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> Judgement {
+        let contract = Contract::embedded().expect("contract");
+        let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]).expect("fits");
+        Judgement::of(contract, id, form, result, &redactor)
+    }
 
     fn judge(status: u16, body: &str, form: Form) -> Judgement {
-        let contract = Contract::embedded().expect("contract");
         let answer = Answer::new(status, Vec::new(), body.to_owned().into());
-        Judgement::of(&contract.extract.operation, form, &Ok(answer))
+        judged(OperationId::Extract, form, &Ok(answer))
     }
 
     #[test]
@@ -142,14 +194,22 @@ mod tests {
             (200, r#"{"code": 7}"#),
             (200, r#"{"code": 7, "data": []}"#),
             (200, r#"{"code": 7, "data": {"items": []}}"#),
+            (200, r#"{"code": 40001, "message": "x", "data": ["num is too large"]}"#),
+            (200, r#"{"code": "E1", "data": [1]}"#),
             (400, r#"{"code": 0}"#),
             (404, "nothing"),
-            (200, "[]"),
+            (500, r#"{"code": 7, "message": "x"}"#),
         ];
         for (status, body) in refusals {
             assert!(matches!(judge(status, body, Form::Json), Judgement::Rejected(_)), "{status} {body}");
         }
-        for (status, body) in [(201, r#"{"code": 0}"#), (200, r#"{"code": 7, "data": [1]}"#)] {
+        let halves = [
+            (201, r#"{"code": 0}"#),
+            (200, r#"{"code": "0", "data": [1]}"#),
+            (200, r#"{"code": null, "data": [1]}"#),
+            (200, r#"{"data": [1]}"#),
+        ];
+        for (status, body) in halves {
             assert!(matches!(judge(status, body, Form::Json), Judgement::Muddled(_)), "{status} {body}");
         }
     }
@@ -162,16 +222,36 @@ mod tests {
     }
 
     #[test]
-    fn busy_and_broken_are_no_rejections() {
+    fn busy_broken_and_endless_are_no_rejections() {
         assert!(matches!(judge(429, "", Form::Json), Judgement::Busy(_)));
         assert!(matches!(judge(503, "", Form::Json), Judgement::Busy(_)));
         assert!(matches!(judge(500, "", Form::Json), Judgement::Broken(_)));
-        let contract = Contract::embedded().expect("contract");
         let failure = |kind| Err(WireFailure { kind, detail: String::new() });
-        let operation = &contract.groups.operation;
-        let broken = Judgement::of(operation, Form::Json, &failure(FailureKind::Timeout));
-        assert!(matches!(broken, Judgement::Broken(_)));
-        let unreachable = Judgement::of(operation, Form::Json, &failure(FailureKind::Connect));
-        assert!(matches!(unreachable, Judgement::Unreachable(_)));
+        let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
+        assert!(matches!(of(FailureKind::Broken), Judgement::Broken(_)));
+        assert!(matches!(of(FailureKind::Timeout), Judgement::Endless(_)));
+        assert!(matches!(of(FailureKind::TooLarge), Judgement::Endless(_)));
+        assert!(matches!(of(FailureKind::Connect), Judgement::Unreachable(_)));
+    }
+
+    #[test]
+    fn an_extraction_that_is_told_to_come_back_is_a_shortage() {
+        for (id, verdict) in
+            [(OperationId::Extract, Decision::Untold), (OperationId::Groups, Decision::Refused)]
+        {
+            let headers = vec![("Retry-After".to_owned(), b"5".to_vec())];
+            let answer = Answer::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
+            assert_eq!(judged(id, Form::Json, &Ok(answer)).verdict(), verdict);
+        }
+    }
+
+    #[test]
+    fn a_secret_across_the_cut_is_taken_out_first() {
+        for before in 140..165 {
+            let words = format!("{}s3cret-token", "x".repeat(before));
+            for body in [serde_json::json!({"code": 7, "message": words}).to_string(), words] {
+                assert!(!judge(400, &body, Form::Json).description().contains("s3c"), "{before}");
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ mod watch;
 
 pub use definition::{Check, Cost, Run, Stop};
 pub use finding::{Evidence, Finding, Observation, Outcome, Severity};
-pub use judgement::{Form, Judgement};
+pub use judgement::{Decision, Form, Judgement};
 pub use probe::{Accepted, Probe};
 pub use registry::{UNCOVERED, registry};
 pub use watch::{Complaint, Sighting};

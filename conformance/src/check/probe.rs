@@ -6,11 +6,14 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::judgement::excerpt;
-use super::{Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower};
+use super::{
+    Check, Decision, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop,
+    Watchtower,
+};
 use crate::contract::{Contract, OperationId};
 use crate::relation::Survey;
 use crate::target::{Facts, Secret, Target};
-use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Wire};
+use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Took, Wire};
 
 /// Everything that the checks of a run share.
 #[derive(Debug)]
@@ -158,17 +161,39 @@ impl<'a> Probe<'a> {
     /// Sends a request, waiting out 429 and 503.
     ///
     /// # Errors
-    /// When the budget is used up or there is no connection at all.
+    /// Inconclusive when the service stays busy; when the budget is used up or there is no connection at all.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
-        self.send_with(request, Patience::WaitOut).await
+        not_busy(self.send_with(request, Patience::WaitOut).await?)
     }
 
-    /// Sends a request and takes the first answer, whatever it is.
+    /// Sends a request without waiting, where a shortage may come as 503.
     ///
     /// # Errors
     /// As for [`Probe::send`].
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        not_busy(self.first_answer(request).await?)
+    }
+
+    /// Sends a request and takes the first answer, whatever it is: also [`Judgement::Busy`], which no check may take for an
+    /// answer to its question.
+    ///
+    /// # Errors
+    /// When the budget is used up or there is no connection at all.
+    pub async fn first_answer(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
         self.send_with(request, Patience::FirstAnswer).await
+    }
+
+    /// Sends a request and says whether it was accepted, where either may be right.
+    ///
+    /// # Errors
+    /// Inconclusive when neither was decided: the service is busy, short of gateways or broken.
+    pub async fn decides(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        match judgement.verdict() {
+            Decision::Accepted => Ok((exchange, true)),
+            Decision::Refused => Ok((exchange, false)),
+            Decision::Failed | Decision::Untold => Err(undecided(&judgement)),
+        }
     }
 
     /// Sends a request that a conforming service accepts, as the ground that the check stands on.
@@ -178,10 +203,13 @@ impl<'a> Probe<'a> {
     pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
         let (exchange, judgement) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &judgement) else {
-            let what = judgement.description();
-            return Err(
-                self.inconclusive(&format!("the control was not accepted, so nothing can be said: {what}"))
-            );
+            return Err(match judgement {
+                Judgement::Short(_) | Judgement::Endless(_) => undecided(&judgement),
+                _ => self.inconclusive(&format!(
+                    "the control was not accepted, so nothing can be said: {}",
+                    judgement.description()
+                )),
+            });
         };
         self.notes().accepted.push(request.clone());
         Ok(accepted)
@@ -203,7 +231,7 @@ impl<'a> Probe<'a> {
     /// about the request.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time.
+    /// Inconclusive when the service is busy all the time, short of gateways, or too slow for the suite.
     pub async fn accepts(
         &self,
         clause: &str,
@@ -211,22 +239,21 @@ impl<'a> Probe<'a> {
         request: &Request,
     ) -> Result<Option<Accepted>, Stop> {
         let (exchange, judgement) = self.send(request).await?;
-        let accepted = accepted(&exchange, &judgement);
-        match &judgement {
-            Judgement::Accepted => {}
-            Judgement::Busy(_) | Judgement::Unreachable(_) => return Err(busy(&judgement)),
-            Judgement::Rejected(what) | Judgement::Muddled(what) | Judgement::Broken(what) => {
-                self.finding(clause, &format!("accepted: {why}"), what, &[&exchange]);
+        match (judgement.verdict(), &judgement) {
+            (Decision::Accepted, _) => {}
+            (Decision::Untold, _) | (_, Judgement::Endless(_)) => return Err(undecided(&judgement)),
+            (Decision::Refused | Decision::Failed, _) => {
+                self.finding(clause, &format!("accepted: {why}"), judgement.description(), &[&exchange]);
             }
         }
-        Ok(accepted)
+        Ok(accepted(&exchange, &judgement))
     }
 
     /// Shows that the good twin is accepted, then sends the bad one, and reports a finding when that is accepted too or
     /// breaks the service. `why` says what is wrong with the bad one.
     ///
     /// # Errors
-    /// Inconclusive when the good twin is not accepted, or the service is busy all the time.
+    /// Inconclusive when the good twin is not accepted, or as for [`Probe::rejects`].
     pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
         self.ground(good).await?;
         self.rejects(clause, why, bad).await
@@ -235,26 +262,27 @@ impl<'a> Probe<'a> {
     /// Sends a request that is to be rejected, without a control: only for checks that showed one in another way.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time.
+    /// Inconclusive when the service is busy all the time or short of gateways: that is not the refusal that is wanted.
     pub async fn rejects(&self, clause: &str, why: &str, bad: &Request) -> Result<(), Stop> {
         let (exchange, judgement) = self.send(bad).await?;
         let expected = format!("rejected: {why}");
-        match &judgement {
-            Judgement::Rejected(_) | Judgement::Muddled(_) => {
+        let fault_free = format!("{expected}, by an answer that is no server fault");
+        match judgement.verdict() {
+            Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
+            Decision::Refused => {
+                if exchange.result.as_ref().is_ok_and(|answer| answer.status >= 500) {
+                    self.warning(clause, &fault_free, judgement.description(), &[&exchange]);
+                }
                 self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
             }
-            Judgement::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
-            Judgement::Broken(what) => {
-                let expected = format!("{expected}, by an answer that is no server fault");
-                self.finding(clause, &expected, what, &[&exchange]);
-            }
-            Judgement::Busy(_) | Judgement::Unreachable(_) => return Err(busy(&judgement)),
+            Decision::Failed => self.finding(clause, &fault_free, judgement.description(), &[&exchange]),
+            Decision::Untold => return Err(undecided(&judgement)),
         }
         Ok(())
     }
 
     /// Sends a request that the contract leaves open, and notes how it is answered. Whatever the decision, a service that
-    /// breaks over it does not answer as the clause wants.
+    /// breaks over it is doubtful.
     ///
     /// # Errors
     /// When nothing can be sent.
@@ -265,10 +293,10 @@ impl<'a> Probe<'a> {
         why: &str,
         request: &Request,
     ) -> Result<(), Stop> {
-        let (exchange, judgement) = self.send_once(request).await?;
-        if let Judgement::Broken(what) = &judgement {
+        let (exchange, judgement) = self.first_answer(request).await?;
+        if judgement.verdict() == Decision::Failed {
             let expected = format!("accepted or rejected, and no server fault: {why}");
-            self.finding(clause, &expected, what, &[&exchange]);
+            self.warning(clause, &expected, judgement.description(), &[&exchange]);
         }
         self.observe(silence, &format!("{why}: {}", judgement.outline(&exchange)));
         Ok(())
@@ -299,25 +327,27 @@ impl<'a> Probe<'a> {
     /// Ends the check: what it needs did not hold still or can't be told.
     #[must_use]
     pub fn inconclusive(&self, reason: &str) -> Stop {
-        Stop::Inconclusive(self.redact(reason))
+        Stop::Inconclusive(reason.to_owned())
     }
 
     /// Ends the check: the data at hand does not allow it.
     #[must_use]
     pub fn skip(&self, reason: &str) -> Stop {
-        Stop::Skip(self.redact(reason))
+        Stop::Skip(reason.to_owned())
     }
 
+    /// The reason why a check ended may hold what came, so it is redacted here, whoever wrote it.
     pub(crate) fn conclude(self, result: Result<(), Stop>) -> Concluded {
+        let redactor = self.context.redactor;
         let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let broken = notes.findings.iter().any(|finding| finding.severity == Severity::Fail);
         let outcome = match (notes.misuse, result) {
             (Some(misuse), _) => Outcome::Error(misuse),
             (None, _) if broken => Outcome::Fail,
-            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(reason),
-            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(reason),
+            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(redactor.redact(&reason)),
+            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(redactor.redact(&reason)),
             (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
-            (None, Err(Stop::Error(reason))) => Outcome::Error(reason),
+            (None, Err(Stop::Error(reason))) => Outcome::Error(redactor.redact(&reason)),
             (None, Ok(())) if !notes.findings.is_empty() => Outcome::Warn,
             (None, Ok(())) => Outcome::Pass,
         };
@@ -342,27 +372,30 @@ impl<'a> Probe<'a> {
         let contract = self.contract();
         let operation = self.operation_of(request);
         let form = Form::of(contract, operation, request);
-        let judge =
-            |exchange: &Exchange| Judgement::of(contract.operation(operation), form, &exchange.result);
-        let exchange = self
-            .context
-            .wire
-            .send(request, self.gateways(operation, request), patience, |exchange| {
-                let recorded = Recorded::new(exchange, self.context.redactor);
-                exchange.index = self.record(recorded);
-                if let Ok(answer) = &exchange.result {
-                    let judgement = judge(exchange);
-                    let facts = self.facts();
-                    let sighting =
-                        Sighting { contract, facts, operation, form, judgement: &judgement, request, answer };
-                    self.context.watchtower.show(&sighting, exchange, self.context.redactor);
-                }
-            })
-            .await?;
-        let judgement = judge(&exchange);
+        let Probe { context, .. } = self;
+        let mut judgement = None;
+        let record = |exchange: &mut Exchange| {
+            exchange.index = self.record(Recorded::new(exchange, context.redactor));
+            let judged = Judgement::of(contract, operation, form, &exchange.result, context.redactor);
+            if let Ok(answer) = &exchange.result {
+                let facts = self.facts();
+                let sighting =
+                    Sighting { contract, facts, operation, form, judgement: &judged, request, answer };
+                context.watchtower.show(&sighting, exchange, context.redactor);
+            }
+            let judged = judgement.insert(judged);
+            match judged.verdict() {
+                // A connection that broke later may have broken after the gateways were taken.
+                Decision::Accepted | Decision::Failed => Took::Gateways,
+                Decision::Refused | Decision::Untold => Took::Nothing,
+            }
+        };
+        let exchange =
+            context.wire.send(request, self.gateways(operation, request), patience, record).await?;
         match judgement {
-            Judgement::Unreachable(what) => Err(Stop::Error(self.redact(&what))),
-            judgement => Ok((exchange, judgement)),
+            Some(Judgement::Unreachable(what)) => Err(Stop::Error(what)),
+            Some(judgement) => Ok((exchange, judgement)),
+            None => Err(Stop::Error("an exchange was not recorded: a fault of the suite".to_owned())),
         }
     }
 
@@ -372,7 +405,7 @@ impl<'a> Probe<'a> {
         by_path.or(self.check.operation).unwrap_or(OperationId::Groups)
     }
 
-    /// What a request may cost: `num`, when it is one; nothing, when it is to be rejected anyway.
+    /// What a request may cost: `num`, when it is one. Who is to be rejected gets it back.
     fn gateways(&self, operation: OperationId, request: &Request) -> u64 {
         let extract = &self.contract().extract;
         let num = request.query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
@@ -432,6 +465,26 @@ fn accepted(exchange: &Exchange, judgement: &Judgement) -> Option<Accepted> {
     }
 }
 
-fn busy(judgement: &Judgement) -> Stop {
-    Stop::Inconclusive(format!("the service was busy throughout: {}", judgement.description()))
+fn not_busy((exchange, judgement): (Exchange, Judgement)) -> Result<(Exchange, Judgement), Stop> {
+    match judgement {
+        Judgement::Busy(_) => Err(undecided(&judgement)),
+        judgement => Ok((exchange, judgement)),
+    }
+}
+
+/// Why an answer decides nothing, and what the tester can do about it.
+fn undecided(judgement: &Judgement) -> Stop {
+    let what = judgement.description();
+    Stop::Inconclusive(match judgement {
+        Judgement::Busy(_) => {
+            format!("the service was busy throughout: {what}; run it again later, or with --rate")
+        }
+        Judgement::Short(_) => {
+            format!(
+                "the service is short of gateways: {what}; supply a plentiful region or run it again later"
+            )
+        }
+        Judgement::Endless(_) => format!("{what}; give it more time with --timeout"),
+        _ => format!("the service came to no decision: {what}"),
+    })
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::judgement::excerpt;
-use super::{Check, Form, Judgement, Run};
+use super::{Check, Form, Judgement, Run, Severity};
 use crate::contract::{Contract, OperationId};
 use crate::target::Facts;
 use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
@@ -33,6 +33,8 @@ pub struct Complaint {
     pub clause: String,
     /// What makes two complaints the same.
     pub key: String,
+    /// Whether it fails the check.
+    pub severity: Severity,
     /// What a conforming service would have done.
     pub expected: String,
     /// What this one did.

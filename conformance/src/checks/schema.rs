@@ -1,6 +1,6 @@
 //! Holds successful JSON answers against the document's response schemas, headers included.
 
-use crate::check::{Complaint, Form, Judgement, Sighting};
+use crate::check::{Complaint, Form, Judgement, Severity, Sighting};
 
 /// Every constraint of the document that a successful answer breaks; none for other answers.
 ///
@@ -20,12 +20,14 @@ pub(super) fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
             expected: format!("an answer that fits the document at {}", violation.schema_path),
             actual: format!("at {}: {}", violation.instance_path, violation.message),
             key: violation.schema_path,
+            severity: Severity::Fail,
         })
         .collect();
     if sighting.answer.status != operation.success.status {
         complaints.push(Complaint {
             clause: format!("{}.envelope", sighting.operation),
             key: "status".to_owned(),
+            severity: Severity::Fail,
             expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),
             actual: sighting.judgement.description().to_owned(),
         });

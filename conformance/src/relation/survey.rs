@@ -203,11 +203,19 @@ impl Survey {
 
     /// The batches that combinations of filters are tried on.
     pub(crate) fn batches(&self, search: &Search) -> Vec<Batch> {
+        // One port of each address that has several is left out: it must not be found.
+        let asked = |instance: &Instance| {
+            let others = self.instances.values().filter(|other| other.ip == instance.ip);
+            let ports: BTreeSet<i64> = others.map(|other| other.port).collect();
+            ports.len() < 2 || ports.last() != Some(&instance.port)
+        };
         let v6 = |instance: &Instance| instance.ip.is_ipv6();
-        let with_ports = self.with_ports(search, "addresses with ports", |_| true);
+        let with_ports = self.with_ports(search, "addresses with ports", asked);
         let mixed = self.mixed(search);
-        let v6_ports = self.with_ports(search, "IPv6 addresses with ports", v6);
-        let v4_ports = self.with_ports(search, "IPv4 addresses with ports", |instance| !v6(instance));
+        let v6_ports =
+            self.with_ports(search, "IPv6 addresses with ports", |instance| v6(instance) && asked(instance));
+        let v4_ports =
+            self.with_ports(search, "IPv4 addresses with ports", |instance| !v6(instance) && asked(instance));
         let batches = [self.bare(), with_ports, v6_ports, mixed, v4_ports];
         batches.into_iter().filter(|batch| !batch.ids.is_empty()).collect()
     }

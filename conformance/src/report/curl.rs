@@ -22,7 +22,7 @@ pub fn command(base: &str, exchange: &Recorded) -> String {
 /// One word of a shell: literal but for the names of secrets, which the shell replaces.
 fn quoted(text: &str) -> String {
     let mut quoted = format!("'{}'", text.replace('\'', r"'\''"));
-    let names = Fact::ALL.iter().map(|fact| fact.variable()).chain(["API_KEY"]);
+    let names = Fact::ALL.iter().map(|fact| fact.variable()).chain(["API_KEY", "HEADER"]);
     for name in names {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${name}\"'"));
     }

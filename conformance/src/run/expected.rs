@@ -43,52 +43,43 @@ pub enum ExpectationState {
     NotChecked,
 }
 
-/// Turns failures that are expected into what they are, and says how each expectation stands. A check stays a failure
-/// when any of its findings cites a clause that is not expected to fail.
-pub(super) fn weigh(
-    results: &mut [CheckResult],
+/// Turns a failure that is expected into what it is. A check stays a failure when any of its findings cites a clause that
+/// is not expected to fail, or no longer.
+pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], today: Date) {
+    if result.outcome != Outcome::Fail {
+        return;
+    }
+    let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
+    let entry = |clause: &str| expected.iter().find(|entry| entry.clause == clause && today <= entry.until);
+    let entries: Option<Vec<_>> = failing.map(|finding| entry(&finding.clause)).collect();
+    if let Some(entry) = entries.as_deref().and_then(<[_]>::first) {
+        result.outcome = Outcome::Expected(format!("expected until {}: {}", entry.until, entry.reason));
+    }
+}
+
+/// How each expectation stands after a run.
+pub(super) fn expectations(
+    results: &[CheckResult],
     expected: &[ExpectedFailure],
     today: Date,
 ) -> Vec<Expectation> {
-    let expectations = expected.iter().map(|entry| Expectation {
+    let expectation = |entry: &ExpectedFailure| Expectation {
         clause: entry.clause.clone(),
         reason: entry.reason.clone(),
         until: entry.until.to_string(),
         state: state(results, entry, today),
-    });
-    let expectations = expectations.collect();
-    for result in results.iter_mut().filter(|result| result.outcome == Outcome::Fail) {
-        let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
-        let entries: Option<Vec<&ExpectedFailure>> = failing
-            .map(|finding| {
-                expected.iter().find(|entry| entry.clause == finding.clause && today <= entry.until)
-            })
-            .collect();
-        if let Some(entry) = entries.as_deref().and_then(<[_]>::first) {
-            result.outcome = Outcome::Expected(format!("expected until {}: {}", entry.until, entry.reason));
-        }
-    }
-    expectations
+    };
+    expected.iter().map(expectation).collect()
 }
 
 fn state(results: &[CheckResult], entry: &ExpectedFailure, today: Date) -> ExpectationState {
     let cites = |result: &&CheckResult| result.clauses.contains(&entry.clause.as_str());
-    let mut concluded = results
-        .iter()
-        .filter(cites)
-        .filter(|result| {
-            matches!(result.outcome, Outcome::Pass | Outcome::Warn | Outcome::Fail | Outcome::Flaky(_))
-        })
-        .peekable();
-    if concluded.peek().is_none() {
+    let concluded = || results.iter().filter(cites).filter(|result| result.outcome.concluded());
+    if concluded().next().is_none() {
         return ExpectationState::NotChecked;
     }
-    let broken = concluded.any(|result| {
-        result
-            .findings
-            .iter()
-            .any(|finding| finding.clause == entry.clause && finding.severity == Severity::Fail)
-    });
+    let mut findings = concluded().flat_map(|result| &result.findings);
+    let broken = findings.any(|finding| finding.clause == entry.clause && finding.severity == Severity::Fail);
     match (broken, today <= entry.until) {
         (false, _) => ExpectationState::NoLongerFails,
         (true, true) => ExpectationState::Fails,
@@ -122,10 +113,10 @@ mod tests {
     fn weighed(clause: &'static str, broken: bool, today: Date) -> (Outcome, ExpectationState) {
         let until = date(2030, 1, 31);
         let expected = [ExpectedFailure { clause: "groups.order".into(), reason: "ticket 7".into(), until }];
-        let mut results = [result(clause, broken)];
-        let expectations = weigh(&mut results, &expected, today);
-        let [result] = results;
-        (result.outcome, expectations[0].state)
+        let mut result = result(clause, broken);
+        weigh(&mut result, &expected, today);
+        let state = expectations(std::slice::from_ref(&result), &expected, today)[0].state;
+        (result.outcome, state)
     }
 
     #[test]

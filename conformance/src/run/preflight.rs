@@ -1,7 +1,7 @@
 use crate::check::Probe;
 use crate::contract::Contract;
 use crate::target::Target;
-use crate::wire::{Answer, FailureKind, Patience, Request, Wire, WireFailure};
+use crate::wire::{Answer, FailureKind, Patience, Request, Took, Wire, WireFailure};
 
 /// Asks whether anybody is there, so that a target that can't be reached does not fail a hundred checks. Each operation
 /// is asked until one of them answers; none of the requests takes a gateway. Says what is wrong when nobody answers.
@@ -9,7 +9,7 @@ pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire)
     let mut complaint = None;
     for request in requests(contract, target) {
         // A budget of no requests shows itself in every check.
-        let exchange = wire.send(&request, 0, Patience::FirstAnswer, |_| {}).await.ok()?;
+        let exchange = wire.send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing).await.ok()?;
         match &exchange.result {
             Ok(answer) => match redirected(answer) {
                 Some(redirected) => complaint = Some(redirected),

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use tokio::sync::OnceCell;
 
 use super::busy::Busy;
-use super::expected::{ExpectedFailure, weigh};
+use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight;
 use super::{
     CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
@@ -74,6 +76,7 @@ pub struct Suite<'a> {
     retries: u32,
     fail_fast: bool,
     expected: Vec<ExpectedFailure>,
+    today: Date,
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
@@ -113,6 +116,7 @@ impl<'a> Suite<'a> {
             retries,
             fail_fast,
             expected,
+            today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
             meter,
@@ -143,12 +147,11 @@ impl<'a> Suite<'a> {
             () = self.stopper.stopped() => None,
         };
         let reached = unreachable.is_none();
-        let (mut checks, busy) = match &unreachable {
+        let (checks, busy) = match &unreachable {
             Some(_) => (Vec::new(), Duration::ZERO),
             None => self.run_checks(observer).await,
         };
-        let today = timestamp.to_zoned(jiff::tz::TimeZone::UTC).date();
-        let expectations = weigh(&mut checks, &self.expected, today);
+        let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::of(&checks);
         let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));
         Report {
@@ -196,7 +199,8 @@ impl<'a> Suite<'a> {
         let busy = self.collect(runs, observer, &mut results).await;
 
         for watcher in watchtower.into_watchers() {
-            let result = watched(watcher, self.contract);
+            let mut result = watched(watcher, self.contract);
+            weigh(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);
         }
@@ -273,6 +277,7 @@ impl<'a> Suite<'a> {
                     Outcome::Flaky(format!("broken at first, and kept when it was run again ({retry})"));
             }
         }
+        weigh(&mut result, &self.expected, self.today);
         (result, busy)
     }
 
@@ -329,13 +334,15 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
             requirement: requirement.text.clone(),
             expected: complaint.expected,
             actual: format!("{}{times}", complaint.actual),
-            severity: Severity::Fail,
+            severity: complaint.severity,
             exchanges: vec![exchange.index],
         });
         result.exchanges.push(exchange);
     }
-    if !result.findings.is_empty() {
+    if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
         result.outcome = Outcome::Fail;
+    } else if !result.findings.is_empty() {
+        result.outcome = Outcome::Warn;
     }
     result
 }

@@ -15,7 +15,7 @@ use cases::{Case, cases};
 use crate::contract::Contract;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
-use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Wire, WireError, WireOptions};
+use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Took, Wire, WireError, WireOptions};
 
 /// Why a target can't be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +74,17 @@ pub async fn record(
     Ok(recorded)
 }
 
+/// Gateways come with a success only, and that has its status.
+fn took(exchange: &mut Exchange) -> Took {
+    match &exchange.result {
+        Ok(answer) if !(200..300).contains(&answer.status) => Took::Nothing,
+        _ => Took::Gateways,
+    }
+}
+
 /// A shortage is a behaviour, being throttled is none.
 async fn send(wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
-    let send = async |patience| wire.send(&case.request, case.gateways, patience, |_| {}).await;
+    let send = async |patience| wire.send(&case.request, case.gateways, patience, took).await;
     let throttled = |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
     let sent = match send(Patience::FirstAnswer).await {
         Ok(exchange) if throttled(&exchange) => send(Patience::WaitOut).await,

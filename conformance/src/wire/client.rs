@@ -48,6 +48,15 @@ pub enum Patience {
     FirstAnswer,
 }
 
+/// Whether an exchange took the gateways that it may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Took {
+    /// It did, or nobody knows.
+    Gateways,
+    /// The answer gave none.
+    Nothing,
+}
+
 /// Nothing more can be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
@@ -125,7 +134,8 @@ impl Wire {
         Ok(Self { client, base, options, meter })
     }
 
-    /// Sends a request that may cost `gateways`, and hands every try to `record`, which numbers it.
+    /// Sends a request that may cost `gateways`, and hands every try to `record`, which numbers it and says whether the
+    /// answer gave any.
     ///
     /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
     ///
@@ -136,21 +146,23 @@ impl Wire {
         request: &Request,
         gateways: u64,
         patience: Patience,
-        mut record: impl FnMut(&mut Exchange),
+        mut record: impl FnMut(&mut Exchange) -> Took,
     ) -> Result<Exchange, WireError> {
         let request = &self.complete(request);
         let mut tries = 0;
         let mut broken = false;
         let mut patience_left = self.options.longest_wait;
         loop {
-            self.meter.take(gateways)?;
+            let reservation = self.meter.reserve(gateways).await?;
             self.meter.turn().await;
             tries += 1;
             let begun = Instant::now();
             let result = self.exchange(request).await?;
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
-            record(&mut exchange);
+            if record(&mut exchange) == Took::Nothing {
+                reservation.give_back();
+            }
             match &exchange.result {
                 Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
                     if tries >= self.options.attempts {

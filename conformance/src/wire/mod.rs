@@ -10,8 +10,8 @@ mod request;
 mod retry_after;
 
 pub use answer::Answer;
-pub use budget::{Budget, Exhausted, Meter, Usage};
-pub use client::{ExtraHeader, Patience, Wire, WireError, WireOptions, is_loopback};
+pub use budget::{Budget, Exhausted, Meter, Reservation, Usage};
+pub use client::{ExtraHeader, Patience, Took, Wire, WireError, WireOptions, is_loopback};
 pub use exchange::{Exchange, FailureKind, Recorded, WireFailure};
 pub use redact::{Redactor, RedactorError};
 pub use request::Request;

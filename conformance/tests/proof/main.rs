@@ -33,10 +33,13 @@ use world::World;
 const AT_ONCE: usize = 4;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 130;
+const FAULTS: usize = 450;
 
 /// Fewest conforming variations; may only grow.
-const VARIATIONS: usize = 40;
+const VARIATIONS: usize = 70;
+
+/// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
+const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_is_caught() {
@@ -74,7 +77,7 @@ async fn the_untampered_server_passes_every_check() {
     let bad: Vec<_> = report
         .checks
         .iter()
-        .filter(|check| !matches!(check.outcome, Outcome::Pass))
+        .filter(|check| !matches!(check.outcome, Outcome::Pass) && !EXPECTED_SKIPS.contains(&check.id))
         .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
         .collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
@@ -92,19 +95,18 @@ async fn no_conforming_variation_fails() {
         let target = (variation.target)(&world, &proxy.base_url());
         (variation.id, run(&target, Selection::default()).await)
     });
-    let reports: Vec<(&str, Report)> =
-        futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect().await;
-
+    let mut reports = futures::stream::iter(trials).buffer_unordered(AT_ONCE);
     let mut failures = Vec::new();
-    for (id, report) in &reports {
+    while let Some((id, report)) = reports.next().await {
         println!("{id:<44} {:?} in {} ms", report.totals, report.elapsed_ms);
+        let before = failures.len();
         for check in &report.checks {
             match &check.outcome {
-                Outcome::Pass | Outcome::Skipped(_) | Outcome::Expected(_) => {}
+                Outcome::Pass | Outcome::Skipped(_) => {}
                 Outcome::Warn | Outcome::Inconclusive(_) => {
                     println!("    {}: {:?}", check.id, check.outcome);
                 }
-                Outcome::Fail | Outcome::Flaky(_) | Outcome::Error(_) => {
+                Outcome::Fail | Outcome::Flaky(_) | Outcome::Expected(_) | Outcome::Error(_) => {
                     let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
                     let what = finding.map(|found| {
                         format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
@@ -116,6 +118,7 @@ async fn no_conforming_variation_fails() {
         if report.totals.passed == 0 {
             failures.push(format!("{id}: nothing passed: {:?}", report.stopped));
         }
+        failures[before..].iter().for_each(|failure| println!("    {failure}"));
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
@@ -138,26 +141,38 @@ fn faults_and_variations_are_named_once_and_do_not_get_fewer() {
 fn every_clause_with_a_check_has_a_fault() {
     let broken: BTreeSet<_> = faults::all().iter().map(Fault::clause).collect();
     let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
-    let unproven: Vec<_> = checked.difference(&broken).collect();
+    // The suite speaks plain http to loopback alone, so there is nothing here that could break this clause.
+    let unproven: Vec<_> = checked.difference(&broken).filter(|clause| **clause != "all.https").collect();
     assert!(unproven.is_empty(), "no fault breaks {unproven:?}");
 }
 
-/// Runs the checks that cite the broken clause, and the whole operation when only watching checks could speak and what
-/// those were shown was in order.
+/// Runs the checks that cite the broken clause, those that send least first, until one speaks; and the whole operation when
+/// only watching checks could speak and what those were shown was in order.
 async fn trial<'a>(world: &Arc<World>, fault: &'a Arc<Fault>) -> (&'a Fault, Result<(), String>) {
     let clause = fault.clause();
-    let citing: Vec<_> = registry().into_iter().filter(|check| check.clauses.contains(&clause)).collect();
-    let watched = citing.iter().any(|check| matches!(check.run, Run::Watch(_)));
-    let mut only: Vec<&str> = citing.iter().map(|check| check.id).collect();
-    if watched {
-        only.extend(concerned(clause).filter_map(cheapest).map(|check| check.id));
+    let citing = registry().into_iter().filter(|check| check.clauses.contains(&clause));
+    let (watching, mut probing): (Vec<_>, Vec<_>) =
+        citing.partition(|check| matches!(check.run, Run::Watch(_)));
+    probing.sort_by_key(|check| (check.cost.requests, check.cost.gateways));
+    let watching: Vec<&str> = watching.iter().map(|check| check.id).collect();
+    if !watching.is_empty() {
+        let something_to_watch = concerned(clause).filter_map(cheapest);
+        probing.splice(0..0, something_to_watch);
     }
-    let mut result = attempt(world, fault, &only).await;
-    if result.is_err() && watched {
-        only.extend(concerned(clause).map(OperationId::prefix));
-        result = attempt(world, fault, &only).await;
+    let mut silent = Vec::new();
+    for check in probing {
+        match attempt(world, fault, &[watching.as_slice(), &[check.id]].concat()).await {
+            Ok(()) => return (fault, Ok(())),
+            Err(outcomes) => silent.push(outcomes),
+        }
     }
-    (fault, result)
+    if !watching.is_empty() {
+        let all: Vec<_> = concerned(clause).map(OperationId::prefix).collect();
+        if attempt(world, fault, &[watching, all].concat()).await.is_ok() {
+            return (fault, Ok(()));
+        }
+    }
+    (fault, Err(silent.join("; ")))
 }
 
 /// Runs some checks against a fault; what came out when none of them cites the clause.
@@ -180,9 +195,10 @@ async fn attempt(world: &Arc<World>, fault: &Arc<Fault>, only: &[&str]) -> Resul
 }
 
 async fn run(target: &Target, selection: Selection) -> Report {
-    let mut options = Options { selection, ..Options::default() };
+    // A fault that shows once only is a fault, so nothing is tried again.
+    let mut options = Options { selection, retries: 0, ..Options::default() };
     options.budget.gateways *= 4;
-    options.budget.wall = Duration::from_secs(60);
+    options.budget.wall = Duration::from_secs(600);
     let contract = Contract::embedded().expect("the embedded contract is complete");
     Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
 }

@@ -1,21 +1,43 @@
 //! The reference server: it conforms, and its answers hold still.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::wire::{Meter, Patience, Recorded, Redactor, Request, Wire, WireOptions};
+use sallyport_conformance::wire::{Meter, Patience, Recorded, Redactor, Request, Took, Wire, WireOptions};
 use sallyport_conformance::{Budget, Contract, Options, Silent, Suite, Verdict};
+use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, eventually};
 
 #[tokio::test]
 async fn it_conforms() {
     let reference = Reference::start().await.expect("started");
+    assert_conforms(&reference).await;
+    reference.close().await;
+}
+
+#[tokio::test]
+async fn it_conforms_on_postgresql() {
+    let Some(cluster) = Cluster::start() else {
+        // Past the test harness, which shows what is printed only for tests that fail.
+        let _ = writeln!(std::io::stderr(), "SKIPPED on PostgreSQL: it is not installed");
+        return;
+    };
+    let location: Location = cluster.url("postgres").parse().expect("a URL");
+    let store = eventually(async || location.open(OpenMode::Create).await).await;
+    let reference = Reference::on(store).await.expect("started");
+    assert_conforms(&reference).await;
+    reference.close().await;
+}
+
+async fn assert_conforms(reference: &Reference) {
     let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
     let report = suite.expect("a suite").run(&Silent).await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 2, "HTTPS and throttling are not seen here, everything else is");
-    reference.close().await;
 }
 
 #[tokio::test]
@@ -49,7 +71,7 @@ async fn its_answers_hold_still() {
     ];
     for (name, request) in cases {
         let exchange =
-            wire.send(&request, 0, Patience::FirstAnswer, |_| {}).await.expect("within the budget");
+            wire.send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing).await.expect("within the budget");
         let recorded = Recorded::new(&exchange, &redactor);
         insta::assert_snapshot!(name, shown(&recorded));
     }

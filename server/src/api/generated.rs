@@ -125,6 +125,7 @@ described!(
     []
 );
 impl Operation for ExtractProxies {
+    const ID: &'static str = "extractProxies";
     const ALLOW: &'static str = "GET";
     const PATH: &'static str = "/openapi/v1/proxy/extract";
     const BODY: Option<Spot<'static>> = None;
@@ -142,6 +143,9 @@ impl Operation for ExtractProxies {
                 ExtractProxiesHeaderParameters,
             > as dropshot::SharedExtractor>::metadata(content_type.clone()),
         ])
+    }
+    fn token(request: &Self::Request) -> &Token {
+        &request.credential
     }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
         const PARAMETER_NUM: Spot<'static> = Spot::new(
@@ -321,6 +325,7 @@ described!(
     []
 );
 impl Operation for ListStaticGroups {
+    const ID: &'static str = "listStaticGroups";
     const ALLOW: &'static str = "GET";
     const PATH: &'static str = "/openapi/v1/static/groups";
     const BODY: Option<Spot<'static>> = None;
@@ -335,6 +340,9 @@ impl Operation for ListStaticGroups {
                 ListStaticGroupsQuery,
             > as dropshot::SharedExtractor>::metadata(content_type.clone()),
         ])
+    }
+    fn token(request: &Self::Request) -> &Token {
+        &request.credential
     }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
         const PARAMETER_API_KEY: Spot<'static> = Spot::new(
@@ -490,6 +498,7 @@ described!(
     []
 );
 impl Operation for SearchStaticInstances {
+    const ID: &'static str = "searchStaticInstances";
     const ALLOW: &'static str = "POST";
     const PATH: &'static str = "/openapi/v1/static/instances/search";
     const BODY: Option<Spot<'static>> = Some(Self::BODY_SPOT);
@@ -507,6 +516,9 @@ impl Operation for SearchStaticInstances {
                 crate::api::generated::schemas::SearchRequest,
             > as dropshot::ExclusiveExtractor>::metadata(content_type.clone()),
         ])
+    }
+    fn token(request: &Self::Request) -> &Token {
+        &request.credential
     }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
         const FIELD_IPS: Spot<'static> = Spot::new(

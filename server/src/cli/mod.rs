@@ -4,11 +4,14 @@
     reason = "this is the program's face; its one error line goes to standard error"
 )]
 
+mod config;
 mod data;
 mod run;
+mod settings;
 mod token;
 
 use std::{
+    env,
     ffi::{OsStr, OsString},
     io::{self, Write as _},
     process::ExitCode,
@@ -34,13 +37,17 @@ Examples:
   server import --db real.db data.jsonl   real data, all or nothing
   server export --db real.db data.jsonl   everything, for a backup or another database
   server token issue --db real.db --account acme
+  server config check --config sallyport.toml
 
 Exit codes: 0 done, 1 failed, 2 wrong usage. A failure is one line on standard error.";
 
 #[derive(Subcommand)]
 enum Command {
     /// Serve until SIGINT or SIGTERM, then finish what has begun.
-    Run(Box<run::Arguments>),
+    Run(Box<settings::Arguments>),
+    /// Look at the configuration of `run`.
+    #[command(subcommand)]
+    Config(config::Command),
     /// Fill a database with sample data and print its tokens, this once.
     Seed(data::SeedArguments),
     /// Add records from a file of JSON lines, all or nothing.
@@ -100,8 +107,7 @@ impl<E: std::error::Error> From<E> for Failure {
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match execute(cli.command) {
+    match config::parse(env::args_os().collect()).and_then(|(cli, sources)| execute(cli.command, &sources)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Failed(line)) => {
             eprintln!("error: {line}");
@@ -114,10 +120,11 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn execute(command: Command) -> Result<(), Failure> {
+fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
     match command {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
+        Command::Config(command) => config::execute(command, sources),
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
         Command::Export(arguments) => runtime.block_on(data::export(&arguments)),

@@ -1,46 +1,26 @@
 //! `server run`.
 
-use std::{ffi::OsString, net::SocketAddr, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use sallyport_server::{
-    Config,
+    Running,
     data::seed,
     store::{OpenMode, Store, sqlite::SqliteStore},
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{Failure, data, location, say};
-
-/// How long calls that are under way may take once a signal has come.
-const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
-
-/// What `run` is told.
-#[derive(clap::Args)]
-pub(super) struct Arguments {
-    /// File or postgres:// URL of the database; without one, sample data that is gone when the server ends.
-    #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
-    db: Option<OsString>,
-    /// Address to listen on. Port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
-    /// What is logged on standard error, for instance `info` or `sallyport_server=debug`.
-    #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info")]
-    log: EnvFilter,
-}
+use super::{
+    Failure, data, say,
+    settings::{Arguments, LogFormat, Settings, TlsFiles},
+};
 
 /// Serves until a signal comes.
-pub(super) async fn run(Arguments { db, listen, log }: Arguments) -> Result<(), Failure> {
-    if !listen.ip().is_loopback() {
-        return Err(Failure::Usage(format!(
-            "{listen} is not a loopback address; tokens must not travel over plain http, so listen on 127.0.0.1 or \
-             [::1] and put a proxy that speaks https in front"
-        )));
-    }
-    tracing_subscriber::fmt().with_env_filter(log).with_writer(std::io::stderr).init();
-
-    let store: Arc<dyn Store> = match db {
-        Some(db) => location(&db)?.open(OpenMode::Existing).await?,
+pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let mut settings = Settings::try_from(arguments)?;
+    log_to_stderr(std::mem::take(&mut settings.log), settings.log_format);
+    let store: Arc<dyn Store> = match settings.database.take() {
+        Some(location) => location.open(OpenMode::Existing).await?,
         None => {
             let store = SqliteStore::temporary()?;
             let sample = seed::seed(&store).await?;
@@ -49,36 +29,87 @@ pub(super) async fn run(Arguments { db, listen, log }: Arguments) -> Result<(), 
         }
     };
     // Before anybody can know the address, so that no signal finds the server unprepared.
-    let mut stop = Stop::new()?;
-    let running = sallyport_server::start(Config { listen, ..Config::loopback(store) })?;
+    let mut signals = Signals::new()?;
+    let running = sallyport_server::start(settings.config(store))?;
+    if let Some(admin) = running.admin_address() {
+        say(&format!("operator's pages on http://{admin}"))?;
+    }
     say(&format!("listening on {}", running.base_url()))?;
 
-    stop.wanted().await;
+    signals.stop(&running, settings.tls.as_ref()).await;
     tokio::select! {
-        closed = running.close(DRAIN_DEADLINE) => if closed {
-            Ok(())
-        } else {
-            Err(Failure::Failed(format!("some calls did not end within {DRAIN_DEADLINE:?} and were cut off")))
-        },
-        () = stop.wanted() => Err(Failure::Failed("stopped at once by a second signal".to_owned())),
+        done = drain(running, &settings) => done,
+        () = signals.stopped() => Err(Failure::Failed("stopped at once by a second signal".to_owned())),
     }
 }
 
-/// SIGINT and SIGTERM.
-struct Stop {
+async fn drain(running: Running, settings: &Settings) -> Result<(), Failure> {
+    running.drain();
+    tokio::time::sleep(settings.drain_delay).await;
+    let deadline = settings.drain_timeout;
+    if running.close(deadline).await {
+        Ok(())
+    } else {
+        Err(Failure::Failed(format!("some calls did not end within {deadline:?} and were cut off")))
+    }
+}
+
+fn log_to_stderr(filter: EnvFilter, format: LogFormat) {
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match format {
+        LogFormat::Human => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).init(),
+    }
+}
+
+/// SIGINT and SIGTERM end the server, SIGHUP shows it a new certificate.
+struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
-impl Stop {
+impl Signals {
     fn new() -> Result<Self, Failure> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
     }
 
-    async fn wanted(&mut self) {
+    /// Waits for the end, and renews the certificate as often as it is asked to.
+    async fn stop(&mut self, running: &Running, tls: Option<&TlsFiles>) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hang_up.recv() => renew(running, tls).await,
+            }
+        }
+    }
+
+    async fn stopped(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// A certificate that cannot be used changes nothing: the old one is better than none.
+async fn renew(running: &Running, tls: Option<&TlsFiles>) {
+    let Some(files) = tls else {
+        tracing::warn!("SIGHUP renews the certificate, but the server speaks plain http");
+        return;
+    };
+    match files.reload() {
+        Ok(identity) => {
+            running.renew(&identity).await;
+            tracing::info!("the certificate was read again; new connections get it");
+        }
+        Err(Failure::Failed(line) | Failure::Usage(line)) => {
+            tracing::error!("the certificate stays as it is: {line}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    access::{Guarded, Purpose},
+    access::{AccountId, Guarded, Purpose},
     extraction::{ExtractCommand, Extraction, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction},
     instance::Group,
     refusal::Refusal,
@@ -51,6 +51,7 @@ impl Service {
             now,
         };
         let (account, facts) = known(self.store.extraction(query).await)?.admit(Purpose::Extraction, now)?;
+        logged(account);
         let caller_ip = caller_ip.ok_or(Refusal::CallerNotIpv4)?;
         facts.admit(parameters.protocol)?;
 
@@ -74,7 +75,9 @@ impl Service {
     /// The token's faults and the storage's.
     pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Refusal> {
         let groups = known(self.store.groups(token.digest()).await)?;
-        groups.admit(Purpose::Static, Timestamp::now()).map(|(_, groups)| groups)
+        let (account, groups) = groups.admit(Purpose::Static, Timestamp::now())?;
+        logged(account);
+        Ok(groups)
     }
 
     /// The account's instances at some addresses that pass the filters, one page of them.
@@ -83,12 +86,19 @@ impl Service {
     /// The token's faults and the storage's.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Refusal> {
         let page = known(self.store.search(token.digest(), command.into()).await)?;
-        page.admit(Purpose::Static, Timestamp::now()).map(|(_, page)| page)
+        let (account, page) = page.admit(Purpose::Static, Timestamp::now())?;
+        logged(account);
+        Ok(page)
     }
 }
 
 fn known<T>(answer: Result<Option<Guarded<T>>, StoreError>) -> Result<Guarded<T>, Refusal> {
     answer.map_err(refusal)?.ok_or(Refusal::TokenUnknown)
+}
+
+/// Lets the line that the call leaves in the log name the account.
+fn logged(account: AccountId) {
+    tracing::Span::current().record("account", account.0);
 }
 
 /// What a caller is told of a fault in the storage. The operator reads the rest in the log.

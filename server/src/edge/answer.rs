@@ -19,9 +19,12 @@ use super::{
     fault::{Fault, Spot},
     refused::Refused,
 };
+use crate::domain::token::Token;
 
 /// An operation of the document. Every implementation is generated.
 pub trait Operation: Send + Sync + 'static {
+    /// Its `operationId`.
+    const ID: &'static str;
     /// The methods that its path has, as `Allow` lists them.
     const ALLOW: &'static str;
     /// Path.
@@ -41,6 +44,9 @@ pub trait Operation: Send + Sync + 'static {
 
     /// Parameters and body, as Dropshot documents them.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
+
+    /// The token that a request carries.
+    fn token(request: &Self::Request) -> &Token;
 
     /// Reads a request.
     ///
@@ -83,6 +89,7 @@ pub enum Content<T> {
 #[derive(Debug)]
 pub struct Answer<O> {
     response: Response<Body>,
+    reason: Option<Reason>,
     operation: PhantomData<fn() -> O>,
 }
 
@@ -90,9 +97,17 @@ impl<O: Operation> Answer<O> {
     /// The answer for what a handler gave, to the request with this id.
     #[must_use]
     pub fn new(outcome: Result<Success<O>, Refused>, request_id: &str) -> Self {
-        let response =
-            outcome.and_then(success::<O>).unwrap_or_else(|refused| refusal::<O>(&refused, request_id));
-        Self { response, operation: PhantomData }
+        let (response, reason) = match outcome.and_then(success::<O>) {
+            Ok(response) => (response, None),
+            Err(refused) => (refusal::<O>(&refused, request_id), Some(refused.reason)),
+        };
+        Self { response, reason, operation: PhantomData }
+    }
+
+    /// Why the call is refused; `None` for a success.
+    #[must_use]
+    pub const fn reason(&self) -> Option<Reason> {
+        self.reason
     }
 }
 

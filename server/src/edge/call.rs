@@ -1,18 +1,17 @@
 //! One call: from its request to its answer.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    panic::AssertUnwindSafe,
-    time::Duration,
-};
+use std::{net::Ipv4Addr, panic::AssertUnwindSafe, sync::Arc};
 
-use dropshot::RequestContext;
+use dropshot::{HttpResponse as _, RequestContext};
 use futures::FutureExt;
 use http::HeaderMap;
+use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
     answer::{Answer, Operation, Success},
+    caller,
     catalogue::Reason,
+    gate::Gate,
     json::Json,
     received::Received,
     refused::Refused,
@@ -24,8 +23,8 @@ use crate::domain::service::Service;
 pub struct Context {
     /// The service.
     pub service: Service,
-    /// Longest time for which a body may arrive.
-    pub body_timeout: Duration,
+    /// What every call passes before it gets there.
+    pub gate: Arc<Gate>,
 }
 
 /// The parts of a request that an operation reads.
@@ -50,49 +49,67 @@ pub struct Call {
     pub request_id: String,
 }
 
-/// Reads the request, lets `handle` answer it, and puts the outcome into its envelope. A panic becomes an internal
-/// error, since a dropped connection would tell the caller nothing.
+/// Reads the request, lets `handle` answer it, and puts the outcome into its envelope. Each answer is counted and
+/// leaves one line in the log. A panic becomes an internal error, since a dropped connection would tell the caller
+/// nothing.
 pub async fn serve<O, F, H>(rqctx: RequestContext<Context>, received: Received<O>, handle: H) -> Answer<O>
 where
     O: Operation,
     H: FnOnce(Call, O::Request) -> F + Send,
     F: Future<Output = Result<Success<O>, Refused>> + Send,
 {
-    let outcome = async {
-        let context = rqctx.context();
-        let request = received.read(&rqctx, context.body_timeout).await?;
-        let call = Call {
-            service: context.service.clone(),
-            caller_ip: ipv4(rqctx.request.remote_addr()),
-            request_id: rqctx.request_id.clone(),
-        };
-        handle(call, request).await
-    };
-    let outcome = AssertUnwindSafe(outcome).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!(request_id = rqctx.request_id, "a handler panicked");
-        Err(Reason::Internal.into())
+    let request_id = rqctx.request_id.as_str();
+    let mut under_way = rqctx.context().gate.metrics.begin(O::ID);
+    let span = tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
+    async {
+        let outcome = AssertUnwindSafe(outcome(&rqctx, received, handle)).catch_unwind().await;
+        let outcome = outcome.unwrap_or_else(|_| {
+            tracing::error!("a handler panicked");
+            Err(Reason::Internal.into())
+        });
+        let answer = Answer::new(outcome, request_id);
+        let (status, reason) = (answer.status_code().as_u16(), answer.reason());
+        under_way.answered(status, reason);
+        let micros = under_way.begun().elapsed().as_micros();
+        match reason {
+            None => tracing::info!(status, micros, "answered"),
+            Some(reason) => {
+                tracing::info!(status, code = reason.code(), micros, "refused: {}", reason.when())
+            }
+        }
+        answer
+    }
+    .instrument(span)
+    .await
+}
+
+async fn outcome<O, F, H>(
+    rqctx: &RequestContext<Context>,
+    received: Received<O>,
+    handle: H,
+) -> Result<Success<O>, Refused>
+where
+    O: Operation,
+    H: FnOnce(Call, O::Request) -> F + Send,
+    F: Future<Output = Result<Success<O>, Refused>> + Send,
+{
+    let Context { service, gate } = rqctx.context();
+    let caller = gate.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
+    let admitted = caller.and_then(|ip| {
+        Span::current().record("caller", tracing::field::display(ip));
+        gate.limits.address(O::ID, ip).map(|()| ip)
     });
-    Answer::new(outcome, &rqctx.request_id)
-}
-
-/// The caller's IPv4 address; a socket that serves both families shows it as IPv4-mapped IPv6.
-fn ipv4(address: SocketAddr) -> Option<Ipv4Addr> {
-    match address.ip() {
-        IpAddr::V4(ip) => Some(ip),
-        IpAddr::V6(ip) => ip.to_ipv4_mapped(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mapped_callers_are_ipv4_callers() {
-        let ip = |text: &str| ipv4(text.parse().unwrap());
-        assert_eq!(ip("198.51.100.4:1"), Some(Ipv4Addr::new(198, 51, 100, 4)));
-        assert_eq!(ip("[::ffff:198.51.100.4]:1"), Some(Ipv4Addr::new(198, 51, 100, 4)));
-        assert_eq!(ip("[2001:db8::1]:1"), None);
-        assert_eq!(ip("[::1]:1"), None);
-    }
+    let ip = match admitted {
+        Ok(ip) => ip,
+        Err(refused) => {
+            received.discard();
+            return Err(refused);
+        }
+    };
+    let request = received.read(rqctx, gate.body_timeout).await?;
+    gate.limits.token(O::ID, O::token(&request))?;
+    let _work = gate.begin()?;
+    let call =
+        Call { service: service.clone(), caller_ip: caller::ipv4(ip), request_id: rqctx.request_id.clone() };
+    handle(call, request).await
 }

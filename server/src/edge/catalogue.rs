@@ -47,6 +47,7 @@ catalogue! {
     MalformedQuery = BAD_REQUEST, 40007, "The query is not percent-encoded UTF-8.";
     MalformedHeader = BAD_REQUEST, 40008, "A header is not UTF-8.";
     MalformedBody = BAD_REQUEST, 40009, "The body is not one JSON value, or it breaks off.";
+    CallerUnknown = BAD_REQUEST, 40010, "What the proxies in front say does not tell where the call comes from.";
     TokenMissing = UNAUTHORIZED, 40101, "The call has no token.";
     TokenInvalid = UNAUTHORIZED, 40102, "The token is unknown, revoked or expired.";
     ExtractionOnly = FORBIDDEN, 40301, "A link credential is sent to an operation other than extraction.";
@@ -54,15 +55,18 @@ catalogue! {
     NotWhitelisted = FORBIDDEN, 40303, "The caller's address is not in an enabled whitelist of the account.";
     NotVerified = FORBIDDEN, 40304, "The account has not passed real-name verification.";
     NotEntitled = FORBIDDEN, 40305, "The account has no entitlement for the protocol.";
+    NotEncrypted = FORBIDDEN, 40306, "The call came over plain http, and not through a declared proxy.";
     MethodNotAllowed = METHOD_NOT_ALLOWED, 40501, "The path is known, but not with this method.";
     BodyTimeout = REQUEST_TIMEOUT, 40801, "The body did not arrive in time.";
     RequestIdReused = CONFLICT, 40901, "The request id stands for an extraction with other parameters.";
     BodyTooLarge = PAYLOAD_TOO_LARGE, 41301, "The body is larger than the server reads.";
     NotJson = UNSUPPORTED_MEDIA_TYPE, 41501, "The body is not declared as application/json.";
+    Throttled = TOO_MANY_REQUESTS, 42900, "Too many calls. Retry-After says when to ask again.";
     Internal = INTERNAL_SERVER_ERROR, 50001, "A fault of the server.";
     Shortage = SERVICE_UNAVAILABLE, 50301, "No gateway is available. Retry-After says when to ask again.";
     Busy = SERVICE_UNAVAILABLE, 50302, "The storage is busy. Retry-After says when to ask again.";
     Unavailable = SERVICE_UNAVAILABLE, 50303, "The storage is unavailable. Retry-After says when to ask again.";
+    Overloaded = SERVICE_UNAVAILABLE, 50304, "The server has too much to do. Retry-After says when to ask again.";
 }
 
 #[cfg(test)]

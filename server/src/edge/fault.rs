@@ -185,8 +185,9 @@ impl fmt::Display for Came {
     }
 }
 
-/// The known name that a caller may have meant by `name`: it differs in letter case or in two letters at most.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+/// The known name that somebody may have meant by `name`: it differs in letter case or in two letters at most.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.chars().nth(EXCERPT).is_some() {
         return None;
     }

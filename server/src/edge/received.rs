@@ -20,6 +20,11 @@ pub struct Received<O> {
 }
 
 impl<O: Operation> Received<O> {
+    /// Lets go of a request that is refused unread.
+    pub fn discard(self) {
+        body::discard(self.body);
+    }
+
     /// Reads the request.
     ///
     /// # Errors

@@ -29,6 +29,16 @@ pub(crate) fn api() -> Result<ApiDescription<Context>, String> {
     Ok(api)
 }
 
+/// The operations of this server, by their `operationId`.
+///
+/// # Errors
+/// As [`api`].
+pub(crate) fn operations() -> Result<Vec<String>, String> {
+    let router = api()?.into_router();
+    let shown = router.endpoints(None).filter(|(_, _, endpoint)| endpoint.visible);
+    Ok(shown.map(|(_, _, endpoint)| endpoint.operation_id.clone()).collect())
+}
+
 enum Handlers {}
 
 impl Api for Handlers {

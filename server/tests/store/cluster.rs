@@ -12,21 +12,59 @@ use std::{
 pub(crate) struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
+    options: Vec<String>,
     keeper: Child,
 }
 
 /// Runs the server until its own input ends, which the end of this process brings about, then removes the folder.
 const KEEPER: &str = r#"
-"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 >>"$2/log" 2>&1 &
+programs=$1 folder=$2
+shift 2
+"$programs/postgres" -D "$folder/data" -k "$folder" -c fsync=off -c max_connections=200 "$@" >>"$folder/log" 2>&1 &
 cat >/dev/null
-kill -QUIT "$(head -1 "$2/data/postmaster.pid" 2>/dev/null)" 2>/dev/null
+kill -QUIT "$(head -1 "$folder/data/postmaster.pid" 2>/dev/null)" 2>/dev/null
 wait
-if [ -e "$2/last" ]; then rm -rf "$2"; fi
+if [ -e "$folder/last" ]; then rm -rf "$folder"; fi
 "#;
 
 impl Cluster {
     /// A new server, or `None` when PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(|_| vec!["-c".to_owned(), "listen_addresses=".to_owned()])
+    }
+
+    /// A new server that listens on a port of `localhost` too, with TLS, and its certificate. `None` when PostgreSQL or
+    /// the program `openssl` is not installed.
+    pub(crate) fn start_tls(port: u16) -> Option<(Self, PathBuf)> {
+        Command::new("openssl").arg("version").output().ok()?;
+        let cluster = Self::start_with(|folder| {
+            let [certificate, key] =
+                ["cert.pem", "key.pem"].map(|name| format!("{}/{name}", folder.display()));
+            let mut openssl = Command::new("openssl");
+            let made = as_user(&mut openssl)
+                .args(["req", "-new", "-x509", "-days", "2", "-nodes", "-subj", "/CN=localhost"])
+                .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=CA:FALSE"])
+                .args(["-keyout", &key, "-out", &certificate])
+                .current_dir(folder)
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "openssl: {}", String::from_utf8_lossy(&made.stderr));
+            let settings = [
+                "listen_addresses=localhost".to_owned(),
+                format!("port={port}"),
+                "ssl=on".to_owned(),
+                format!("ssl_cert_file={certificate}"),
+                format!("ssl_key_file={key}"),
+            ];
+            settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
+        })?;
+        let certificate = cluster.folder.join("cert.pem");
+        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o711);
+        fs::set_permissions(&cluster.folder, readable).unwrap();
+        Some((cluster, certificate))
+    }
+
+    fn start_with(options: impl FnOnce(&Path) -> Vec<String>) -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::Builder::new().prefix("sallyport-pg-").tempdir().unwrap().keep();
         fs::write(folder.join("last"), "").unwrap();
@@ -49,8 +87,9 @@ impl Cluster {
             .output()
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let keeper = keep(&programs, &folder);
-        Some(Self { folder, programs, keeper })
+        let options = options(&folder);
+        let keeper = keep(&programs, &folder, &options);
+        Some(Self { folder, programs, options, keeper })
     }
 
     /// The URL of a database here.
@@ -71,7 +110,7 @@ impl Cluster {
 
     /// Starts the server again after a crash. It may take a moment until it answers.
     pub(crate) fn start_again(&mut self) {
-        let old = std::mem::replace(&mut self.keeper, keep(&self.programs, &self.folder));
+        let old = std::mem::replace(&mut self.keeper, keep(&self.programs, &self.folder, &self.options));
         // The old keeper would remove the folder of the new one.
         fs::remove_file(self.folder.join("last")).unwrap();
         end(old);
@@ -92,11 +131,12 @@ fn end(mut keeper: Child) {
     keeper.wait().unwrap();
 }
 
-fn keep(programs: &Path, folder: &Path) -> Child {
+fn keep(programs: &Path, folder: &Path, options: &[String]) -> Child {
     let mut command = Command::new("sh");
     as_user(&mut command)
         .args(["-c", KEEPER, "keeper"])
         .args([programs, folder])
+        .args(options)
         .current_dir(folder)
         .stdin(Stdio::piped())
         .spawn()

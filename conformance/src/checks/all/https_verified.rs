@@ -2,7 +2,7 @@ use crate::check::{Check, Cost, Probe, Run, Stop};
 
 pub(super) static CHECK: Check = Check {
     id: "all.https.verified",
-    title: "the service answers over HTTPS",
+    title: "the service answers over HTTPS, with a certificate that is trusted",
     operation: None,
     clauses: &["all.https"],
     needs: &[],
@@ -10,11 +10,13 @@ pub(super) static CHECK: Check = Check {
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the
+/// same host does with plain http is not asked, since a redirect, a refusal and a closed port are all in order, and a token
+/// must not be sent to find out more.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.base().scheme() != "https" {
         return Err(probe.skip("the target is reached over plain http: give an https base URL"));
     }
-    // The wire verifies the certificate, and a connection that can't be made ends the run before any check.
     let (exchange, judgement) = probe.send(&probe.groups()).await?;
     if let Err(failure) = &exchange.result {
         probe.finding("all.https", "an answer over HTTPS", &failure.to_string(), &[&exchange]);

@@ -1,4 +1,5 @@
 mod https_verified;
+mod items;
 mod no_secrets_watched;
 mod own_account_empty;
 mod own_account_foreign_addresses;

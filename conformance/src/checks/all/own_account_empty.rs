@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::items::{items, shared};
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::target::Fact;
 
@@ -17,13 +18,21 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(empty) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
     const SAMPLE: usize = 100;
     let request = probe.search(probe.own_addresses(SAMPLE));
-    probe.ground(&request).await?;
-    let found = probe.control(&request.query(&probe.contract().search.api_key.name, empty.expose())).await?;
-    let items = found.answer.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
+    let search = &probe.contract().search;
+    let own = probe.control(&request).await?;
+    let found = probe.control(&request.query(&search.api_key.name, empty.expose())).await?;
+    let others = shared(&found.answer, &own.answer, &search.instance_fields);
     let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let items = items(&found.answer).len();
+    if others == 0 && items > 0 {
+        return Err(
+            probe.skip("the account that was supplied as empty has instances: supply one without any")
+        );
+    }
     if items > 0 || total > 0 {
-        let actual = format!("{items} instances and a total of {total}");
-        probe.finding("all.own-account", "no instances and a total of 0", &actual, &[&found.exchange]);
+        let actual = format!("{others} instances of the first account and a total of {total}");
+        let exchanges = [&own.exchange, &found.exchange];
+        probe.finding("all.own-account", "no instances and a total of 0", &actual, &exchanges);
     }
     Ok(())
 }

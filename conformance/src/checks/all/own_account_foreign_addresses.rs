@@ -1,7 +1,11 @@
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::target::Fact;
+use crate::wire::Answer;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.foreign-addresses",
@@ -9,7 +13,7 @@ pub(super) static CHECK: Check = Check {
     operation: None,
     clauses: &["all.own-account"],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(1),
+    cost: Cost::requests(3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -23,5 +27,32 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let actual = format!("{items} instances and a total of {total}");
         probe.finding("all.own-account", "no instances and a total of 0", &actual, &[&found.exchange]);
     }
+    let search = &probe.contract().search;
+    let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
+    let both = probe.search(probe.own_addresses(MOST).into_iter().chain(foreign));
+    let filters = [
+        probe.facts().foreign_group.map(|group| both.clone().field(&search.group_id.name, group)),
+        probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),
+    ];
+    for request in filters.into_iter().flatten() {
+        // It may be refused as well, and an order number or a group of another account may be one of this account too.
+        let (exchange, judgement) = probe.send(&request).await?;
+        let Ok(answer) = &exchange.result else { continue };
+        if judgement == Judgement::Accepted && reveals_foreign(probe, answer) {
+            let actual = "instances at the foreign addresses";
+            let expected = "no instance of another account, though its group or order is filtered by";
+            probe.finding("all.own-account", expected, actual, &[&exchange]);
+        }
+    }
     Ok(())
+}
+
+/// Whether an instance has an address that only other accounts hold.
+fn reveals_foreign(probe: &Probe<'_>, answer: &Answer) -> bool {
+    let address = |text: &str| text.parse::<IpAddr>().ok();
+    let foreign: BTreeSet<IpAddr> =
+        probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
+    let items = answer.at("/data/items").and_then(Value::as_array);
+    let shown = items.into_iter().flatten().filter_map(|item| address(item.get("ip")?.as_str()?));
+    shown.into_iter().any(|ip| foreign.contains(&ip))
 }

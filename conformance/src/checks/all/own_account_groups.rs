@@ -1,6 +1,7 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use super::items::items;
+use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -9,17 +10,39 @@ pub(super) static CHECK: Check = Check {
     operation: None,
     clauses: &["all.own-account"],
     needs: &[Fact::ForeignGroup],
-    cost: Cost::requests(1),
+    cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// Whether ids are counted anew in each account is open, so a group of the same id is held against the other account's.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
-    let foreign = probe.facts().foreign_group;
-    let items = listing.answer.at("/data/items").and_then(Value::as_array);
-    if items.into_iter().flatten().any(|item| item.get("groupId").and_then(Value::as_i64) == foreign) {
-        let actual = "the group that was supplied as foreign is listed";
-        probe.finding("all.own-account", "groups of the account alone", actual, &[&listing.exchange]);
+    let Some(listed) = foreign(probe, &listing) else { return Ok(()) };
+    let Some(second) = &probe.facts().second_token else {
+        let reason =
+            "a group with the id of the foreign one is listed; to tell whether it is the same one, supply";
+        return Err(probe.inconclusive(&format!("{reason} {}", Fact::SecondToken)));
+    };
+    let name = &probe.contract().groups.api_key.name;
+    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    match foreign(probe, &other) {
+        None => {
+            Err(probe.inconclusive("the foreign group is not one of the second account: supply one that is"))
+        }
+        Some(theirs) if theirs == listed => {
+            let actual = "the group that was supplied as foreign is listed";
+            let exchanges = [&listing.exchange, &other.exchange];
+            probe.finding("all.own-account", "groups of the account alone", actual, &exchanges);
+            Ok(())
+        }
+        Some(_) => {
+            Err(probe.skip("both accounts have a group with this id: supply one that only the other has"))
+        }
     }
-    Ok(())
+}
+
+/// The group that has the id of the foreign one.
+fn foreign<'a>(probe: &Probe<'_>, listing: &'a Accepted) -> Option<&'a Value> {
+    let foreign = probe.facts().foreign_group?;
+    items(&listing.answer).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
 }

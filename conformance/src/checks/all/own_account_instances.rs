@@ -1,10 +1,6 @@
-use std::collections::BTreeSet;
-
-use serde_json::Value;
-
+use super::items::shared;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::target::Fact;
-use crate::wire::Answer;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.instances",
@@ -27,19 +23,13 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     else {
         return Ok(());
     };
-    let (own, foreign) = (ids(&first.answer), ids(&seen.answer));
-    let shared: Vec<_> = own.intersection(&foreign).collect();
-    if !shared.is_empty() {
-        let actual = format!("both accounts see the instances {shared:?}");
+    let shared = shared(&first.answer, &seen.answer, &search.instance_fields);
+    if shared > 0 {
+        let actual = format!("both accounts see {shared} instances");
         let expected = "instances that belong to one account each";
         probe.finding("all.own-account", expected, &actual, &[&first.exchange, &seen.exchange]);
     }
     Ok(())
-}
-
-fn ids(answer: &Answer) -> BTreeSet<i64> {
-    let items = answer.at("/data/items").and_then(Value::as_array);
-    items.into_iter().flatten().filter_map(|item| item.get("instanceId")?.as_i64()).collect()
 }
 
 /// How many addresses are looked at.

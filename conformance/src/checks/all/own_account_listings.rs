@@ -1,8 +1,6 @@
-use serde_json::Value;
-
+use super::items::items;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::target::Fact;
-use crate::wire::Answer;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.listings",
@@ -23,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for listing in [&own, &again] {
         // Whether ids are counted anew in each account is open, so whole groups are compared.
         let shared =
-            groups(&listing.answer).iter().filter(|group| groups(&other.answer).contains(group)).count();
+            items(&listing.answer).iter().filter(|group| items(&other.answer).contains(group)).count();
         if shared > 0 {
             let actual = format!("{shared} groups are in both listings");
             let exchanges = [&listing.exchange, &other.exchange];
@@ -31,8 +29,4 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-fn groups(answer: &Answer) -> &[Value] {
-    answer.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 
 pub(super) static CHECK: Check = Check {
     id: "all.prefix.served",
@@ -10,15 +10,27 @@ pub(super) static CHECK: Check = Check {
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// The contract does not promise that an environment is open. One that serves an operation under its path is, and takes
+/// the token, so that the others must be there as well.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    for request in [probe.extract(), probe.groups(), probe.any_search()] {
+    let mut missing = Vec::new();
+    let mut served = false;
+    for request in [probe.groups(), probe.any_search(), probe.extract()] {
         let (exchange, judgement) = probe.send(&request).await?;
-        let Ok(answer) = &exchange.result else { continue };
+        served |= judgement == Judgement::Accepted;
         // Statuses of refusals are open, so a body that speaks the contract's language counts as being served.
-        if answer.status == 404 && answer.at("/code").is_none() {
-            let expected = format!("{} {} is served", request.method_name(), request.path());
-            probe.finding("all.prefix", &expected, judgement.description(), &[&exchange]);
+        if exchange.result.as_ref().is_ok_and(|answer| answer.status == 404 && answer.at("/code").is_none()) {
+            missing.push((request, exchange, judgement));
         }
+    }
+    if !missing.is_empty() && !served {
+        return Err(
+            probe.inconclusive("no operation is served: is the environment open, and the base URL right?")
+        );
+    }
+    for (request, exchange, judgement) in missing {
+        let expected = format!("{} {} is served, as others are", request.method_name(), request.path());
+        probe.finding("all.prefix", &expected, judgement.description(), &[&exchange]);
     }
     Ok(())
 }

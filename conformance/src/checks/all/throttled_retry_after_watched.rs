@@ -1,4 +1,4 @@
-use crate::check::{Check, Complaint, Cost, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Run, Severity, Sighting};
 use crate::wire::RetryAfter;
 
 pub(super) static CHECK: Check = Check {
@@ -23,6 +23,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     Some(vec![Complaint {
         clause: "all.throttled-retry-after".to_owned(),
         key: sighting.operation.to_string(),
+        severity: Severity::Fail,
         expected: format!("{}: Retry-After with seconds or an HTTP date", sighting.operation),
         actual,
     }])

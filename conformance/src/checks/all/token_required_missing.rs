@@ -15,13 +15,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let contract = probe.contract();
     let extract = &contract.extract;
     let requests = [
-        (probe.extract(), &extract.api_key),
-        (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key),
         (probe.groups(), &contract.groups.api_key),
         (probe.any_search(), &contract.search.api_key),
+        (probe.extract(), &extract.api_key),
+        (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key),
     ];
+    let mut aside = None;
     for (good, api_key) in &requests {
-        token::required(probe, "all.token-required", good, &api_key.name).await?;
+        let result = token::required(probe, "all.token-required", good, &api_key.name).await;
+        token::set_aside(result, &mut aside)?;
     }
-    Ok(())
+    aside.map_or(Ok(()), Err)
 }

@@ -1,4 +1,5 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::checks::token;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -15,13 +16,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
     let contract = probe.contract();
     let requests = [
-        (probe.extract(), &contract.extract.api_key),
         (probe.groups(), &contract.groups.api_key),
         (probe.any_search(), &contract.search.api_key),
+        (probe.extract(), &contract.extract.api_key),
     ];
+    let mut aside = None;
     for (good, api_key) in &requests {
         let bad = good.clone().query(&api_key.name, revoked.expose());
-        probe.refuses("all.token-required", "the token was revoked", good, &bad).await?;
+        let result = probe.refuses("all.token-required", "the token was revoked", good, &bad).await;
+        token::set_aside(result, &mut aside)?;
     }
-    Ok(())
+    aside.map_or(Ok(()), Err)
 }

@@ -1,3 +1,5 @@
+use super::shape;
+use super::transport::Transport;
 use super::count;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -8,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.count"],
     needs: &[],
-    cost: Cost::extraction(3, 6),
+    cost: Cost::extraction(19, 34),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -18,6 +20,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for asked in least..=(least + 2).min(*extract.num_range.end()) {
         let accepted = probe.control(&probe.extract().query(&extract.num.name, asked)).await?;
         count::judge(probe, &accepted.exchange, &accepted.answer, asked);
+    }
+    let asked = (least + 1).min(*extract.num_range.end());
+    for shape in shape::usable(probe).await? {
+        for transport in Transport::ALL {
+            let request = shape.anew(probe).without_query(&extract.api_key.name);
+            let request = transport.carry(probe, request, probe.token().expose()).query(&extract.num.name, asked);
+            let accepted = probe.control(&request).await?;
+            count::judge(probe, &accepted.exchange, &accepted.answer, asked);
+        }
     }
     Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
@@ -8,16 +9,22 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.country-alias"],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(2, 2),
+    cost: Cost::extraction(20, 20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let good = probe.extract();
-    probe.ground(&good).await?;
-    let region = probe.facts().plentiful_region.as_deref().unwrap_or_default();
-    let alias = good.without_query(&extract.regions.name).query(&extract.country.name, region);
-    probe.accepts("extract.country-alias", "country in place of regions", &alias).await?;
+    let default = extract.regions.schema.default.as_ref().and_then(|default| default.as_str());
+    let region = probe.facts().plentiful_region.as_deref();
+    for shape in shape::usable(probe).await? {
+        for value in [region, default].into_iter().flatten() {
+            let regions = shape.anew(probe).query(&extract.regions.name, value);
+            probe.ground(&regions).await?;
+            let alias = shape.anew(probe).without_query(&extract.regions.name).query(&extract.country.name, value);
+            let why = format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, shape.name);
+            probe.accepts("extract.country-alias", &why, &alias).await?;
+        }
+    }
     Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
@@ -8,26 +9,33 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.country-equal"],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(4, 2),
+    cost: Cost::extraction(36, 12),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let (regions, country) = (&extract.regions, &extract.country);
-    let default = regions.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default();
+    let (regions, country) = (&extract.regions.name, &extract.country.name);
+    let default = extract.regions.schema.default.as_ref().and_then(|default| default.as_str());
     let region = probe.facts().plentiful_region.as_deref().unwrap_or_default();
-    if region == default {
+    // Others of the same length, as codes are, and one of another.
+    let others = [probe.facts().scarce_region.as_deref(), probe.facts().empty_region.as_deref(), default];
+    let others: Vec<_> = others.into_iter().flatten().filter(|other| *other != region).collect();
+    if others.is_empty() {
         return Err(probe.skip("the plentiful region is the default one: supply a country"));
     }
-    let good = probe.extract().query(&regions.name, region);
-    probe.ground(&good).await?;
-    let equal = good.clone().query(&country.name, region);
-    probe.accepts("extract.country-equal", "both are sent and equal", &equal).await?;
-    let differing = good.clone().query(&country.name, default);
-    probe.refuses("extract.country-equal", "both are sent and differ", &good, &differing).await?;
-    let swapped = good.clone().query(&regions.name, default).query(&country.name, region);
-    probe
-        .refuses("extract.country-equal", "both are sent and differ, the other way round", &good, &swapped)
-        .await
+    for shape in shape::usable(probe).await? {
+        let good = shape.good(probe).query(regions, region);
+        probe.ground(&good).await?;
+        let both = |first: &str, second: &str| shape.anew(probe).query(regions, first).query(country, second);
+        let equal = format!("both are sent and equal, {}", shape.name);
+        probe.accepts("extract.country-equal", &equal, &both(region, region)).await?;
+        for other in &others {
+            for (first, second) in [(region, *other), (*other, region)] {
+                let why = format!("{regions}={first} and {country}={second} differ, {}", shape.name);
+                probe.refuses("extract.country-equal", &why, &good, &both(first, second)).await?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
 use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
@@ -13,35 +13,81 @@ pub(super) static CHECK: Check = Check {
     run: Run::Watch(watch),
 };
 
-/// What makes a field internal is open, so only names that say it themselves count.
-const TELLING: [&str; 10] = [
-    "internal",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "credential",
-    "upstream",
-    "supplier",
-    "vendor",
-    "cost",
-];
+/// Words at the end of a name whose text is a secret.
+const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "credential"];
+
+/// Words in a name that customers are hardly meant to see.
+const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 
 fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     if *sighting.judgement != Judgement::Accepted {
         return None;
     }
     let entries = sighting.answer.at("/data")?.as_array()?;
-    let names = entries.iter().filter_map(Value::as_object).flat_map(|entry| entry.keys());
-    let internal = names.filter(|name| {
-        let lower = name.to_ascii_lowercase();
-        name.starts_with('_') || TELLING.iter().any(|word| lower.contains(word))
-    });
-    let complaint = |name: &String| Complaint {
+    let fields = entries.iter().filter_map(Value::as_object).flatten();
+    let complaint = |(name, severity): (&String, Severity)| Complaint {
         clause: "extract.endpoint".to_owned(),
         key: name.clone(),
+        severity,
         expected: "an entry without internal fields".to_owned(),
         actual: format!("an entry with the field {name}"),
     };
-    Some(internal.map(complaint).collect())
+    let telling = fields.filter_map(|(name, value)| Some((name, severity(name, value)?)));
+    Some(telling.map(complaint).collect())
+}
+
+/// What makes a field internal is open: it fails only when its own name says so, or when it gives a secret.
+fn severity(name: &str, value: &Value) -> Option<Severity> {
+    let words = words(name);
+    let has = |word: &str| words.iter().any(|known| known == word);
+    let last = words.last().map_or("", |word| word.trim_end_matches('s'));
+    let secret = SECRET.contains(&last) && value.as_str().is_some_and(|text| text.chars().any(|c| c != '*'));
+    if has("internal") || secret {
+        return Some(Severity::Fail);
+    }
+    (name.starts_with('_') || DOUBTFUL.into_iter().any(has)).then_some(Severity::Warn)
+}
+
+/// The words of a name in snake, kebab or camel case, in small letters.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && small) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        small = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_fails_by_what_it_says_and_not_by_letters_in_it() {
+        for (name, value, expected) in [
+            ("internalId", json!(7), Some(Severity::Fail)),
+            ("proxy_password", json!("x"), Some(Severity::Fail)),
+            ("accessToken", json!("x"), Some(Severity::Fail)),
+            ("proxyPassword", json!("***"), None),
+            ("passwordRequired", json!(false), None),
+            ("tokenExpiresAt", json!("2026-01-01T00:00:00Z"), None),
+            ("passwd", Value::Null, None),
+            ("accosted", json!(1), None),
+            ("internationalCode", json!(1), None),
+            ("unitCost", json!(1), Some(Severity::Warn)),
+            ("_links", json!({}), Some(Severity::Warn)),
+            ("country", json!("USA"), None),
+        ] {
+            assert_eq!(severity(name, &value), expected, "{name}");
+        }
+    }
 }

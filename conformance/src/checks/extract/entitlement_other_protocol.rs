@@ -1,5 +1,5 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -33,9 +33,9 @@ async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), St
     let extract = &probe.contract().extract;
     let mut accepted = Vec::new();
     for protocol in &extract.protocols {
-        let (exchange, judgement) =
-            probe.send(&request.clone().query(&extract.protocol.name, protocol)).await?;
-        if judgement == Judgement::Accepted {
+        let (exchange, passes) =
+            probe.decides(&request.clone().query(&extract.protocol.name, protocol)).await?;
+        if passes {
             accepted.push(exchange);
         }
     }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Form, Judgement, Run, Severity, Sighting};
 use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
@@ -14,7 +14,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling often comes from a machine in front of the
-/// service, so it is left out.
+/// service, so it is left out. Who asked for text may get a refusal as text, which the contract neither shows nor forbids.
 fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let answer = sighting.answer;
     if !matches!(sighting.judgement, Judgement::Rejected(_)) {
@@ -22,6 +22,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     }
     let success = sighting.contract.extract.operation.success.code;
     let code = answer.at("/code");
+    let severity = if sighting.form == Form::Json { Severity::Fail } else { Severity::Warn };
     let mut faults = Vec::new();
     if !code.is_some_and(|code| code.is_number() || code.is_string()) {
         faults.push(("code", "a code".to_owned()));
@@ -34,7 +35,8 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     }
     let complaint = |(key, expected): (&str, String)| Complaint {
         clause: "extract.error-envelope".to_owned(),
-        key: key.to_owned(),
+        key: format!("{key} {severity:?}"),
+        severity,
         expected: format!("{expected} in the JSON body of a refusal"),
         actual: sighting.judgement.description().to_owned(),
     };

@@ -1,6 +1,6 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
 
@@ -10,16 +10,29 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.link-credential"],
     needs: &[Fact::LinkCredential],
-    cost: Cost::extraction(12, 12),
+    cost: Cost::extraction(15, 15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// The contract does not say in which way the credential is carried, so one that works is enough.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(link) = &probe.facts().link_credential else { return Err(probe.skip("no link credential")) };
+    let plain = |transport: Transport| transport.carry(probe, probe.extract_without_token(), link.expose());
+    let mut way = Transport::Query;
+    for transport in Transport::ALL {
+        if probe.send(&plain(transport)).await?.1 == Judgement::Accepted {
+            way = transport;
+            break;
+        }
+    }
     for shape in shape::usable(probe).await? {
         for time in ["the first time", "once more"] {
-            let request = Transport::Query.carry(probe, shape.request.clone(), link.expose());
-            let why = format!("the legacy credential in the query, {}, {time}", shape.name);
+            let request = way.carry(
+                probe,
+                shape.anew(probe).without_query(&probe.contract().extract.api_key.name),
+                link.expose(),
+            );
+            let why = format!("the legacy credential in {}, {}, {time}", way.name(), shape.name);
             probe.accepts("extract.link-credential", &why, &request).await?;
         }
     }

@@ -2,6 +2,7 @@ mod count;
 mod count_most;
 mod country_alias_alone;
 mod country_alias_empty_region;
+mod country_alias_scarce_region;
 mod country_equal_differing;
 mod endpoint_internal_fields;
 mod entitlement_lacking;
@@ -19,6 +20,7 @@ mod idempotent_query;
 mod link_credential_accepted;
 mod num_range_boundaries;
 mod num_range_maximum;
+mod num_range_minimum;
 mod num_required_absent;
 mod partial_headers;
 mod partial_watched;
@@ -58,6 +60,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &count_most::CHECK,
     &country_alias_alone::CHECK,
     &country_alias_empty_region::CHECK,
+    &country_alias_scarce_region::CHECK,
     &country_equal_differing::CHECK,
     &endpoint_internal_fields::CHECK,
     &entitlement_lacking::CHECK,
@@ -75,6 +78,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &link_credential_accepted::CHECK,
     &num_range_boundaries::CHECK,
     &num_range_maximum::CHECK,
+    &num_range_minimum::CHECK,
     &num_required_absent::CHECK,
     &partial_headers::CHECK,
     &partial_watched::CHECK,

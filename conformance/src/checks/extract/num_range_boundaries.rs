@@ -1,6 +1,6 @@
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.boundaries",
@@ -8,11 +8,22 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.num-range"],
     needs: &[],
-    cost: Cost::extraction(8, 1),
+    cost: Cost::extraction(36, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 /// The smallest value is the control, and the largest one takes many gateways, so it has a check of its own.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    boundary::parameter(probe, &probe.contract().extract.num, &probe.extract(), |case| !case.allowed).await
+    let num = &probe.contract().extract.num;
+    for shape in shape::usable(probe).await? {
+        let good = shape.good(probe);
+        let outside = boundaries(&num.schema).into_iter().filter(|case| !case.allowed);
+        let outside = outside.map(|case| (case.text(), case.reason));
+        for (value, reason) in outside.chain([("-1".to_owned(), "a negative number")]) {
+            let bad = shape.anew(probe).query(&num.name, &value);
+            let why = format!("{}={value}, {reason}, {}", num.name, shape.name);
+            probe.refuses("extract.num-range", &why, &good, &bad).await?;
+        }
+    }
+    Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -7,15 +8,20 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.num-required"],
     needs: &[],
-    cost: Cost::extraction(3, 1),
+    cost: Cost::extraction(12, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let num = &probe.contract().extract.num;
-    let good = probe.extract();
-    let absent = good.clone().without_query(&num.name);
-    probe.refuses("extract.num-required", "num is absent", &good, &absent).await?;
-    let empty = good.clone().query(&num.name, "");
-    probe.refuses("extract.num-required", "num is empty", &good, &empty).await
+    for shape in shape::usable(probe).await? {
+        let good = shape.good(probe);
+        let absent = shape.anew(probe).without_query(&num.name);
+        let why = format!("num is absent, {}", shape.name);
+        probe.refuses("extract.num-required", &why, &good, &absent).await?;
+        let empty = shape.anew(probe).query(&num.name, "");
+        let why = format!("num is empty, {}", shape.name);
+        probe.refuses("extract.num-required", &why, &good, &empty).await?;
+    }
+    Ok(())
 }

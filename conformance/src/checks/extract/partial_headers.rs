@@ -1,4 +1,4 @@
-use super::count::entries;
+use super::count;
 use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -26,14 +26,13 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             .without_query(&extract.request_id.name)
             .query(&extract.regions.name, region)
             .query(&extract.num.name, most);
-        let (exchange, judgement) = probe.send_once(&request).await?;
+        let (exchange, judgement) = probe.first_answer(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
         if judgement != Judgement::Accepted {
             probe.observe("open.extract.short-region", &format!("a shortage, {}", shape.name));
             continue;
         }
-        let came = entries(answer).map_or_else(|| answer.text().lines().count(), |entries| entries.len());
-        let came = i64::try_from(came).unwrap_or(i64::MAX);
+        let came = i64::try_from(count::came(probe, answer)).unwrap_or(i64::MAX);
         if came >= most {
             continue;
         }
@@ -61,7 +60,7 @@ fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, ca
     let name = &extract.partial_flag;
     match answer.header(name) {
         None => probe.finding("extract.partial", &format!("{name}, {form}"), "no such header", &[exchange]),
-        Some(flag) if ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str()) => {
+        Some(flag) if count::denies(&flag) => {
             probe.finding(
                 "extract.partial",
                 &format!("a flag, {form}"),

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Check, Cost, Decision, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
@@ -19,6 +19,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for protocol in &extract.protocols {
         let request = good.clone().query(&extract.protocol.name, protocol);
         let (exchange, judgement) = probe.send(&request).await?;
+        // Being short of gateways or slow is no refusal.
+        if judgement.verdict() == Decision::Untold || matches!(judgement, Judgement::Endless(_)) {
+            return Err(probe.inconclusive(&format!("{protocol}: {}", judgement.description())));
+        }
         if judgement != Judgement::Accepted {
             refused.push((protocol, exchange, judgement));
         }

@@ -1,5 +1,7 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use super::{count, shape};
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::wire::{Exchange, Request};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.regions-default.global",
@@ -7,19 +9,48 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.regions-default"],
     needs: &[],
-    cost: Cost::extraction(3, 3),
+    cost: Cost::extraction(20, 160),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let default =
-        extract.regions.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default();
-    probe.ground(&probe.extract()).await?;
-    let absent = probe.extract().without_query(&extract.regions.name);
-    let sent = absent.clone().query(&extract.regions.name, default);
-    // The region of the control is plentiful, so that a shortage everywhere else would be another matter.
-    probe.accepts("extract.regions-default", &format!("regions={default}"), &sent).await?;
-    probe.accepts("extract.regions-default", "regions is absent", &absent).await?;
+    let regions = &extract.regions;
+    let default = regions.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default();
+    for shape in shape::usable(probe).await? {
+        let several = || shape.anew(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
+        let (sent, named) = twice(probe, || several().query(&regions.name, default)).await?;
+        let (absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
+        let exchanges = [&sent, &absent];
+        match (named, unnamed) {
+            (Some(named), Some(unnamed)) if unnamed < named => {
+                let expected = format!("{named} entries, as with {}={default}, {}", regions.name, shape.name);
+                probe.finding("extract.regions-default", &expected, &format!("{unnamed} entries"), &exchanges);
+            }
+            (Some(_), None) => {
+                let expected = format!("accepted without {}, {}", regions.name, shape.name);
+                probe.finding("extract.regions-default", &expected, "not a success", &exchanges);
+            }
+            (None, _) => {
+                let expected = format!("accepted: {}={default}, {}", regions.name, shape.name);
+                probe.finding("extract.regions-default", &expected, "not a success", &exchanges);
+            }
+            _ => {}
+        }
+    }
     Ok(())
+}
+
+/// Enough that a region with a few gateways does not have them.
+const SEVERAL: i64 = 20;
+
+/// Sends a request up to two times, since a shortage may pass; gives how many entries came with a success.
+async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
+    let (mut exchange, mut judgement) = probe.send_once(&request()).await?;
+    if judgement != Judgement::Accepted {
+        (exchange, judgement) = probe.send(&request()).await?;
+    }
+    let accepted = exchange.result.as_ref().ok().filter(|_| judgement == Judgement::Accepted);
+    let came = accepted.map(|answer| count::came(probe, answer));
+    Ok((exchange, came))
 }

@@ -1,4 +1,4 @@
-use super::shape;
+use super::count;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -8,15 +8,33 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.request-id-source"],
     needs: &[],
-    cost: Cost::extraction(8, 8),
+    cost: Cost::extraction(5, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    for shape in shape::usable(probe).await? {
-        let why = format!("no request id, {}", shape.name);
-        let request = shape.good(probe).without_query(&probe.contract().extract.request_id.name);
-        probe.accepts("extract.request-id-source", &why, &request).await?;
+    let extract = &probe.contract().extract;
+    let id = &extract.request_id.name;
+    let least = *extract.num_range.start();
+    // With an id of its own the call is accepted, whether or not one is needed.
+    probe.ground(&probe.extract().query(id, probe.fresh_request_id())).await?;
+    let plain = probe.extract();
+    let text = plain.clone().query(&extract.return_type.name, &extract.text);
+    // Calls that share an id that the server made would stand for one extraction.
+    for num in [least, (least + 1).min(*extract.num_range.end())] {
+        for (form, request) in [("in JSON", &plain), ("in text", &text)] {
+            let request = request.clone().query(&extract.num.name, num);
+            let why = format!("no request id, {}={num}, {form}", extract.num.name);
+            let Some(accepted) = probe.accepts("extract.request-id-source", &why, &request).await? else {
+                continue;
+            };
+            let came = i64::try_from(count::came(probe, &accepted.answer)).unwrap_or(i64::MAX);
+            if came > num {
+                let expected = format!("at most {num} entries, {form}");
+                let actual = format!("{came} entries, as an earlier call without an id asked for");
+                probe.finding("extract.request-id-source", &expected, &actual, &[&accepted.exchange]);
+            }
+        }
     }
     Ok(())
 }

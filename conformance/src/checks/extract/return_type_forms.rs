@@ -1,5 +1,7 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use super::count::is_envelope;
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
+use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.forms",
@@ -7,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.return-type"],
     needs: &[],
-    cost: Cost::extraction(3, 3),
+    cost: Cost::extraction(8, 107),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -16,15 +18,48 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &extract.return_type.name;
     let absent = probe.extract();
     let json = absent.clone().query(name, &extract.json);
-    let text = absent.clone().query(name, &extract.text);
-    // Success in JSON needs the business code, so that being accepted is having the form.
-    probe.control(&absent).await?;
-    probe.accepts("extract.return-type", "JSON is asked for by name", &json).await?;
-    let Some(answer) = probe.accepts("extract.return-type", "text is asked for", &text).await? else {
-        return Ok(());
-    };
-    if answer.answer.json().is_some_and(|body| body.is_object()) {
-        probe.finding("extract.return-type", "plain text", "a JSON object", &[&answer.exchange]);
+    // Success in JSON needs the business code, so that being accepted is having the form. Either of the two is the ground
+    // for the other.
+    if probe.ground(&json).await.is_err() {
+        probe.ground(&absent).await?;
+        probe.accepts("extract.return-type", "JSON is asked for by name", &json).await?;
+    }
+    probe.accepts("extract.return-type", "no form is asked for, so JSON comes", &absent).await?;
+    let text = || probe.extract().query(name, &extract.text);
+    let mut asked = vec![
+        ("text is asked for".to_owned(), text()),
+        (
+            "text is asked for, with a request id".to_owned(),
+            text().query(&extract.request_id.name, probe.fresh_request_id()),
+        ),
+    ];
+    for protocol in &extract.protocols {
+        let request = absent.clone().query(&extract.protocol.name, protocol);
+        // The account may lack the entitlement.
+        if probe.ground(&request).await.is_ok() {
+            asked.push((format!("text is asked for, with {protocol}"), request.query(name, &extract.text)));
+        }
+    }
+    for (why, request) in &asked {
+        if let Some(accepted) = probe.accepts("extract.return-type", why, request).await? {
+            judge(probe, &accepted.exchange, &accepted.answer, why);
+        }
+    }
+    // A partial result has the form that was asked for; a shortage is no result.
+    if let Some(region) = &probe.facts().scarce_region {
+        let few =
+            text().query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
+        let (exchange, judgement) = probe.first_answer(&few).await?;
+        if let (Judgement::Accepted, Ok(answer)) = (&judgement, &exchange.result) {
+            judge(probe, &exchange, answer, "text is asked for, of a scarce region");
+        }
     }
     Ok(())
+}
+
+fn judge(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str) {
+    if is_envelope(answer) {
+        let expected = format!("plain text: {why}");
+        probe.finding("extract.return-type", &expected, "the JSON envelope", &[exchange]);
+    }
 }

@@ -1,6 +1,7 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::checks::boundary;
-use crate::contract::OperationId;
+use serde_json::json;
+
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::contract::{OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.unlisted",
@@ -8,11 +9,32 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.return-type"],
     needs: &[],
-    cost: Cost::extraction(3, 1),
+    cost: Cost::extraction(6, 1),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
+/// Names that callers take for forms.
+const NEAR: [&str; 3] = ["text", "xml", "plain"];
+
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    boundary::parameter(probe, &probe.contract().extract.return_type, &probe.extract(), |case| !case.allowed)
-        .await
+    let extract = &probe.contract().extract;
+    let parameter = &extract.return_type;
+    let good = probe.extract();
+    let unlisted = boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
+    let near = NEAR.iter().map(ToString::to_string);
+    probe.ground(&good).await?;
+    for value in unlisted.chain(near).filter(|value| !parameter.schema.values.contains(&json!(value))) {
+        let bad = good.clone().query(&parameter.name, &value);
+        let (exchange, judgement) = probe.send(&bad).await?;
+        let Ok(answer) = &exchange.result else { continue };
+        // A refusal of an extraction is JSON, so anything else under the status of a success is text that was served.
+        let served = answer.status == extract.operation.success.status && answer.json().is_none();
+        let broken = matches!(judgement, Judgement::Broken(_));
+        if served || broken || judgement == Judgement::Accepted {
+            let expected = format!("rejected: {}={value} is not a listed value", parameter.name);
+            let actual = if broken { judgement.description() } else { "a success" };
+            probe.finding("extract.return-type", &expected, actual, &[&exchange]);
+        }
+    }
+    Ok(())
 }

@@ -1,3 +1,4 @@
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -7,18 +8,26 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.sb-required"],
     needs: &[],
-    cost: Cost::extraction(3, 1),
+    cost: Cost::extraction(28, 20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let custom = probe
-        .extract()
-        .query(&extract.return_type.name, &extract.text)
-        .query(&extract.lb.name, &extract.custom_separator);
-    let good = custom.clone().query(&extract.sb.name, "|");
-    probe.refuses("extract.sb-required", "sb is absent", &good, &custom).await?;
-    let empty = custom.query(&extract.sb.name, "");
-    probe.refuses("extract.sb-required", "sb is empty", &good, &empty).await
+    let sb = &extract.sb.name;
+    let most = (*extract.num_range.start() + 2).min(*extract.num_range.end());
+    for shape in shape::usable(probe).await? {
+        for num in [*extract.num_range.start(), most] {
+            let custom = || {
+                let request = shape.anew(probe).query(&extract.return_type.name, &extract.text);
+                request.query(&extract.num.name, num).query(&extract.lb.name, &extract.custom_separator)
+            };
+            let good = custom().query(sb, "|");
+            let why = format!("{sb} is absent, {}={num}, {}", extract.num.name, shape.name);
+            probe.refuses("extract.sb-required", &why, &good, &custom()).await?;
+            let why = format!("{sb} is empty, {}={num}, {}", extract.num.name, shape.name);
+            probe.refuses("extract.sb-required", &why, &good, &custom().query(sb, "")).await?;
+        }
+    }
+    Ok(())
 }

@@ -17,11 +17,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = text::request(probe).query(&extract.lb.name, &extract.custom_separator);
     probe.ground(&probe.extract()).await?;
     // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones.
-    for separator in ["|", " ", "&=+%", "$1.*", "\u{20ac}\u{1f6aa}"] {
+    for separator in ["|", " ", "&=+%", "$1.*", "A\u{20ac}\u{1f6aa}"] {
         let request = good.clone().query(&extract.sb.name, separator);
         let why = format!("{}={separator:?}", extract.sb.name);
         if let Some(accepted) = probe.accepts("extract.separator", &why, &request).await? {
-            text::judge(probe, &accepted, separator)?;
+            text::judge(probe, &accepted, separator).await?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-use super::text;
+use super::{count, text};
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -13,11 +13,9 @@ pub(super) static CHECK: Check = Check {
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
-    let separator = extract.separators.iter().find(|separator| Some(separator.code.as_str()) == default);
+    let separator = count::default_separator(&probe.contract().extract);
     let separator =
         separator.ok_or_else(|| Stop::Error("the default of lb names no separator".to_owned()))?;
     let accepted = probe.control(&text::request(probe)).await?;
-    text::judge(probe, &accepted, &separator.text)
+    text::judge(probe, &accepted, separator).await
 }

@@ -1,6 +1,8 @@
+use serde_json::json;
+
+use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator-range.boundaries",
@@ -8,22 +10,31 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.separator-range"],
     needs: &[],
-    cost: Cost::extraction(10, 1),
+    cost: Cost::extraction(52, 12),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let lb = &extract.lb;
-    // lb applies to text answers only.
-    let good = probe.extract().query(&extract.return_type.name, &extract.text);
-    boundary::parameter(probe, lb, &good, |case| !case.allowed).await?;
     let codes: Vec<i64> = lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok()).collect();
-    for outside in [codes.iter().min().map(|least| least - 1), codes.iter().max().map(|most| most + 1)] {
-        let Some(outside) = outside else { continue };
-        let bad = good.clone().query(&lb.name, outside);
-        let why = format!("{}={outside}, just outside the list", lb.name);
-        probe.refuses("extract.separator-range", &why, &good, &bad).await?;
+    let (least, most) = (codes.iter().min().copied().unwrap_or(0), codes.iter().max().copied().unwrap_or(0));
+    let outside = [least - 1, most + 1, -least, most * 10].into_iter().map(|code| code.to_string());
+    let outside = outside.filter(|code| !lb.schema.values.contains(&json!(code)));
+    let unlisted = boundaries(&lb.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
+    let outside: Vec<String> = outside.chain(unlisted).collect();
+    for shape in shape::usable(probe).await? {
+        // lb applies to text answers only.
+        let text = || shape.anew(probe).query(&extract.return_type.name, &extract.text);
+        let good = text();
+        for code in &outside {
+            let why = format!("{}={code} is not in the list, {}", lb.name, shape.name);
+            let bad = text().query(&lb.name, code);
+            probe.refuses("extract.separator-range", &why, &good, &bad).await?;
+        }
+        let custom = text().query(&lb.name, &extract.custom_separator).query(&extract.sb.name, "|");
+        let why = format!("{}={} is in the list, {}", lb.name, extract.custom_separator, shape.name);
+        probe.accepts("extract.separator-range", &why, &custom).await?;
     }
     Ok(())
 }

@@ -16,6 +16,16 @@ impl Shape {
     pub(super) fn good(&self, probe: &Probe<'_>) -> Request {
         Transport::Query.carry(probe, self.request.clone(), probe.token().expose())
     }
+
+    /// The same for another extraction: a known request id with other parameters may be answered in any way.
+    pub(super) fn anew(&self, probe: &Probe<'_>) -> Request {
+        let id = &probe.contract().extract.request_id.name;
+        let request = self.good(probe);
+        match request.query_value(id) {
+            Some(_) => request.query(id, probe.fresh_request_id()),
+            None => request,
+        }
+    }
 }
 
 /// The forms that are accepted with the account's own token. The plain one must be; another one may be refused for reasons

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.shortage-retry-after"],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(11, 7),
+    cost: Cost::extraction(18, 14),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -38,11 +38,18 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
             None => request,
         };
-        let (exchange, judgement) = probe.send_once(&request).await?;
+        let (exchange, judgement) = probe.first_answer(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
-        if judgement == Judgement::Accepted {
-            probe.observe("open.extract.short-region", &format!("an empty region gives a success, {name}"));
-            continue;
+        match judgement {
+            Judgement::Accepted => {
+                let seen = format!("an empty region gives a success, {name}");
+                probe.observe("open.extract.short-region", &seen);
+                continue;
+            }
+            Judgement::Broken(what) => return Err(probe.inconclusive(&format!("no shortage came: {what}"))),
+            // It may just be busy, unless others are served at the same time.
+            Judgement::Busy(_) => drop(probe.control(&probe.extract()).await?),
+            _ => {}
         }
         shortages += 1;
         let actual = match answer.header("Retry-After") {

@@ -9,14 +9,29 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.token-transport"],
     needs: &[],
-    cost: Cost::extraction(16, 16),
+    cost: Cost::extraction(20, 20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    for shape in shape::usable(probe).await? {
+    let token = probe.token().expose();
+    let plain = |transport: Transport| transport.carry(probe, probe.extract_without_token(), token);
+    // A service that takes the token in one way at least shows that the token is good.
+    let mut ground = Err(probe.inconclusive("the token was accepted in no transport"));
+    for transport in Transport::ALL {
+        if ground.is_err() {
+            ground = probe.ground(&plain(transport)).await;
+        }
+    }
+    ground?;
+    for transport in Transport::ALL {
+        let why = format!("the token in {}", transport.name());
+        probe.accepts("extract.token-transport", &why, &plain(transport)).await?;
+    }
+    let Ok(shapes) = shape::usable(probe).await else { return Ok(()) };
+    for shape in shapes {
         for transport in Transport::ALL {
-            let request = transport.carry(probe, shape.request.clone(), probe.token().expose());
+            let request = transport.carry(probe, shape.request.clone(), token);
             let why = format!("the token in {}, {}", transport.name(), shape.name);
             probe.accepts("extract.token-transport", &why, &request).await?;
         }

@@ -5,20 +5,22 @@ use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-transport.unknown",
-    title: "an unknown token is refused in each transport",
+    title: "an empty, an unknown or an almost right token is refused in each transport",
     operation: Some(OperationId::Extract),
     clauses: &["all.token-required"],
     needs: &[],
-    cost: Cost::extraction(4, 1),
+    cost: Cost::extraction(16, 1),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = probe.extract();
     for transport in Transport::ALL {
-        let bad = transport.carry(probe, probe.extract_without_token(), token::UNKNOWN);
-        let why = format!("an unknown token in {}", transport.name());
-        probe.refuses("all.token-required", &why, &good, &bad).await?;
+        for (what, token) in token::wrong(probe) {
+            let bad = transport.carry(probe, probe.extract_without_token(), &token);
+            let why = format!("{what}, in {}", transport.name());
+            probe.refuses("all.token-required", &why, &good, &bad).await?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
@@ -9,22 +9,34 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &["groups.order"],
     needs: &[],
-    cost: Cost::requests(1),
+    cost: Cost::requests(3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    if let Some(second) = &probe.facts().second_token {
+        let listing = probe.control(&probe.groups().query(name, second.expose())).await?;
+        judge(probe, &listing)?;
+    }
     let listing = probe.control(&probe.groups()).await?;
+    if judge(probe, &listing)? < 2 {
+        return Err(probe.skip("the account has fewer than two groups: use one with several"));
+    }
+    // The order holds for every listing, not for the first alone.
+    judge(probe, &probe.control(&probe.groups()).await?)?;
+    Ok(())
+}
+
+/// Reports a group that does not stand above the one before; gives how many groups there are.
+fn judge(probe: &Probe<'_>, listing: &Accepted) -> Result<usize, Stop> {
     let items = listing.answer.at("/data/items").and_then(Value::as_array);
     let items =
         items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
     let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
-    if ids.len() < 2 {
-        return Err(probe.skip("the account has fewer than two groups: use one with several"));
-    }
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
         let actual = format!("{} stands before {}", pair[0], pair[1]);
         probe.finding("groups.order", "each groupId above the one before", &actual, &[&listing.exchange]);
     }
-    Ok(())
+    Ok(ids.len())
 }

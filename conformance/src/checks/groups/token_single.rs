@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &["groups.token"],
     needs: &[],
-    cost: Cost::requests(5),
+    cost: Cost::requests(11),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -20,5 +20,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.refuses("groups.token", "the token is sent twice", &good, &repeated).await?;
     let contradicting = good.clone().add_query(name, token::UNKNOWN);
     probe.refuses("groups.token", "two tokens are sent", &good, &contradicting).await?;
+    let reversed = probe.groups().query(name, token::UNKNOWN).add_query(name, token);
+    probe.refuses("groups.token", "two tokens are sent, the known one last", &good, &reversed).await?;
+    if let Some(second) = &probe.facts().second_token {
+        let accounts = good.clone().add_query(name, second.expose());
+        probe.refuses("groups.token", "tokens of two accounts are sent", &good, &accounts).await?;
+    }
     token::required(probe, "groups.token", &good, name).await
 }

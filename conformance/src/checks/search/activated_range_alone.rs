@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.activated-range"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(18),
+    cost: Cost::requests(20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

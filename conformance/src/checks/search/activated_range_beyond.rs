@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.activated-range", "search.activated-order"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(36),
+    cost: Cost::requests(37),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -13,7 +13,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.activated-range"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(60),
+    cost: Cost::requests(45),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.activated-range"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(36),
+    cost: Cost::requests(29),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.city"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(20),
+    cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.envelope", "search.headers", "search.instance", "search.capabilities"],
     needs: &[],
-    cost: Cost::requests(40),
+    cost: Cost::requests(31),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

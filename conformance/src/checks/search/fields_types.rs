@@ -19,7 +19,7 @@ pub(super) static CHECK: Check = Check {
         "search.activated-range",
     ],
     needs: &[],
-    cost: Cost::requests(32),
+    cost: Cost::requests(28),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

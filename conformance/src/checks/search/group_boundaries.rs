@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.group"],
     needs: &[],
-    cost: Cost::requests(7),
+    cost: Cost::requests(6),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

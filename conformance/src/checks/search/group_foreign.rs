@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.group", "search.no-reveal"],
     needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-    cost: Cost::requests(10),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

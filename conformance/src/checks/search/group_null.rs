@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.group"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
+    cost: Cost::requests(7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

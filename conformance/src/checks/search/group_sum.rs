@@ -14,7 +14,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.group"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(24),
+    cost: Cost::requests(16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
 use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
@@ -26,7 +26,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let mut complaints = Vec::new();
     let mut complain = |clause: &str, key: &str, expected: &str, actual: String| {
         let (clause, key, expected) = (clause.to_owned(), key.to_owned(), expected.to_owned());
-        complaints.push(Complaint { clause, key, expected, actual });
+        complaints.push(Complaint { clause, key, severity: Severity::Fail, expected, actual });
     };
     for item in items {
         let text = |name: &str| item.get(name).and_then(Value::as_str);

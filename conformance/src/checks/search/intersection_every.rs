@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.intersection"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(18),
+    cost: Cost::requests(15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.intersection"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(26),
+    cost: Cost::requests(27),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

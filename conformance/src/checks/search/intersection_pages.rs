@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.intersection", "search.paging", "search.total"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(40),
+    cost: Cost::requests(19),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Sighting};
+use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
 use crate::contract::{OperationId, Search};
 use crate::relation::{Instance, address_of};
 
@@ -47,7 +47,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
 }
 
 fn complaint(clause: &str, expected: String, actual: String) -> Complaint {
-    Complaint { clause: clause.to_owned(), key: String::new(), expected, actual }
+    Complaint { clause: clause.to_owned(), key: String::new(), severity: Severity::Fail, expected, actual }
 }
 
 /// The filters that an instance shows by itself and does not pass.

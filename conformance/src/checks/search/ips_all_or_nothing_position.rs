@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.ips-all-or-nothing"],
     needs: &[],
-    cost: Cost::requests(8),
+    cost: Cost::requests(7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.ips-dedup-limit"],
     needs: &[],
-    cost: Cost::requests(11),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.ips-item"],
     needs: &[],
-    cost: Cost::requests(9),
+    cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.ips-port"],
     needs: &[],
-    cost: Cost::requests(11),
+    cost: Cost::requests(13),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

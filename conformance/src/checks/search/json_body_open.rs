@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.json-body"],
     needs: &[],
-    cost: Cost::requests(10),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

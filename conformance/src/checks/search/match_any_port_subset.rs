@@ -11,7 +11,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-any-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(16),
+    cost: Cost::requests(15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

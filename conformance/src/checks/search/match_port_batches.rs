@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-port", "search.match-any-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
+    cost: Cost::requests(10),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

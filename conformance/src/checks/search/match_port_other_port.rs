@@ -13,7 +13,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(20),
+    cost: Cost::requests(18),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

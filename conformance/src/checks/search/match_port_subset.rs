@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.match-port"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(24),
+    cost: Cost::requests(22),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -40,6 +40,7 @@ mod json_body_malformed;
 mod json_body_open;
 mod likeness;
 mod match_any_port_batch;
+mod match_any_port_ports;
 mod match_any_port_subset;
 mod match_port_batches;
 mod match_port_other_port;
@@ -112,6 +113,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &json_body_malformed::CHECK,
     &json_body_open::CHECK,
     &match_any_port_batch::CHECK,
+    &match_any_port_ports::CHECK,
     &match_any_port_subset::CHECK,
     &match_port_batches::CHECK,
     &match_port_other_port::CHECK,

@@ -14,7 +14,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.no-reveal"],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(40),
+    cost: Cost::requests(24),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

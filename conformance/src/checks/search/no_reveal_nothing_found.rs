@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.no-reveal", "all.own-account"],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(12),
+    cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.no-reveal"],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(12),
+    cost: Cost::requests(6),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.no-reveal", "all.own-account"],
     needs: &[Fact::SharedAddress, Fact::SecondToken],
-    cost: Cost::requests(6),
+    cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.order-number", "search.no-reveal", "all.own-account"],
     needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
-    cost: Cost::requests(10),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.order-number"],
     needs: &[Fact::Orders],
-    cost: Cost::requests(16),
+    cost: Cost::requests(10),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

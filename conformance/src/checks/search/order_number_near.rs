@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.order-number"],
     needs: &[Fact::OwnAddresses, Fact::Orders],
-    cost: Cost::requests(16),
+    cost: Cost::requests(11),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.page-size", "search.page"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

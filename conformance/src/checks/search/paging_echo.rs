@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.page", "search.page-size", "search.paging"],
     needs: &[],
-    cost: Cost::requests(14),
+    cost: Cost::requests(16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

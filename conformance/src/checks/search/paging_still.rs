@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.paging"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(14),
+    cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

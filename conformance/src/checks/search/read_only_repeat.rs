@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.read-only"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(20),
+    cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.total"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(64),
+    cost: Cost::requests(65),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

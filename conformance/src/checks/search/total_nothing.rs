@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.total"],
     needs: &[],
-    cost: Cost::requests(3),
+    cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -271,7 +271,7 @@ fn accounts() -> Vec<Fault> {
             },
         ),
         Fault::request(
-            "all.own-account/request-ids-shared",
+            "extract.idempotent/shared-by-accounts",
             "A request id of one account gives another account its extraction.",
             |scene, seen| {
                 let extract = &scene.contract.extract;

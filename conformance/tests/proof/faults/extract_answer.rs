@@ -5,9 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
-use super::condition::{
-    at_maximum, by_bearer, in_text, of_empty_region, of_scarce_region, with_other_protocol,
-};
+use super::condition::{at_maximum, by_bearer, in_text, of_scarce_region, with_other_protocol};
 use super::edit::{change, put, remove, rename, set};
 use crate::fault::{Fault, Scene};
 use crate::proxy::{Reply, Seen};
@@ -304,8 +302,6 @@ fn error() -> Vec<Fault> {
             "A refused parameter has no message.",
             status(400),
         ),
-        Fault::refusal("extract.error-envelope/shortage", "A shortage has no code.", drop("code"))
-            .when(of_empty_region),
     ]
 }
 

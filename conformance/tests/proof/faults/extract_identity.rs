@@ -208,6 +208,8 @@ fn raced<'a>(scene: &'a Scene, mut seen: Seen) -> BoxFuture<'a, Reply> {
         if scene.memory.calls_of(&begun) > 0 && scene.memory.recall(&ended).is_none() {
             forget(scene, &mut seen);
         }
+        // Long enough for another call to come meanwhile.
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
         let reply = scene.upstream.call(&seen).await;
         scene.memory.keep(&ended, &reply);
         reply

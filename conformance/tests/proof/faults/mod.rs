@@ -15,10 +15,13 @@ mod search_account;
 mod search_filter;
 mod search_input;
 mod search_intersection;
+mod search_item;
 mod search_match;
 mod search_page;
+mod search_paging;
 mod search_shape;
 mod search_time;
+mod search_total;
 
 pub use all::credentials;
 
@@ -40,10 +43,13 @@ pub fn all() -> Vec<Fault> {
         search_filter::faults,
         search_input::faults,
         search_intersection::faults,
+        search_item::faults,
         search_match::faults,
         search_page::faults,
+        search_paging::faults,
         search_shape::faults,
         search_time::faults,
+        search_total::faults,
     ];
     tables.into_iter().flat_map(|faults| faults()).collect()
 }

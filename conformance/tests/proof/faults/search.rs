@@ -12,6 +12,12 @@ use crate::proxy::Seen;
 /// Which property of the body.
 pub type Which = fn(&Search) -> &Property;
 
+/// The page.
+pub const PAGE: Which = |search| &search.page;
+
+/// The page size.
+pub const SIZE: Which = |search| &search.page_size;
+
 /// An address that nobody has.
 pub const NOBODY: &str = "203.0.113.251";
 
@@ -115,12 +121,12 @@ pub const FILTERS: [Which; 7] = [
 /// The page that is asked for.
 pub fn page(scene: &Scene, seen: &Seen) -> i64 {
     let search = &scene.contract.search;
-    value(scene, seen, |search| &search.page).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+    value(scene, seen, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
 }
 
 /// The page size that is asked for.
 pub fn page_size(scene: &Scene, seen: &Seen) -> i64 {
-    let size = value(scene, seen, |search| &search.page_size).and_then(|size| size.as_i64());
+    let size = value(scene, seen, SIZE).and_then(|size| size.as_i64());
     size.unwrap_or(scene.contract.search.default_page_size)
 }
 

@@ -37,43 +37,90 @@ fn told() -> Vec<Fault> {
             *reply = Reply::json_with(403, &json!({"code": 403, "message": "not yours", "requestId": "r"}));
         })
         .when(any_foreign),
-        Fault::reply("search.no-reveal/not-found", "An unknown address is not found, a foreign one finds nothing.", |_, _, reply| {
-            *reply = Reply::json_with(404, &json!({"code": 404, "message": "no such address", "requestId": "r"}));
-        })
-        .when(|scene, seen| !any_foreign(scene, seen) && ips(scene, seen).iter().any(|item| item.ends_with("249"))),
-        Fault::reply("search.no-reveal/message", "The message tells of a foreign address.", on_success(|body| body["message"] = json!("held by another account")))
-            .when(any_foreign),
-        Fault::reply("search.no-reveal/code-field", "A further field tells of a foreign address.", on_success(|body| body["data"]["skipped"] = json!(1)))
-            .when(any_foreign),
-        Fault::reply("search.no-reveal/counted", "A foreign address is counted.", on_success(|body| body["data"]["total"] = json!(total(body) + 1)))
-            .when(any_foreign),
-        Fault::reply("search.no-reveal/counted-with-status", "With a status a foreign address is counted.", on_success(|body| body["data"]["total"] = json!(total(body) + 1)))
-            .when(any_foreign)
-            .when(asks(status)),
-        Fault::reply("search.no-reveal/counted-with-ports", "A foreign address with a port is counted.", on_success(|body| body["data"]["total"] = json!(total(body) + 1)))
-            .when(any_foreign)
-            .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item))),
-        Fault::reply("search.no-reveal/message-in-group", "In the ungrouped the message tells of a foreign address.", on_success(|body| body["message"] = json!("partly")))
-            .when(any_foreign)
-            .when(asks(group)),
-        Fault::reply("search.no-reveal/ipv6-message", "The message tells of a foreign IPv6 address.", on_success(|body| body["message"] = json!("")))
-            .when(any_foreign)
-            .when(|scene, seen| ips(scene, seen).iter().all(|item| is_v6(item))),
+        Fault::reply(
+            "search.no-reveal/not-found",
+            "An unknown address is not found, a foreign one finds nothing.",
+            |_, _, reply| {
+                *reply = Reply::json_with(
+                    404,
+                    &json!({"code": 404, "message": "no such address", "requestId": "r"}),
+                );
+            },
+        )
+        .when(|scene, seen| {
+            !any_foreign(scene, seen) && ips(scene, seen).iter().any(|item| item.ends_with("249"))
+        }),
+        Fault::reply(
+            "search.no-reveal/message",
+            "The message tells of a foreign address.",
+            on_success(|body| body["message"] = json!("held by another account")),
+        )
+        .when(any_foreign),
+        Fault::reply(
+            "search.no-reveal/code-field",
+            "A further field tells of a foreign address.",
+            on_success(|body| body["data"]["skipped"] = json!(1)),
+        )
+        .when(any_foreign),
+        Fault::reply(
+            "search.no-reveal/counted",
+            "A foreign address is counted.",
+            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
+        )
+        .when(any_foreign),
+        Fault::reply(
+            "search.no-reveal/counted-with-status",
+            "With a status a foreign address is counted.",
+            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
+        )
+        .when(any_foreign)
+        .when(asks(status)),
+        Fault::reply(
+            "search.no-reveal/counted-with-ports",
+            "A foreign address with a port is counted.",
+            on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
+        )
+        .when(any_foreign)
+        .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item))),
+        Fault::reply(
+            "search.no-reveal/message-in-group",
+            "In the ungrouped the message tells of a foreign address.",
+            on_success(|body| body["message"] = json!("partly")),
+        )
+        .when(any_foreign)
+        .when(asks(group)),
+        Fault::reply(
+            "search.no-reveal/ipv6-message",
+            "The message tells of a foreign IPv6 address.",
+            on_success(|body| body["message"] = json!("")),
+        )
+        .when(any_foreign)
+        .when(|scene, seen| ips(scene, seen).iter().all(|item| is_v6(item))),
         Fault::reply("search.no-reveal/header", "A header tells of a foreign address.", |_, _, reply| {
             reply.headers.insert("x-matched-accounts", hyper::header::HeaderValue::from_static("1"));
         })
         .when(any_foreign),
-        Fault::reply("search.no-reveal/header-gone", "An answer on a foreign address may be stored.", |_, _, reply| {
-            reply.headers.insert("cache-control", hyper::header::HeaderValue::from_static("private, no-store"));
-        })
+        Fault::reply(
+            "search.no-reveal/header-gone",
+            "An answer on a foreign address may be stored.",
+            |_, _, reply| {
+                reply
+                    .headers
+                    .insert("cache-control", hyper::header::HeaderValue::from_static("private, no-store"));
+            },
+        )
         .when(any_foreign),
         Fault::reply("search.no-reveal/refusal", "A refusal tells of a foreign address.", |_, _, reply| {
             reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours"));
         })
         .when(|scene, seen| any_foreign(scene, seen) && count(scene, seen) == 2),
-        Fault::reply("search.no-reveal/refusal-status", "A refusal has another status beside a foreign address.", |_, _, reply| {
-            reply.status = hyper::StatusCode::FORBIDDEN;
-        })
+        Fault::reply(
+            "search.no-reveal/refusal-status",
+            "A refusal has another status beside a foreign address.",
+            |_, _, reply| {
+                reply.status = hyper::StatusCode::FORBIDDEN;
+            },
+        )
         .when(|scene, seen| any_foreign(scene, seen) && count(scene, seen) == 2),
     ]
 }
@@ -103,20 +150,38 @@ fn shown() -> Vec<Fault> {
     };
     vec![
         merged("search.no-reveal/instances", "The instances of another account are shown.", any_foreign),
-        merged("search.no-reveal/instances-with-ports", "With ports the instances of another account are shown.", |scene, seen| {
-            any_foreign(scene, seen) && ips(scene, seen).iter().all(|item| has_port(item))
+        merged(
+            "search.no-reveal/instances-with-ports",
+            "With ports the instances of another account are shown.",
+            |scene, seen| any_foreign(scene, seen) && ips(scene, seen).iter().all(|item| has_port(item)),
+        ),
+        merged(
+            "search.no-reveal/instances-among-own",
+            "In a large batch the instances of another account are shown.",
+            |scene, seen| any_foreign(scene, seen) && count(scene, seen) > 300,
+        ),
+        merged(
+            "search.no-reveal/shared",
+            "A shared address shows the instances of both accounts.",
+            |scene, seen| {
+                let asks = seen.param(&scene.contract.search.api_key.name).as_ref() == Some(&scene.token);
+                asks && scene
+                    .facts
+                    .shared_address
+                    .as_ref()
+                    .is_some_and(|shared| ips(scene, seen) == [shared.as_str()])
+            },
+        ),
+        Fault::success(
+            "search.no-reveal/shared-counted",
+            "A shared address counts the instances of both accounts.",
+            |_, _, body| {
+                body["data"]["total"] = json!(total(body) + 1);
+            },
+        )
+        .when(|scene, seen| {
+            scene.facts.shared_address.as_ref().is_some_and(|shared| ips(scene, seen) == [shared.as_str()])
         }),
-        merged("search.no-reveal/instances-among-own", "In a large batch the instances of another account are shown.", |scene, seen| {
-            any_foreign(scene, seen) && count(scene, seen) > 300
-        }),
-        merged("search.no-reveal/shared", "A shared address shows the instances of both accounts.", |scene, seen| {
-            let asks = seen.param(&scene.contract.search.api_key.name).as_ref() == Some(&scene.token);
-            asks && scene.facts.shared_address.as_ref().is_some_and(|shared| ips(scene, seen) == [shared.as_str()])
-        }),
-        Fault::success("search.no-reveal/shared-counted", "A shared address counts the instances of both accounts.", |_, _, body| {
-            body["data"]["total"] = json!(total(body) + 1);
-        })
-        .when(|scene, seen| scene.facts.shared_address.as_ref().is_some_and(|shared| ips(scene, seen) == [shared.as_str()])),
     ]
 }
 
@@ -137,30 +202,57 @@ fn changed() -> Vec<Fault> {
         })
     };
     vec![
-        after("search.read-only/offer-moves", "Each search with a filter moves an instance to another product.", |made, body| {
-            each_instance(body, |item| item["offerId"] = json!(1 + made));
-        }),
+        after(
+            "search.read-only/offer-moves",
+            "Each search with a filter moves an instance to another product.",
+            |made, body| {
+                each_instance(body, |item| item["offerId"] = json!(1 + made));
+            },
+        ),
         after("search.read-only/port-moves", "Each search with a filter changes a port.", |made, body| {
-            if let Some(item) = items(body).and_then(|items| items.first_mut()).filter(|item| item.get("ip").is_some()) {
+            if let Some(item) =
+                items(body).and_then(|items| items.first_mut()).filter(|item| item.get("ip").is_some())
+            {
                 item["port"] = json!(30_000 + made);
             }
         }),
-        after("search.read-only/term-extended", "Each search with a filter extends the terms.", |made, body| {
-            each_instance(body, |item| item["expiresAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1)));
-        }),
-        after("search.read-only/groups-touched", "Each search with a filter touches the groups.", |made, body| {
-            for group in body["data"]["items"].as_array_mut().into_iter().flatten().filter(|item| item.get("name").is_some()) {
-                group["updatedAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1));
-            }
-        }),
-        after("search.read-only/group-renamed", "Each search with a filter renames a group.", |made, body| {
-            let last = body["data"]["items"].as_array_mut().and_then(|items| items.last_mut());
-            if let Some(group) = last.filter(|item| item.get("name").is_some()) {
-                group["name"] = json!(format!("searched {made} times"));
-            }
-        }),
+        after(
+            "search.read-only/term-extended",
+            "Each search with a filter extends the terms.",
+            |made, body| {
+                each_instance(body, |item| {
+                    item["expiresAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1))
+                });
+            },
+        ),
+        after(
+            "search.read-only/groups-touched",
+            "Each search with a filter touches the groups.",
+            |made, body| {
+                for group in body["data"]["items"]
+                    .as_array_mut()
+                    .into_iter()
+                    .flatten()
+                    .filter(|item| item.get("name").is_some())
+                {
+                    group["updatedAt"] = json!(format!("2031-01-{:02}T00:00:00Z", made % 28 + 1));
+                }
+            },
+        ),
+        after(
+            "search.read-only/group-renamed",
+            "Each search with a filter renames a group.",
+            |made, body| {
+                let last = body["data"]["items"].as_array_mut().and_then(|items| items.last_mut());
+                if let Some(group) = last.filter(|item| item.get("name").is_some()) {
+                    group["name"] = json!(format!("searched {made} times"));
+                }
+            },
+        ),
         after("search.read-only/used-up", "Each search with a filter uses up an instance.", |made, body| {
-            if let Some(items) = items(body).filter(|items| items.first().is_some_and(|item| item.get("ip").is_some())) {
+            if let Some(items) =
+                items(body).filter(|items| items.first().is_some_and(|item| item.get("ip").is_some()))
+            {
                 let left = items.len().saturating_sub(usize::try_from(made).unwrap_or_default());
                 items.truncate(left);
                 let few = left < 900;
@@ -186,50 +278,93 @@ fn limited() -> Vec<Fault> {
             let count = count(scene, seen);
             let below = |item: &Value| {
                 let family = !v6 || item["ip"].as_str().is_some_and(is_v6);
-                family && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
+                family
+                    && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
             };
-            if scene.accepted(seen, reply) && count >= scene.contract.search.distinct_items && declares(&reply.json(), &below) {
-                *reply = Reply::json_with(400, &json!({"code": 400, "message": "more than the source takes"}));
+            if scene.accepted(seen, reply)
+                && count >= scene.contract.search.distinct_items
+                && declares(&reply.json(), &below)
+            {
+                *reply =
+                    Reply::json_with(400, &json!({"code": 400, "message": "more than the source takes"}));
             }
         })
     };
     vec![
-        lowered("search.max-batch-no-effect/lowered", "A low maxBatchSize lowers the limit of a search.", false),
-        Fault::success("search.max-batch-no-effect/left-out", "Instances whose maxBatchSize is lower than the batch are left out.", |scene, seen, body| {
-            let count = count(scene, seen);
-            super::search::lose_where(body, |item| {
-                count > 400 && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
-            });
-        }),
-        Fault::serve("search.max-batch-no-effect/raised", "A high maxBatchSize raises the limit of a search.", move |scene, seen| {
-            Box::pin(async move {
-                let most = scene.contract.search.distinct_items;
-                let reply = scene.upstream.call(&seen).await;
-                if scene.operation(&seen).is_none() || count(scene, &seen) != most + 1 {
-                    return reply;
+        lowered(
+            "search.max-batch-no-effect/lowered",
+            "A low maxBatchSize lowers the limit of a search.",
+            false,
+        ),
+        Fault::success(
+            "search.max-batch-no-effect/left-out",
+            "Instances whose maxBatchSize is lower than the batch are left out.",
+            |scene, seen, body| {
+                let count = count(scene, seen);
+                super::search::lose_where(body, |item| {
+                    count > 400
+                        && item["capabilities"]["maxBatchSize"]
+                            .as_u64()
+                            .is_some_and(|most| most < count as u64)
+                });
+            },
+        ),
+        Fault::serve(
+            "search.max-batch-no-effect/raised",
+            "A high maxBatchSize raises the limit of a search.",
+            move |scene, seen| {
+                Box::pin(async move {
+                    let most = scene.contract.search.distinct_items;
+                    let reply = scene.upstream.call(&seen).await;
+                    if scene.operation(&seen).is_none() || count(scene, &seen) != most + 1 {
+                        return reply;
+                    }
+                    let mut cut = seen.clone();
+                    edit_ips(scene, &mut cut, |items| items.truncate(most));
+                    let other = scene.upstream.call(&cut).await;
+                    let above = |item: &Value| {
+                        item["capabilities"]["maxBatchSize"]
+                            .as_u64()
+                            .is_some_and(|declared| declared > most as u64)
+                    };
+                    if declares(&other.json(), &above) { other } else { reply }
+                })
+            },
+        ),
+        Fault::success(
+            "search.max-batch-no-effect/negative",
+            "A maxBatchSize is negative.",
+            super::edit::change("/data/items/*/capabilities", |capabilities| {
+                if capabilities.get("maxBatchSize").is_some() {
+                    capabilities["maxBatchSize"] = json!(-1);
                 }
-                let mut cut = seen.clone();
-                edit_ips(scene, &mut cut, |items| items.truncate(most));
-                let other = scene.upstream.call(&cut).await;
-                let above = |item: &Value| item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|declared| declared > most as u64);
-                if declares(&other.json(), &above) { other } else { reply }
-            })
+            }),
+        ),
+        Fault::success(
+            "search.max-batch-no-effect/text",
+            "A maxBatchSize is a text.",
+            super::edit::change("/data/items/*/capabilities", |capabilities| {
+                if capabilities.get("maxBatchSize").is_some() {
+                    capabilities["maxBatchSize"] = json!("50");
+                }
+            }),
+        ),
+        Fault::request(
+            "search.ips-dedup-limit/lowered-by-nobody",
+            "Two distinct items too few are the limit.",
+            Scene::refuse,
+        )
+        .when(|scene, seen| {
+            super::search::distinct(scene, seen) == scene.contract.search.distinct_items
+                && count(scene, seen) == scene.contract.search.distinct_items
         }),
-        Fault::success("search.max-batch-no-effect/negative", "A maxBatchSize is negative.", super::edit::change("/data/items/*/capabilities", |capabilities| {
-            if capabilities.get("maxBatchSize").is_some() {
-                capabilities["maxBatchSize"] = json!(-1);
-            }
-        })),
-        Fault::success("search.max-batch-no-effect/text", "A maxBatchSize is a text.", super::edit::change("/data/items/*/capabilities", |capabilities| {
-            if capabilities.get("maxBatchSize").is_some() {
-                capabilities["maxBatchSize"] = json!("50");
-            }
-        })),
-        Fault::request("search.ips-dedup-limit/lowered-by-nobody", "Two distinct items too few are the limit.", Scene::refuse)
-            .when(|scene, seen| super::search::distinct(scene, seen) == scene.contract.search.distinct_items && count(scene, seen) == scene.contract.search.distinct_items),
-        Fault::request("search.match-any-port/own-lost-among-strangers", "In a full batch the first item is not looked for.", |scene, seen| {
-            map_ips(scene, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
-        })
+        Fault::request(
+            "search.match-any-port/own-lost-among-strangers",
+            "In a full batch the first item is not looked for.",
+            |scene, seen| {
+                map_ips(scene, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
+            },
+        )
         .when(|scene, seen| count(scene, seen) == scene.contract.search.distinct_items),
     ]
 }

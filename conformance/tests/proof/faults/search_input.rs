@@ -10,7 +10,7 @@ use crate::proxy::{Reply, Seen};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    [required(), raw_limit(), dedup_limit(), item(), item_refused(), port(), all_or_nothing(), body(), token()]
+    [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()]
         .into_iter()
         .flatten()
         .collect()
@@ -25,16 +25,31 @@ fn required() -> Vec<Fault> {
         let name = scene.contract.search.ips.name.clone();
         seen.edit(|body| drop(body.insert(name, json!([NOBODY]))));
     };
-    let null = |scene: &Scene, seen: &Seen| seen.json().get(&scene.contract.search.ips.name).is_some_and(Value::is_null);
+    let null = |scene: &Scene, seen: &Seen| {
+        seen.json().get(&scene.contract.search.ips.name).is_some_and(Value::is_null)
+    };
     vec![
-        Fault::request("search.ips-required/absent", "A search without ips finds nothing instead of being refused.", nothing).when(absent),
+        Fault::request(
+            "search.ips-required/absent",
+            "A search without ips finds nothing instead of being refused.",
+            nothing,
+        )
+        .when(absent),
         Fault::request("search.ips-required/null", "ips may be null.", nothing).when(null),
-        Fault::request("search.ips-required/optional-with-order", "Beside an order number ips may be left out.", nothing)
-            .when(absent)
-            .when(asks(|search| &search.order_no)),
-        Fault::reply("search.ips-required/breaks", "A search without ips breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"code": 500, "message": "no ips"}));
-        })
+        Fault::request(
+            "search.ips-required/optional-with-order",
+            "Beside an order number ips may be left out.",
+            nothing,
+        )
+        .when(absent)
+        .when(asks(|search| &search.order_no)),
+        Fault::reply(
+            "search.ips-required/breaks",
+            "A search without ips breaks the server.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"code": 500, "message": "no ips"}));
+            },
+        )
         .when(absent),
     ]
 }
@@ -42,21 +57,37 @@ fn required() -> Vec<Fault> {
 fn raw_limit() -> Vec<Fault> {
     let most = |scene: &Scene| *scene.contract.search.raw_items.end();
     vec![
-        Fault::request("search.ips-raw-limit/one-above", "One item above the limit is accepted.", move |scene, seen| {
-            edit_ips(scene, seen, |items| items.truncate(most(scene)));
-        })
+        Fault::request(
+            "search.ips-raw-limit/one-above",
+            "One item above the limit is accepted.",
+            move |scene, seen| {
+                edit_ips(scene, seen, |items| items.truncate(most(scene)));
+            },
+        )
         .when(move |scene, seen| count(scene, seen) == most(scene) + 1),
-        Fault::request("search.ips-raw-limit/after-duplicates", "Raw items are counted after duplicates are taken out.", |scene, seen| {
-            edit_ips(scene, seen, |items| items.truncate(1));
-        })
+        Fault::request(
+            "search.ips-raw-limit/after-duplicates",
+            "Raw items are counted after duplicates are taken out.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| items.truncate(1));
+            },
+        )
         .when(move |scene, seen| count(scene, seen) > most(scene) && distinct(scene, seen) == 1),
-        Fault::request("search.ips-raw-limit/most-refused", "The most items that there may be are refused.", Scene::refuse)
-            .when(move |scene, seen| count(scene, seen) == most(scene)),
+        Fault::request(
+            "search.ips-raw-limit/most-refused",
+            "The most items that there may be are refused.",
+            Scene::refuse,
+        )
+        .when(move |scene, seen| count(scene, seen) == most(scene)),
         Fault::request("search.ips-raw-limit/half", "Half of the limit is the limit.", Scene::refuse)
             .when(move |scene, seen| (most(scene) / 2 + 1..=most(scene)).contains(&count(scene, seen))),
-        Fault::request("search.ips-raw-limit/empty", "An empty list finds nothing instead of being refused.", |scene, seen| {
-            edit_ips(scene, seen, |items| items.push(NOBODY.into()));
-        })
+        Fault::request(
+            "search.ips-raw-limit/empty",
+            "An empty list finds nothing instead of being refused.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| items.push(NOBODY.into()));
+            },
+        )
         .when(|scene, seen| seen.json()[&scene.contract.search.ips.name] == json!([])),
         Fault::request("search.ips-raw-limit/text", "ips may be a text.", |scene, seen| {
             let name = scene.contract.search.ips.name.clone();
@@ -84,50 +115,104 @@ fn dedup_limit() -> Vec<Fault> {
             items.truncate(most(scene));
         });
     };
-    let spelt_twice = |scene: &Scene, seen: &Seen| ips(scene, seen).iter().any(|item| item.contains(":0000:"));
+    let spelt_twice =
+        |scene: &Scene, seen: &Seen| ips(scene, seen).iter().any(|item| item.contains(":0000:"));
     vec![
-        Fault::request("search.ips-dedup-limit/one-above", "One distinct item above the limit is accepted.", cut)
-            .when(move |scene, seen| distinct(scene, seen) == most(scene) + 1 && count(scene, seen) == most(scene) + 1),
-        Fault::request("search.ips-dedup-limit/one-above-after-duplicates", "After many duplicates one distinct item too many is accepted.", cut)
-            .when(move |scene, seen| distinct(scene, seen) > most(scene) && count(scene, seen) > 2 * most(scene)),
-        Fault::request("search.ips-dedup-limit/most-refused", "The most distinct items are refused.", Scene::refuse)
-            .when(move |scene, seen| distinct(scene, seen) == most(scene)),
-        Fault::request("search.ips-dedup-limit/most-ports-refused", "The most distinct items are refused when all have ports.", Scene::refuse)
-            .when(move |scene, seen| distinct(scene, seen) == most(scene) && ips(scene, seen).iter().all(|item| has_port(item))),
+        Fault::request(
+            "search.ips-dedup-limit/one-above",
+            "One distinct item above the limit is accepted.",
+            cut,
+        )
+        .when(move |scene, seen| {
+            distinct(scene, seen) == most(scene) + 1 && count(scene, seen) == most(scene) + 1
+        }),
+        Fault::request(
+            "search.ips-dedup-limit/one-above-after-duplicates",
+            "After many duplicates one distinct item too many is accepted.",
+            cut,
+        )
+        .when(move |scene, seen| distinct(scene, seen) > most(scene) && count(scene, seen) > 2 * most(scene)),
+        Fault::request(
+            "search.ips-dedup-limit/most-refused",
+            "The most distinct items are refused.",
+            Scene::refuse,
+        )
+        .when(move |scene, seen| distinct(scene, seen) == most(scene)),
+        Fault::request(
+            "search.ips-dedup-limit/most-ports-refused",
+            "The most distinct items are refused when all have ports.",
+            Scene::refuse,
+        )
+        .when(move |scene, seen| {
+            distinct(scene, seen) == most(scene) && ips(scene, seen).iter().all(|item| has_port(item))
+        }),
         Fault::request("search.ips-dedup-limit/duplicates-counted", "Duplicates count.", Scene::refuse)
             .when(move |scene, seen| count(scene, seen) > most(scene)),
         Fault::request("search.ips-dedup-limit/by-address-alone", "Ports do not make items distinct.", cut)
-            .when(move |scene, seen| distinct(scene, seen) > most(scene) && ips(scene, seen).iter().all(|item| has_port(item))),
-        Fault::request("search.ips-dedup-limit/with-and-without-port", "An address with a port and without count once.", cut)
             .when(move |scene, seen| {
-                let items = ips(scene, seen);
-                let ports = items.iter().filter(|item| has_port(item)).count();
-                distinct(scene, seen) > most(scene) && ports == 1
+                distinct(scene, seen) > most(scene) && ips(scene, seen).iter().all(|item| has_port(item))
             }),
-        Fault::request("search.ips-dedup-limit/by-spelling", "Two spellings of an IPv6 address count twice.", Scene::refuse)
-            .when(spelt_twice)
-            .when(move |scene, seen| distinct(scene, seen) > most(scene)),
-        Fault::success("search.ips-dedup-limit/repeats-found-twice", "A repeated item finds its instances twice.", repeat_found)
-            .when(|scene, seen| distinct(scene, seen) < count(scene, seen)),
-        Fault::success("search.ips-dedup-limit/ipv6-repeats-found-twice", "A repeated IPv6 item finds its instances twice.", repeat_found)
-            .when(|scene, seen| distinct(scene, seen) < count(scene, seen) && ips(scene, seen).iter().all(|item| is_v6(item))),
-        Fault::request("search.ips-dedup-limit/repeats-lost", "A repeated item is left out.", |scene, seen| {
-            let all = ips(scene, seen);
-            edit_ips(scene, seen, |items| {
-                let again = |item: &Value| all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() > 1;
-                items.retain(|item| !again(item));
-                items.push(NOBODY.into());
-            });
-        })
+        Fault::request(
+            "search.ips-dedup-limit/with-and-without-port",
+            "An address with a port and without count once.",
+            cut,
+        )
+        .when(move |scene, seen| {
+            let items = ips(scene, seen);
+            let ports = items.iter().filter(|item| has_port(item)).count();
+            distinct(scene, seen) > most(scene) && ports == 1
+        }),
+        Fault::request(
+            "search.ips-dedup-limit/by-spelling",
+            "Two spellings of an IPv6 address count twice.",
+            Scene::refuse,
+        )
+        .when(spelt_twice)
+        .when(move |scene, seen| distinct(scene, seen) > most(scene)),
+        Fault::success(
+            "search.ips-dedup-limit/repeats-found-twice",
+            "A repeated item finds its instances twice.",
+            repeat_found,
+        )
+        .when(|scene, seen| distinct(scene, seen) < count(scene, seen)),
+        Fault::success(
+            "search.ips-dedup-limit/ipv6-repeats-found-twice",
+            "A repeated IPv6 item finds its instances twice.",
+            repeat_found,
+        )
+        .when(|scene, seen| {
+            distinct(scene, seen) < count(scene, seen) && ips(scene, seen).iter().all(|item| is_v6(item))
+        }),
+        Fault::request(
+            "search.ips-dedup-limit/repeats-lost",
+            "A repeated item is left out.",
+            |scene, seen| {
+                let all = ips(scene, seen);
+                edit_ips(scene, seen, |items| {
+                    let again = |item: &Value| {
+                        all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() > 1
+                    };
+                    items.retain(|item| !again(item));
+                    items.push(NOBODY.into());
+                });
+            },
+        )
         .when(|scene, seen| count(scene, seen) < 2_000 && distinct(scene, seen) < count(scene, seen)),
-        Fault::request("search.ips-dedup-limit/respelt-lost", "An IPv6 address that comes in two spellings is left out.", |scene, seen| {
-            let written: Vec<std::net::IpAddr> =
-                ips(scene, seen).iter().filter(|item| item.contains(":0000:")).filter_map(|item| bare(item).parse().ok()).collect();
-            map_ips(scene, seen, |_, item| {
-                let respelt = bare(item).parse().is_ok_and(|ip| written.contains(&ip));
-                if respelt { NOBODY } else { item }.to_owned()
-            });
-        })
+        Fault::request(
+            "search.ips-dedup-limit/respelt-lost",
+            "An IPv6 address that comes in two spellings is left out.",
+            |scene, seen| {
+                let written: Vec<std::net::IpAddr> = ips(scene, seen)
+                    .iter()
+                    .filter(|item| item.contains(":0000:"))
+                    .filter_map(|item| bare(item).parse().ok())
+                    .collect();
+                map_ips(scene, seen, |_, item| {
+                    let respelt = bare(item).parse().is_ok_and(|ip| written.contains(&ip));
+                    if respelt { NOBODY } else { item }.to_owned()
+                });
+            },
+        )
         .when(spelt_twice)
         .when(|scene, seen| distinct(scene, seen) < count(scene, seen)),
     ]
@@ -139,99 +224,6 @@ fn repeat_found(_: &Scene, _: &Seen, body: &mut Value) {
         found.extend(again);
     }
     body["data"]["total"] = json!(super::search::total(body) * 2);
-}
-
-/// Takes items that fit for ones that are in order and find nothing.
-fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::request(id, breaks, move |scene, seen| {
-        map_ips(scene, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
-    })
-}
-
-fn item() -> Vec<Fault> {
-    let typed = |id, breaks, fits: fn(&Value) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
-            edit_ips(scene, seen, |items| items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into()));
-        })
-    };
-    vec![
-        lenient("search.ips-item/cidr", "CIDR is accepted.", |item| item.contains('/') && !item.contains("//")),
-        lenient("search.ips-item/cidr-of-one", "CIDR of a single address is accepted.", |item| item.ends_with("/32")),
-        lenient("search.ips-item/cidr-of-ipv6", "CIDR of IPv6 is accepted.", |item| item.contains("::/")),
-        lenient("search.ips-item/zone", "A zone identifier is accepted.", |item| item.contains('%')),
-        lenient("search.ips-item/zone-with-port", "A zone identifier before a port is accepted.", |item| item.contains("%25")),
-        lenient("search.ips-item/fragment", "The beginning of an IPv4 address is accepted.", |item| {
-            item.split('.').count() == 3 && item.split('.').all(|part| part.parse::<u8>().is_ok())
-        }),
-        lenient("search.ips-item/fragment-of-ipv6", "The beginning of an IPv6 address is accepted.", |item| {
-            item.starts_with("2001:db8") && !item.contains("::") && item.matches(':').count() < 7
-        }),
-        lenient("search.ips-item/trailing-dot", "A trailing dot is accepted.", |item| item.ends_with('.')),
-        lenient("search.ips-item/host-name", "A host name is accepted.", |item| item.ends_with(".invalid") && !item.contains('/')),
-        lenient("search.ips-item/empty", "An empty item is left out.", str::is_empty),
-        lenient("search.ips-item/wildcard", "A wildcard is accepted.", |item| item.contains('*')),
-        lenient("search.ips-item/range", "A range is accepted.", |item| item.contains('-')),
-        lenient("search.ips-item/url", "A URL is accepted.", |item| item.contains("://")),
-        lenient("search.ips-item/octet-256", "An octet of 256 wraps.", |item| item.ends_with(".256")),
-        lenient("search.ips-item/port-without-brackets", "IPv6 with a port needs no brackets.", |item| {
-            !item.contains('[') && item.matches(':').count() == 8
-        }),
-        lenient("search.ips-item/two-gaps", "Two gaps in an IPv6 address are accepted.", |item| item.matches("::").count() == 2),
-        lenient("search.ips-item/bracket-open", "A bracket need not be closed.", |item| item.starts_with('[') && !item.contains(']')),
-        typed("search.ips-item/number", "A number is read as an address.", Value::is_number),
-        typed("search.ips-item/null", "An item that is null is left out.", Value::is_null),
-        typed("search.ips-item/object", "An object is read as an address.", Value::is_object),
-    ]
-}
-
-fn item_refused() -> Vec<Fault> {
-    let refused = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, Scene::refuse).when(move |scene, seen| ips(scene, seen).iter().any(|item| fits(item)))
-    };
-    vec![
-        refused("search.ips-item/ipv6-refused", "IPv6 is refused.", is_v6),
-        refused("search.ips-item/ipv6-port-refused", "IPv6 with a port is refused.", |item| item.starts_with('[')),
-        refused("search.ips-item/ipv4-port-refused", "IPv4 with a port is refused.", |item| has_port(item) && !is_v6(item)),
-        refused("search.ips-item/long-ipv6-refused", "An IPv6 address that is written out is refused.", |item| {
-            is_v6(item) && !has_port(item) && item.len() > 38
-        }),
-        refused("search.ips-item/short-ipv6-refused", "The shortest IPv6 addresses are refused.", |item| item.len() == 3),
-        Fault::reply("search.ips-item/zone-breaks", "A zone identifier breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "invalid address"}));
-        })
-        .when(|scene, seen| ips(scene, seen).iter().any(|item| item.contains('%'))),
-    ]
-}
-
-fn port() -> Vec<Fault> {
-    let ends = |item: &str, port: i64| item.ends_with(&format!(":{port}"));
-    let taken = move |id, breaks, wanted: fn(&Scene) -> i64, v6: Option<bool>| {
-        Fault::request(id, breaks, move |scene, seen| {
-            let port = wanted(scene);
-            map_ips(scene, seen, |_, item| {
-                let family = v6.is_none_or(|v6| item.starts_with('[') == v6);
-                if family && ends(item, port) { NOBODY } else { item }.to_owned()
-            });
-        })
-    };
-    let refused = move |id, breaks, wanted: fn(&Scene) -> i64, v6: bool| {
-        Fault::request(id, breaks, Scene::refuse).when(move |scene, seen| {
-            ips(scene, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(scene)))
-        })
-    };
-    let least = |scene: &Scene| *scene.contract.search.ports.start();
-    let most = |scene: &Scene| *scene.contract.search.ports.end();
-    vec![
-        taken("search.ips-port/zero", "Port 0 is accepted.", |scene| scene.contract.search.ports.start() - 1, None),
-        taken("search.ips-port/zero-in-ipv6", "Port 0 is accepted after brackets.", |scene| scene.contract.search.ports.start() - 1, Some(true)),
-        taken("search.ips-port/one-above", "One port too large is accepted.", |scene| scene.contract.search.ports.end() + 1, None),
-        taken("search.ips-port/one-above-in-ipv6", "One port too large is accepted after brackets.", |scene| scene.contract.search.ports.end() + 1, Some(true)),
-        taken("search.ips-port/negative", "A negative port is accepted.", |_| -1, None),
-        taken("search.ips-port/huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
-        refused("search.ips-port/least-refused", "The smallest port is refused.", least, false),
-        refused("search.ips-port/most-refused", "The largest port is refused.", most, false),
-        refused("search.ips-port/most-refused-in-ipv6", "The largest port is refused after brackets.", most, true),
-    ]
 }
 
 fn all_or_nothing() -> Vec<Fault> {
@@ -253,28 +245,60 @@ fn all_or_nothing() -> Vec<Fault> {
     };
     vec![
         skip("search.ips-all-or-nothing/skipped", "A bad item among good ones is left out.", |_, _| true),
-        skip("search.ips-all-or-nothing/first-skipped", "A bad item is left out when it comes first.", |place, _| place == 0),
-        skip("search.ips-all-or-nothing/last-skipped", "A bad item is left out when it comes last.", |place, count| place + 1 == count),
-        skip("search.ips-all-or-nothing/middle-skipped", "A bad item is left out when it is neither first nor last.", |place, count| {
-            place > 0 && place + 1 < count
-        }),
-        skip("search.ips-all-or-nothing/past-the-hundredth", "Items beyond the hundredth are not looked at.", |place, _| place >= 100),
-        Fault::request("search.ips-all-or-nothing/bad-port-skipped", "An item with a bad port is left out.", |scene, seen| {
-            edit_ips(scene, seen, |items| items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0"))));
-        })
+        skip(
+            "search.ips-all-or-nothing/first-skipped",
+            "A bad item is left out when it comes first.",
+            |place, _| place == 0,
+        ),
+        skip(
+            "search.ips-all-or-nothing/last-skipped",
+            "A bad item is left out when it comes last.",
+            |place, count| place + 1 == count,
+        ),
+        skip(
+            "search.ips-all-or-nothing/middle-skipped",
+            "A bad item is left out when it is neither first nor last.",
+            |place, count| place > 0 && place + 1 < count,
+        ),
+        skip(
+            "search.ips-all-or-nothing/past-the-hundredth",
+            "Items beyond the hundredth are not looked at.",
+            |place, _| place >= 100,
+        ),
+        Fault::request(
+            "search.ips-all-or-nothing/bad-port-skipped",
+            "An item with a bad port is left out.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| {
+                    items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0")))
+                });
+            },
+        )
         .when(|scene, seen| count(scene, seen) > 1),
-        Fault::request("search.ips-all-or-nothing/port-taken-off", "In a batch, a bad port is taken off.", |scene, seen| {
-            map_ips(scene, seen, |_, item| item.strip_suffix(":0").unwrap_or(item).to_owned());
-        })
+        Fault::request(
+            "search.ips-all-or-nothing/port-taken-off",
+            "In a batch, a bad port is taken off.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| item.strip_suffix(":0").unwrap_or(item).to_owned());
+            },
+        )
         .when(|scene, seen| count(scene, seen) > 1),
-        Fault::request("search.ips-all-or-nothing/cut-to-the-limit", "A set over the limit is cut.", |scene, seen| {
-            let most = scene.contract.search.distinct_items;
-            edit_ips(scene, seen, |items| items.truncate(most));
-        })
+        Fault::request(
+            "search.ips-all-or-nothing/cut-to-the-limit",
+            "A set over the limit is cut.",
+            |scene, seen| {
+                let most = scene.contract.search.distinct_items;
+                edit_ips(scene, seen, |items| items.truncate(most));
+            },
+        )
         .when(|scene, seen| distinct(scene, seen) > scene.contract.search.distinct_items),
-        Fault::request("search.ips-all-or-nothing/empty-set", "An empty set finds nothing instead of being refused.", |scene, seen| {
-            edit_ips(scene, seen, |items| items.push(NOBODY.into()));
-        })
+        Fault::request(
+            "search.ips-all-or-nothing/empty-set",
+            "An empty set finds nothing instead of being refused.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| items.push(NOBODY.into()));
+            },
+        )
         .when(|scene, seen| seen.json()[&scene.contract.search.ips.name] == json!([])),
     ]
 }
@@ -284,7 +308,9 @@ fn body() -> Vec<Fault> {
         Fault::request(id, breaks, |scene, seen| seen.set_json(&plain(scene))).when(move |_, seen| fits(seen))
     };
     vec![
-        taken("search.json-body/array", "A list of one object is taken for the object.", |seen| seen.json().is_array()),
+        taken("search.json-body/array", "A list of one object is taken for the object.", |seen| {
+            seen.json().is_array()
+        }),
         taken("search.json-body/text", "A text is taken for an address.", |seen| seen.json().is_string()),
         taken("search.json-body/number", "A number is taken for an object.", |seen| seen.json().is_number()),
         taken("search.json-body/null", "null is taken for an object.", |seen| &seen.body[..] == b"null"),
@@ -293,13 +319,21 @@ fn body() -> Vec<Fault> {
             seen.body.starts_with(b"{") && serde_json::from_slice::<Value>(&seen.body).is_err()
         }),
         taken("search.json-body/form", "A form is accepted.", |seen| seen.body.starts_with(b"ips=")),
-        Fault::reply("search.json-body/deep-breaks", "A deeply nested body breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "stack"}));
-        })
+        Fault::reply(
+            "search.json-body/deep-breaks",
+            "A deeply nested body breaks the server.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"message": "stack"}));
+            },
+        )
         .when(|_, seen| seen.body.starts_with(b"[[[[")),
-        Fault::reply("search.json-body/no-json-breaks", "A body that is no JSON breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "unexpected token"}));
-        })
+        Fault::reply(
+            "search.json-body/no-json-breaks",
+            "A body that is no JSON breaks the server.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"message": "unexpected token"}));
+            },
+        )
         .when(|_, seen| !seen.body.is_empty() && serde_json::from_slice::<Value>(&seen.body).is_err()),
     ]
 }

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use serde_json::Value;
 
 use super::search::{
-    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where, map_ips, of_v6,
+    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where,
+    map_ips, of_v6,
 };
 use crate::fault::{Fault, Scene};
 use crate::proxy::Seen;
@@ -19,84 +20,155 @@ pub fn faults() -> Vec<Fault> {
 fn port() -> Vec<Fault> {
     let ignored = |id, breaks, which: fn(&Scene, usize, &str) -> bool| {
         Fault::request(id, breaks, move |scene, seen| {
-            map_ips(scene, seen, |place, item| {
-                if which(scene, place, item) { bare(item) } else { item.to_owned() }
-            });
+            map_ips(
+                scene,
+                seen,
+                |place, item| {
+                    if which(scene, place, item) { bare(item) } else { item.to_owned() }
+                },
+            );
         })
     };
     vec![
         ignored("search.match-port/ignored", "A port is not looked at.", |_, _, _| true),
-        ignored("search.match-port/ignored-in-ipv6", "The port of an IPv6 item is not looked at.", |_, _, item| is_v6(item)),
-        ignored("search.match-port/ignored-in-ipv4", "The port of an IPv4 item is not looked at.", |_, _, item| !is_v6(item)),
-        ignored("search.match-port/ignored-past-the-hundredth", "Beyond the hundredth item ports are not looked at.", |_, place, _| place >= 100),
-        ignored("search.match-port/ignored-in-the-second", "The port of the second item is not looked at.", |_, place, _| place == 1),
+        ignored(
+            "search.match-port/ignored-in-ipv6",
+            "The port of an IPv6 item is not looked at.",
+            |_, _, item| is_v6(item),
+        ),
+        ignored(
+            "search.match-port/ignored-in-ipv4",
+            "The port of an IPv4 item is not looked at.",
+            |_, _, item| !is_v6(item),
+        ),
+        ignored(
+            "search.match-port/ignored-past-the-hundredth",
+            "Beyond the hundredth item ports are not looked at.",
+            |_, place, _| place >= 100,
+        ),
+        ignored(
+            "search.match-port/ignored-in-the-second",
+            "The port of the second item is not looked at.",
+            |_, place, _| place == 1,
+        ),
         ignored("search.match-port/odd-ports-ignored", "Only even ports are looked at.", |_, _, item| {
             item.parse::<SocketAddr>().is_ok_and(|socket| socket.port() % 2 == 1)
         }),
-        ignored("search.match-port/last-port-ignored", "The largest port stands for any.", |scene, _, item| {
-            let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
-            port.is_ok_and(|port| port == *scene.contract.search.ports.end())
-        }),
+        ignored(
+            "search.match-port/last-port-ignored",
+            "The largest port stands for any.",
+            |scene, _, item| {
+                let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
+                port.is_ok_and(|port| port == *scene.contract.search.ports.end())
+            },
+        ),
         Fault::request("search.match-port/next-port-too", "The next port matches as well.", |scene, seen| {
             beside(scene, seen, |port| port.checked_add(1));
         }),
-        Fault::request("search.match-port/port-before-too", "The port before matches as well.", |scene, seen| {
-            beside(scene, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
-        }),
-        Fault::request("search.match-port/ipv6-finds-nothing", "An IPv6 item with a port finds nothing.", |scene, seen| {
-            map_ips(scene, seen, |_, item| if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned());
-        }),
-        Fault::request("search.match-port/own-port-missed", "The port is compared as a text from its second digit.", |scene, seen| {
-            map_ips(scene, seen, |_, item| match item.parse::<SocketAddr>() {
-                Ok(socket) if socket.port() > 9 => {
-                    let digits = socket.port().to_string();
-                    digits[1..].parse().map_or_else(|_| NOBODY.to_owned(), |port: u16| {
-                        SocketAddr::new(socket.ip(), port.max(1)).to_string()
-                    })
-                }
-                _ => item.to_owned(),
-            });
-        }),
+        Fault::request(
+            "search.match-port/port-before-too",
+            "The port before matches as well.",
+            |scene, seen| {
+                beside(scene, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
+            },
+        ),
+        Fault::request(
+            "search.match-port/ipv6-finds-nothing",
+            "An IPv6 item with a port finds nothing.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| {
+                    if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned()
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-port/own-port-missed",
+            "The port is compared as a text from its second digit.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| match item.parse::<SocketAddr>() {
+                    Ok(socket) if socket.port() > 9 => {
+                        let digits = socket.port().to_string();
+                        digits[1..].parse().map_or_else(
+                            |_| NOBODY.to_owned(),
+                            |port: u16| SocketAddr::new(socket.ip(), port.max(1)).to_string(),
+                        )
+                    }
+                    _ => item.to_owned(),
+                });
+            },
+        ),
     ]
 }
 
 fn port_with_others() -> Vec<Fault> {
     vec![
-        Fault::request("search.match-port/ignored-in-batches", "In a batch of more than one item ports are not looked at.", |scene, seen| {
-            map_ips(scene, seen, |_, item| bare(item));
-        })
+        Fault::request(
+            "search.match-port/ignored-in-batches",
+            "In a batch of more than one item ports are not looked at.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| bare(item));
+            },
+        )
         .when(|scene, seen| count(scene, seen) > 1),
-        Fault::request("search.match-port/ignored-beside-bare", "Beside an item without a port, ports are not looked at.", |scene, seen| {
-            map_ips(scene, seen, |_, item| bare(item));
-        })
+        Fault::request(
+            "search.match-port/ignored-beside-bare",
+            "Beside an item without a port, ports are not looked at.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| bare(item));
+            },
+        )
         .when(|scene, seen| ips(scene, seen).iter().any(|item| !has_port(item))),
-        Fault::request("search.match-port/ignored-with-a-filter", "With a filter ports are not looked at.", |scene, seen| {
-            map_ips(scene, seen, |_, item| bare(item));
-        })
+        Fault::request(
+            "search.match-port/ignored-with-a-filter",
+            "With a filter ports are not looked at.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| bare(item));
+            },
+        )
         .when(|scene, seen| filters(scene, seen) > 0),
-        Fault::request("search.match-port/ignored-with-status-in-ipv6", "With a status the ports of IPv6 items are not looked at.", |scene, seen| {
-            map_ips(scene, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
-        })
+        Fault::request(
+            "search.match-port/ignored-with-status-in-ipv6",
+            "With a status the ports of IPv6 items are not looked at.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
+            },
+        )
         .when(asks(|search| &search.status)),
-        Fault::request("search.match-port/one-port-an-address", "Of several ports of one address only the first is looked for.", |scene, seen| {
-            edit_ips(scene, seen, |items| {
-                let mut known = HashSet::new();
-                items.retain(|item| item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item))));
-            });
-        }),
-        Fault::request("search.match-port/ports-crossed", "In a batch the ports are sorted apart from their addresses.", |scene, seen| {
-            edit_ips(scene, seen, |items| {
-                let sockets: Vec<SocketAddr> = items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
-                let ports = sockets.iter().rev().map(SocketAddr::port);
-                let crossed = sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
-                *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
-            });
-        })
+        Fault::request(
+            "search.match-port/one-port-an-address",
+            "Of several ports of one address only the first is looked for.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| {
+                    let mut known = HashSet::new();
+                    items.retain(|item| {
+                        item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
+                    });
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-port/ports-crossed",
+            "In a batch the ports are sorted apart from their addresses.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| {
+                    let sockets: Vec<SocketAddr> =
+                        items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
+                    let ports = sockets.iter().rev().map(SocketAddr::port);
+                    let crossed =
+                        sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
+                    *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
+                });
+            },
+        )
         .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item)) && count(scene, seen) > 1),
-        Fault::success("search.match-port/bare-shadowed", "An item with a port finds nothing beside items without.", lose(|scene, seen, item| {
-            let ip = item["ip"].as_str().unwrap_or_default();
-            !ips(scene, seen).iter().any(|item| item == ip)
-        }))
+        Fault::success(
+            "search.match-port/bare-shadowed",
+            "An item with a port finds nothing beside items without.",
+            lose(|scene, seen, item| {
+                let ip = item["ip"].as_str().unwrap_or_default();
+                !ips(scene, seen).iter().any(|item| item == ip)
+            }),
+        )
         .when(|scene, seen| ips(scene, seen).iter().any(|item| !has_port(item))),
     ]
 }
@@ -106,48 +178,88 @@ fn any_port() -> Vec<Fault> {
         ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
     };
     vec![
-        Fault::success("search.match-any-port/one-port", "An item without a port finds one port of its address.", |scene, seen, body| {
-            let mut known = HashSet::new();
-            lose_where(body, |item| {
-                let asked = ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
-                asked && !known.insert(item["ip"].to_string())
-            });
-        }),
-        Fault::success("search.match-any-port/three-ports", "An item without a port finds three ports of its address at most.", |_, _, body| {
-            let mut counts = std::collections::HashMap::new();
-            lose_where(body, |item| {
-                let count = counts.entry(item["ip"].to_string()).or_insert(0);
-                *count += 1;
-                *count > 3
-            });
-        }),
-        Fault::success("search.match-any-port/one-instance-a-port", "Of two instances at one address and port one is found.", |_, _, body| {
-            let mut known = HashSet::new();
-            lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
-        }),
-        Fault::success("search.match-any-port/default-port", "An item without a port stands for one port of all.", lose(move |scene, seen, item| {
-            of_bare(scene, seen, item) && item["port"] != 20_001
-        })),
-        Fault::success("search.match-any-port/no-port-zero", "An item without a port does not find an instance without one.", lose(|_, _, item| item["port"] == 0)),
-        Fault::success("search.match-any-port/no-last-port", "An item without a port does not find the largest port.", lose(|scene, _, item| {
-            item["port"] == *scene.contract.search.ports.end()
-        })),
-        Fault::success("search.match-any-port/ipv6-one-port", "An IPv6 item without a port finds one port.", |_, _, body| {
-            let mut known = HashSet::new();
-            lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
-        }),
-        Fault::request("search.match-any-port/ipv6-finds-nothing", "An IPv6 item without a port finds nothing.", |scene, seen| {
-            map_ips(scene, seen, |_, item| if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned());
-        }),
-        Fault::request("search.match-any-port/neighbour-too", "The next IPv4 address is found as well.", |scene, seen| {
-            edit_ips(scene, seen, |items| {
-                let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
-                let next = last.and_then(|item| item.parse::<std::net::Ipv4Addr>().ok()).map(|ip| {
-                    std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string()
+        Fault::success(
+            "search.match-any-port/one-port",
+            "An item without a port finds one port of its address.",
+            |scene, seen, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| {
+                    let asked =
+                        ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
+                    asked && !known.insert(item["ip"].to_string())
                 });
-                items.extend(next.map(Value::from));
-            });
-        })
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/three-ports",
+            "An item without a port finds three ports of its address at most.",
+            |_, _, body| {
+                let mut counts = std::collections::HashMap::new();
+                lose_where(body, |item| {
+                    let count = counts.entry(item["ip"].to_string()).or_insert(0);
+                    *count += 1;
+                    *count > 3
+                });
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/one-instance-a-port",
+            "Without ports, of two instances at one address and port one is found.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
+            },
+        )
+        .when(|scene, seen| ips(scene, seen).iter().all(|item| !has_port(item))),
+        Fault::success(
+            "search.match-any-port/default-port",
+            "An item without a port stands for one port of all.",
+            lose(move |scene, seen, item| of_bare(scene, seen, item) && item["port"] != 20_001),
+        ),
+        Fault::success(
+            "search.match-any-port/no-port-zero",
+            "In a batch an item without a port does not find an instance without one.",
+            lose(|_, _, item| item["port"] == 0),
+        )
+        .when(|scene, seen| count(scene, seen) > 1),
+        Fault::success(
+            "search.match-any-port/no-last-port",
+            "An item without a port does not find the largest port.",
+            lose(move |scene, seen, item| {
+                of_bare(scene, seen, item) && item["port"] == *scene.contract.search.ports.end()
+            }),
+        ),
+        Fault::success(
+            "search.match-any-port/ipv6-one-port",
+            "An IPv6 item without a port finds one port.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
+            },
+        )
+        .when(|scene, seen| ips(scene, seen).iter().all(|item| !has_port(item))),
+        Fault::request(
+            "search.match-any-port/ipv6-finds-nothing",
+            "An IPv6 item without a port finds nothing.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| {
+                    if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned()
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-any-port/neighbour-too",
+            "The next IPv4 address is found as well.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| {
+                    let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
+                    let next = last
+                        .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
+                        .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
+                    items.extend(next.map(Value::from));
+                });
+            },
+        )
         .when(|scene, seen| count(scene, seen) < 400),
     ]
 }
@@ -155,43 +267,72 @@ fn any_port() -> Vec<Fault> {
 fn any_port_in_batches() -> Vec<Fault> {
     let cut = |id, breaks, most: usize| {
         Fault::request(id, breaks, move |scene, seen| edit_ips(scene, seen, |items| items.truncate(most)))
-            .when(move |scene, seen| (most + 1..=scene.contract.search.distinct_items).contains(&count(scene, seen)))
+            .when(move |scene, seen| {
+                (most + 1..=scene.contract.search.distinct_items).contains(&count(scene, seen))
+            })
     };
     vec![
         cut("search.match-any-port/first-hundred", "Items beyond the hundredth are not looked for.", 100),
         cut("search.match-any-port/first-256", "Items beyond the 256th are not looked for.", 256),
-        cut("search.match-any-port/all-but-the-five-hundredth", "The last of the most items is not looked for.", 499),
-        Fault::request("search.match-any-port/last-item-lost", "The last of several items is not looked for.", |scene, seen| {
-            edit_ips(scene, seen, |items| drop(items.pop()));
-        })
+        cut(
+            "search.match-any-port/all-but-the-five-hundredth",
+            "The last of the most items is not looked for.",
+            499,
+        ),
+        Fault::request(
+            "search.match-any-port/last-item-lost",
+            "The last of several items is not looked for.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| drop(items.pop()));
+            },
+        )
         .when(|scene, seen| (2..=scene.contract.search.distinct_items).contains(&count(scene, seen))),
-        Fault::request("search.match-any-port/shadowed-by-its-port", "Beside itself with a port, an item without one finds that port alone.", |scene, seen| {
-            let ported: HashSet<_> = ips(scene, seen).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
-            edit_ips(scene, seen, |items| {
-                items.retain(|item| item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item)));
-            });
-        }),
-        Fault::success("search.match-any-port/found-twice", "Beside itself with a port, an item finds that port twice.", |scene, seen, body| {
-            let sent = ips(scene, seen);
-            let Some(found) = items(body) else { return };
-            let twice = |item: &&Value| {
-                let ip = item["ip"].as_str().unwrap_or_default();
-                let with_port = ip.parse().ok().map(|ip| {
-                    SocketAddr::new(ip, item["port"].as_u64().and_then(|port| port.try_into().ok()).unwrap_or(0)).to_string()
+        Fault::request(
+            "search.match-any-port/shadowed-by-its-port",
+            "Beside itself with a port, an item without one finds that port alone.",
+            |scene, seen| {
+                let ported: HashSet<_> =
+                    ips(scene, seen).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
+                edit_ips(scene, seen, |items| {
+                    items.retain(|item| {
+                        item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item))
+                    });
                 });
-                sent.iter().any(|sent| sent == ip) && with_port.is_some_and(|item| sent.contains(&item))
-            };
-            let again: Vec<_> = found.iter().filter(twice).cloned().collect();
-            let more = i64::try_from(again.len()).unwrap_or_default();
-            found.extend(again);
-            body["data"]["total"] = (super::search::total(body) + more).into();
-        }),
-        Fault::success("search.match-any-port/second-page-one-port", "On a later page an address shows one port.", |_, _, body| {
-            let mut known = HashSet::new();
-            if let Some(items) = items(body) {
-                items.retain(|item| known.insert(item["ip"].to_string()));
-            }
-        })
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/found-twice",
+            "Beside itself with a port, an item finds that port twice.",
+            |scene, seen, body| {
+                let sent = ips(scene, seen);
+                let Some(found) = items(body) else { return };
+                let twice = |item: &&Value| {
+                    let ip = item["ip"].as_str().unwrap_or_default();
+                    let with_port = ip.parse().ok().map(|ip| {
+                        SocketAddr::new(
+                            ip,
+                            item["port"].as_u64().and_then(|port| port.try_into().ok()).unwrap_or(0),
+                        )
+                        .to_string()
+                    });
+                    sent.iter().any(|sent| sent == ip) && with_port.is_some_and(|item| sent.contains(&item))
+                };
+                let again: Vec<_> = found.iter().filter(twice).cloned().collect();
+                let more = i64::try_from(again.len()).unwrap_or_default();
+                found.extend(again);
+                body["data"]["total"] = (super::search::total(body) + more).into();
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/second-page-one-port",
+            "On a later page an address shows one port.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                if let Some(items) = items(body) {
+                    items.retain(|item| known.insert(item["ip"].to_string()));
+                }
+            },
+        )
         .when(later_page),
     ]
 }
@@ -200,7 +341,8 @@ fn any_port_in_batches() -> Vec<Fault> {
 fn beside(scene: &Scene, seen: &mut Seen, other: fn(u16) -> Option<u16>) {
     edit_ips(scene, seen, |items| {
         let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
-        let more = sockets.filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?).to_string()));
+        let more = sockets
+            .filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?).to_string()));
         let more: Vec<_> = more.map(Value::from).collect();
         // Not past the limit, which would be another fault.
         let room = scene.contract.search.distinct_items.saturating_sub(items.len());

@@ -25,7 +25,12 @@ fn time(scene: &Scene, seen: &Seen, which: Which) -> Option<Timestamp> {
 }
 
 /// Moves a bound, when it is an instant.
-fn moved(id: &'static str, breaks: &'static str, which: Which, how: fn(&str, Timestamp) -> Option<Timestamp>) -> Fault {
+fn moved(
+    id: &'static str,
+    breaks: &'static str,
+    which: Which,
+    how: fn(&str, Timestamp) -> Option<Timestamp>,
+) -> Fault {
     Fault::request(id, breaks, move |scene, seen| {
         let Some(sent) = text(scene, seen, which) else { return };
         if let Some(other) = sent.parse().ok().and_then(|time| how(&sent, time)) {
@@ -46,49 +51,131 @@ fn rewritten(id: &'static str, breaks: &'static str, which: Which, how: fn(&str)
 }
 
 fn ends() -> Vec<Fault> {
-    let equal = |scene: &Scene, seen: &Seen| time(scene, seen, FROM).is_some() && time(scene, seen, FROM) == time(scene, seen, TO);
+    let equal = |scene: &Scene, seen: &Seen| {
+        time(scene, seen, FROM).is_some() && time(scene, seen, FROM) == time(scene, seen, TO)
+    };
     vec![
-        moved("search.activated-range/from-exclusive", "The lower bound is not included.", FROM, |_, time| time.checked_add(NANOSECOND).ok()),
-        moved("search.activated-range/to-exclusive", "The upper bound is not included.", TO, |_, time| time.checked_sub(NANOSECOND).ok()),
-        Fault::request("search.activated-range/equal-finds-nothing", "Equal bounds find nothing.", |scene, seen| {
-            edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
-        })
+        moved(
+            "search.activated-range/from-exclusive",
+            "The lower bound is not included.",
+            FROM,
+            |_, time| time.checked_add(NANOSECOND).ok(),
+        ),
+        moved("search.activated-range/to-exclusive", "The upper bound is not included.", TO, |_, time| {
+            time.checked_sub(NANOSECOND).ok()
+        }),
+        Fault::request(
+            "search.activated-range/equal-finds-nothing",
+            "Equal bounds find nothing.",
+            |scene, seen| {
+                edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
+            },
+        )
         .when(equal),
-        Fault::request("search.activated-range/from-ignored-alone", "The lower bound alone is not looked at.", ignore(FROM))
-            .when(|scene, seen| text(scene, seen, TO).is_none()),
-        Fault::request("search.activated-range/to-ignored-alone", "The upper bound alone is not looked at.", ignore(TO))
-            .when(|scene, seen| text(scene, seen, FROM).is_none()),
-        Fault::request("search.activated-range/to-ignored-beside-from", "Of two bounds the lower one counts.", ignore(TO))
-            .when(move |scene, seen| text(scene, seen, FROM).is_some() && time(scene, seen, FROM) <= time(scene, seen, TO)),
-        Fault::request("search.activated-range/from-needs-to", "The lower bound alone is refused.", Scene::refuse)
-            .when(|scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none()),
-        Fault::request("search.activated-range/to-needs-from", "The upper bound alone is refused.", Scene::refuse)
-            .when(|scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none()),
-        Fault::success("search.activated-range/ipv6-lost", "A bound finds no IPv6 instances.", lose(|_, _, item| of_v6(item))).when(asks(FROM)),
-        Fault::success("search.activated-range/by-expiry", "The upper bound is held against the expiry as well.", lose(|_, _, item| item["expiresAt"].is_null()))
-            .when(asks(TO)),
+        Fault::request(
+            "search.activated-range/from-ignored-alone",
+            "The lower bound alone is not looked at.",
+            ignore(FROM),
+        )
+        .when(|scene, seen| text(scene, seen, TO).is_none()),
+        Fault::request(
+            "search.activated-range/to-ignored-alone",
+            "The upper bound alone is not looked at.",
+            ignore(TO),
+        )
+        .when(|scene, seen| text(scene, seen, FROM).is_none()),
+        Fault::request(
+            "search.activated-range/to-ignored-beside-from",
+            "Of two bounds the lower one counts.",
+            ignore(TO),
+        )
+        .when(move |scene, seen| {
+            text(scene, seen, FROM).is_some() && time(scene, seen, FROM) <= time(scene, seen, TO)
+        }),
+        Fault::request(
+            "search.activated-range/from-needs-to",
+            "The lower bound alone is refused.",
+            Scene::refuse,
+        )
+        .when(|scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none()),
+        Fault::request(
+            "search.activated-range/to-needs-from",
+            "The upper bound alone is refused.",
+            Scene::refuse,
+        )
+        .when(|scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none()),
+        Fault::success(
+            "search.activated-range/ipv6-lost",
+            "A bound finds no IPv6 instances.",
+            lose(|_, _, item| of_v6(item)),
+        )
+        .when(asks(FROM)),
+        Fault::success(
+            "search.activated-range/by-expiry",
+            "The upper bound is held against the expiry as well.",
+            lose(|_, _, item| item["expiresAt"].is_null()),
+        )
+        .when(asks(TO)),
     ]
 }
 
 fn precision() -> Vec<Fault> {
     vec![
-        moved("search.activated-range/from-beyond-included", "The lower bound includes the nanosecond before.", FROM, |_, time| time.checked_sub(NANOSECOND).ok()),
-        moved("search.activated-range/to-beyond-included", "The upper bound includes the nanosecond after.", TO, |_, time| time.checked_add(NANOSECOND).ok()),
-        moved("search.activated-range/to-cut-to-seconds", "The upper bound is cut to seconds.", TO, |_, time| Timestamp::from_second(time.as_second()).ok()),
-        moved("search.activated-range/from-cut-to-seconds", "The lower bound is cut to seconds.", FROM, |_, time| Timestamp::from_second(time.as_second()).ok()),
-        moved("search.activated-range/to-cut-to-milliseconds", "The upper bound is cut to milliseconds.", TO, |_, time| {
-            Timestamp::from_millisecond(time.as_millisecond()).ok()
-        }),
-        moved("search.activated-range/from-cut-to-microseconds", "The lower bound is cut to microseconds.", FROM, |_, time| {
-            Timestamp::from_microsecond(time.as_microsecond()).ok()
-        }),
-        moved("search.activated-range/from-rounded-up", "The lower bound is rounded up to seconds.", FROM, |_, time| {
-            let second = Timestamp::from_second(time.as_second()).ok()?;
-            if second < time { second.checked_add(SignedDuration::from_secs(1)).ok() } else { Some(second) }
-        }),
-        moved("search.activated-range/to-whole-day", "The upper bound reaches to the end of its day.", TO, |_, time| {
-            Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok()
-        }),
+        moved(
+            "search.activated-range/from-beyond-included",
+            "The lower bound includes the nanosecond before.",
+            FROM,
+            |_, time| time.checked_sub(NANOSECOND).ok(),
+        ),
+        moved(
+            "search.activated-range/to-beyond-included",
+            "The upper bound includes the nanosecond after.",
+            TO,
+            |_, time| time.checked_add(NANOSECOND).ok(),
+        ),
+        moved(
+            "search.activated-range/to-cut-to-seconds",
+            "The upper bound is cut to seconds.",
+            TO,
+            |_, time| Timestamp::from_second(time.as_second()).ok(),
+        ),
+        moved(
+            "search.activated-range/from-cut-to-seconds",
+            "The lower bound is cut to seconds.",
+            FROM,
+            |_, time| Timestamp::from_second(time.as_second()).ok(),
+        ),
+        moved(
+            "search.activated-range/to-cut-to-milliseconds",
+            "The upper bound is cut to milliseconds.",
+            TO,
+            |_, time| Timestamp::from_millisecond(time.as_millisecond()).ok(),
+        ),
+        moved(
+            "search.activated-range/from-cut-to-microseconds",
+            "The lower bound is cut to microseconds.",
+            FROM,
+            |_, time| Timestamp::from_microsecond(time.as_microsecond()).ok(),
+        ),
+        moved(
+            "search.activated-range/from-rounded-up",
+            "The lower bound is rounded up to seconds.",
+            FROM,
+            |_, time| {
+                let second = Timestamp::from_second(time.as_second()).ok()?;
+                if second < time {
+                    second.checked_add(SignedDuration::from_secs(1)).ok()
+                } else {
+                    Some(second)
+                }
+            },
+        ),
+        moved(
+            "search.activated-range/to-whole-day",
+            "The upper bound reaches to the end of its day.",
+            TO,
+            |_, time| Timestamp::from_second((time.as_second().div_euclid(86_400) + 1) * 86_400 - 1).ok(),
+        ),
     ]
 }
 
@@ -108,41 +195,91 @@ fn offset(text: &str) -> Option<SignedDuration> {
 fn offsets() -> Vec<Fault> {
     let local = |text: &str, time: Timestamp| time.checked_add(offset(text)?).ok();
     vec![
-        moved("search.activated-range/from-offset-ignored", "The offset of the lower bound is not looked at.", FROM, local),
-        moved("search.activated-range/to-offset-ignored", "The offset of the upper bound is not looked at.", TO, local),
-        moved("search.activated-range/from-offset-reversed", "The offset of the lower bound is added where it is to be taken away.", FROM, |text, time| {
-            let offset = offset(text)?;
-            time.checked_add(offset).ok()?.checked_add(offset).ok()
-        }),
-        moved("search.activated-range/to-half-hours-lost", "Of an offset of the upper bound the minutes are not looked at.", TO, |text, time| {
-            let lost = offset(text)?.as_secs() % 3_600;
-            time.checked_add(SignedDuration::from_secs(lost)).ok()
-        }),
-        moved("search.activated-range/from-half-hours-lost", "Of an offset of the lower bound the minutes are not looked at.", FROM, |text, time| {
-            let lost = offset(text)?.as_secs() % 3_600;
-            time.checked_add(SignedDuration::from_secs(lost)).ok()
-        }),
-        moved("search.activated-range/from-negative-offset-taken-positive", "A negative offset of the lower bound is taken for a positive one.", FROM, |text, time| {
-            let offset = offset(text).filter(SignedDuration::is_negative)?;
-            time.checked_add(offset).ok()?.checked_add(offset).ok()
-        }),
-        moved("search.activated-range/to-negative-half-hour", "The minutes of a negative offset of the upper bound are added.", TO, |text, time| {
-            let lost = offset(text).filter(SignedDuration::is_negative)?.as_secs() % 3_600;
-            time.checked_add(SignedDuration::from_secs(2 * lost)).ok()
-        }),
-        moved("search.activated-range/to-day-not-carried", "An offset of the upper bound that passes midnight loses the day.", TO, |text, time| {
-            let day = |time: Timestamp| time.as_second().div_euclid(86_400);
-            let local = time.checked_add(offset(text)?).ok()?;
-            time.checked_add(SignedDuration::from_secs((day(local) - day(time)) * 86_400)).ok()
-        }),
-        moved("search.activated-range/from-fraction-lost-with-offset", "With an offset the lower bound loses its fraction.", FROM, |text, time| {
-            offset(text)?;
-            let second = Timestamp::from_second(time.as_second()).ok()?;
-            second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
-        }),
-        Fault::request("search.activated-range/offset-refused", "Only UTC is accepted.", Scene::refuse).when(|scene, seen| {
-            [FROM, TO].into_iter().filter_map(|which| text(scene, seen, which)).any(|text| offset(&text).is_some())
-        }),
+        moved(
+            "search.activated-range/from-offset-ignored",
+            "The offset of the lower bound is not looked at.",
+            FROM,
+            local,
+        ),
+        moved(
+            "search.activated-range/to-offset-ignored",
+            "The offset of the upper bound is not looked at.",
+            TO,
+            local,
+        ),
+        moved(
+            "search.activated-range/from-offset-reversed",
+            "The offset of the lower bound is added where it is to be taken away.",
+            FROM,
+            |text, time| {
+                let offset = offset(text)?;
+                time.checked_add(offset).ok()?.checked_add(offset).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/to-half-hours-lost",
+            "Of an offset of the upper bound the minutes are not looked at.",
+            TO,
+            |text, time| {
+                let lost = offset(text)?.as_secs() % 3_600;
+                time.checked_add(SignedDuration::from_secs(lost)).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/from-half-hours-lost",
+            "Of an offset of the lower bound the minutes are not looked at.",
+            FROM,
+            |text, time| {
+                let lost = offset(text)?.as_secs() % 3_600;
+                time.checked_add(SignedDuration::from_secs(lost)).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/from-negative-offset-taken-positive",
+            "A negative offset of the lower bound is taken for a positive one.",
+            FROM,
+            |text, time| {
+                let offset = offset(text).filter(SignedDuration::is_negative)?;
+                time.checked_add(offset).ok()?.checked_add(offset).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/to-negative-half-hour",
+            "The minutes of a negative offset of the upper bound are added.",
+            TO,
+            |text, time| {
+                let lost = offset(text).filter(SignedDuration::is_negative)?.as_secs() % 3_600;
+                time.checked_add(SignedDuration::from_secs(2 * lost)).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/to-day-not-carried",
+            "An offset of the upper bound that passes midnight loses the day.",
+            TO,
+            |text, time| {
+                let day = |time: Timestamp| time.as_second().div_euclid(86_400);
+                let local = time.checked_add(offset(text)?).ok()?;
+                time.checked_add(SignedDuration::from_secs((day(local) - day(time)) * 86_400)).ok()
+            },
+        ),
+        moved(
+            "search.activated-range/from-fraction-lost-with-offset",
+            "With an offset the lower bound loses its fraction.",
+            FROM,
+            |text, time| {
+                offset(text)?;
+                let second = Timestamp::from_second(time.as_second()).ok()?;
+                second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
+            },
+        ),
+        Fault::request("search.activated-range/offset-refused", "Only UTC is accepted.", Scene::refuse).when(
+            |scene, seen| {
+                [FROM, TO]
+                    .into_iter()
+                    .filter_map(|which| text(scene, seen, which))
+                    .any(|text| offset(&text).is_some())
+            },
+        ),
     ]
 }
 
@@ -159,8 +296,13 @@ fn never() -> Vec<Fault> {
                 ignore(FROM)(scene, &mut all);
                 ignore(TO)(scene, &mut all);
                 let all = scene.upstream.call(&all).await.json();
-                let null: Vec<_> = all["data"]["items"].as_array().into_iter().flatten()
-                    .filter(|item| item["activatedAt"].is_null()).cloned().collect();
+                let null: Vec<_> = all["data"]["items"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter(|item| item["activatedAt"].is_null())
+                    .cloned()
+                    .collect();
                 reply.edit(|body| {
                     let more = i64::try_from(null.len()).unwrap_or_default();
                     body["data"]["total"] = json!(super::search::total(body) + more);
@@ -173,18 +315,28 @@ fn never() -> Vec<Fault> {
         })
     };
     vec![
-        shown("search.activated-range/never-is-early", "What was never activated matches an upper bound.", |scene, seen| {
-            text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none()
-        }),
-        shown("search.activated-range/never-is-late", "What was never activated matches a lower bound.", |scene, seen| {
-            text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none()
-        }),
-        shown("search.activated-range/never-is-between", "What was never activated matches two bounds.", |scene, seen| {
-            text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_some()
-        }),
-        shown("search.activated-range/never-is-late-with-ports", "With ports, what was never activated matches a lower bound.", |scene, seen| {
-            text(scene, seen, FROM).is_some() && ips(scene, seen).iter().all(|item| has_port(item))
-        }),
+        shown(
+            "search.activated-range/never-is-early",
+            "What was never activated matches an upper bound.",
+            |scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none(),
+        ),
+        shown(
+            "search.activated-range/never-is-late",
+            "What was never activated matches a lower bound.",
+            |scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none(),
+        ),
+        shown(
+            "search.activated-range/never-is-between",
+            "What was never activated matches two bounds.",
+            |scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_some(),
+        ),
+        shown(
+            "search.activated-range/never-is-late-with-ports",
+            "With ports, what was never activated matches a lower bound.",
+            |scene, seen| {
+                text(scene, seen, FROM).is_some() && ips(scene, seen).iter().all(|item| has_port(item))
+            },
+        ),
     ]
 }
 
@@ -203,15 +355,31 @@ fn form() -> Vec<Fault> {
         })
     };
     vec![
-        rewritten("search.activated-range/from-zoneless", "A lower bound without a zone is taken for UTC.", FROM, zoneless),
-        rewritten("search.activated-range/to-zoneless", "An upper bound without a zone is taken for UTC.", TO, zoneless),
+        rewritten(
+            "search.activated-range/from-zoneless",
+            "A lower bound without a zone is taken for UTC.",
+            FROM,
+            zoneless,
+        ),
+        rewritten(
+            "search.activated-range/to-zoneless",
+            "An upper bound without a zone is taken for UTC.",
+            TO,
+            zoneless,
+        ),
         taken("search.activated-range/date", "A date is taken for an instant.", |text| text.len() == 10),
         taken("search.activated-range/word", "A word is not looked at.", |text| !text.contains('-')),
-        taken("search.activated-range/february-30", "The 30th of February is taken.", |text| text.contains("-02-30")),
-        taken("search.activated-range/hour-25", "The 25th hour is taken.", |text| text.contains("T25")),
-        Fault::request("search.activated-range/fraction-refused", "Nanoseconds are refused.", Scene::refuse).when(|scene, seen| {
-            [FROM, TO].into_iter().filter_map(|which| text(scene, seen, which)).any(|text| text.contains(".123456789"))
+        taken("search.activated-range/february-30", "The 30th of February is taken.", |text| {
+            text.contains("-02-30")
         }),
+        taken("search.activated-range/hour-25", "The 25th hour is taken.", |text| text.contains("T25")),
+        Fault::request("search.activated-range/fraction-refused", "Nanoseconds are refused.", Scene::refuse)
+            .when(|scene, seen| {
+                [FROM, TO]
+                    .into_iter()
+                    .filter_map(|which| text(scene, seen, which))
+                    .any(|text| text.contains(".123456789"))
+            }),
         Fault::request("search.activated-range/boolean", "true is taken for no bound.", ignore(FROM))
             .when(|scene, seen| value(scene, seen, FROM).is_some_and(|value| value.is_boolean())),
     ]
@@ -226,7 +394,12 @@ fn order() -> Vec<Fault> {
         edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
     };
     vec![
-        Fault::request("search.activated-order/finds-nothing", "Reversed bounds find nothing instead of being refused.", nothing).when(reversed),
+        Fault::request(
+            "search.activated-order/finds-nothing",
+            "Reversed bounds find nothing instead of being refused.",
+            nothing,
+        )
+        .when(reversed),
         Fault::request("search.activated-order/swapped", "Reversed bounds are swapped.", |scene, seen| {
             if let Some((from, to)) = text(scene, seen, FROM).zip(text(scene, seen, TO)) {
                 put(scene, seen, FROM, to);
@@ -234,16 +407,34 @@ fn order() -> Vec<Fault> {
             }
         })
         .when(reversed),
-        Fault::request("search.activated-order/a-little", "Bounds that are reversed by less than a second are taken.", nothing).when(move |scene, seen| {
-            both(scene, seen).is_some_and(|(from, to)| to < from && from.duration_since(to) < SignedDuration::from_secs(1))
+        Fault::request(
+            "search.activated-order/a-little",
+            "Bounds that are reversed by less than a second are taken.",
+            nothing,
+        )
+        .when(move |scene, seen| {
+            both(scene, seen)
+                .is_some_and(|(from, to)| to < from && from.duration_since(to) < SignedDuration::from_secs(1))
         }),
-        Fault::request("search.activated-order/a-day", "Only the days of the bounds are compared.", nothing).when(move |scene, seen| {
-            both(scene, seen).is_some_and(|(from, to)| to < from && from.duration_since(to) < SignedDuration::from_hours(24))
+        Fault::request("search.activated-order/a-day", "Only the days of the bounds are compared.", nothing)
+            .when(move |scene, seen| {
+                both(scene, seen).is_some_and(|(from, to)| {
+                    to < from && from.duration_since(to) < SignedDuration::from_hours(24)
+                })
+            }),
+        Fault::request("search.activated-order/by-text", "Bounds are compared as texts.", nothing).when(
+            move |scene, seen| {
+                reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| from <= to)
+            },
+        ),
+        Fault::request(
+            "search.activated-order/refused-by-text",
+            "Bounds in order are refused when their texts are not.",
+            Scene::refuse,
+        )
+        .when(move |scene, seen| {
+            !reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| to < from)
         }),
-        Fault::request("search.activated-order/by-text", "Bounds are compared as texts.", nothing)
-            .when(move |scene, seen| reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| from <= to)),
-        Fault::request("search.activated-order/refused-by-text", "Bounds in order are refused when their texts are not.", Scene::refuse)
-            .when(move |scene, seen| !reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| to < from)),
         Fault::request("search.activated-order/equal-refused", "Equal bounds are refused.", Scene::refuse)
             .when(move |scene, seen| both(scene, seen).is_some_and(|(from, to)| from == to)),
         Fault::reply("search.activated-order/breaks", "Reversed bounds break the server.", |_, _, reply| {

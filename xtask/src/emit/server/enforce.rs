@@ -40,8 +40,6 @@ fn writer(constraint: &Constraint, operation: &str) -> Option<String> {
     let mut parts = constraint.at.split(' ');
     let (status, part) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     Some(match (status, part, constraint.keyword) {
-        // The catalogue has no refusal of this status, so nothing that it requires can be missing.
-        ("429", ..) => "`edge::catalogue`, which has no 429".to_owned(),
         (_, "header", _) if !status.starts_with('2') => "`edge::answer::Answer`".to_owned(),
         (_, "text", _) => "`edge::answer::Content::Text`".to_owned(),
         (_, _, "content") => "`edge::answer::Content`".to_owned(),

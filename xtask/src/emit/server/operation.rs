@@ -92,6 +92,7 @@ impl Emitter<'_> {
             #header_parameters
 
             impl Operation for #ident {
+                const ID: &'static str = #id;
                 const ALLOW: &'static str = #allow;
                 const PATH: &'static str = #path;
                 const BODY: Option<Spot<'static>> = #body_const;
@@ -103,6 +104,10 @@ impl Emitter<'_> {
 
                 fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
                     joined([#(#metadata),*])
+                }
+
+                fn token(request: &Self::Request) -> &Token {
+                    &request.credential
                 }
 
                 fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {

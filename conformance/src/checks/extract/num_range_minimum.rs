@@ -1,0 +1,25 @@
+use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::OperationId;
+
+pub(super) static CHECK: Check = Check {
+    id: "extract.num-range.minimum",
+    title: "the smallest num is accepted",
+    operation: Some(OperationId::Extract),
+    clauses: &["extract.num-range"],
+    needs: &[],
+    cost: Cost::extraction(2, 3),
+    run: Run::Probe(|probe| Box::pin(run(probe))),
+};
+
+/// Every other check stands on the smallest value; this one stands on the next.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let least = *extract.num_range.start();
+    if least >= *extract.num_range.end() {
+        return Err(probe.skip("num has one value only"));
+    }
+    probe.ground(&probe.extract().query(&extract.num.name, least + 1)).await?;
+    let why = format!("{}={least}, the smallest value", extract.num.name);
+    probe.accepts("extract.num-range", &why, &probe.extract().query(&extract.num.name, least)).await?;
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Faults in what is taken for an item of `ips`.
+
+use serde_json::{Value, json};
+
+use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
+use crate::fault::{Fault, Scene};
+use crate::proxy::Reply;
+
+/// All of them.
+pub fn faults() -> Vec<Fault> {
+    [item(), item_refused(), port()].into_iter().flatten().collect()
+}
+
+/// Takes items that fit for ones that are in order and find nothing.
+fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
+    Fault::request(id, breaks, move |scene, seen| {
+        map_ips(scene, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
+    })
+}
+
+fn item() -> Vec<Fault> {
+    let typed = |id, breaks, fits: fn(&Value) -> bool| {
+        Fault::request(id, breaks, move |scene, seen| {
+            edit_ips(scene, seen, |items| {
+                items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
+            });
+        })
+    };
+    vec![
+        lenient("search.ips-item/cidr", "CIDR is accepted.", |item| {
+            item.contains('/') && !item.contains("//")
+        }),
+        lenient("search.ips-item/cidr-of-one", "CIDR of a single address is accepted.", |item| {
+            item.ends_with("/32")
+        }),
+        lenient("search.ips-item/cidr-of-ipv6", "CIDR of IPv6 is accepted.", |item| item.contains("::/")),
+        lenient("search.ips-item/zone", "A zone identifier is accepted.", |item| item.contains('%')),
+        lenient("search.ips-item/zone-with-port", "A zone identifier before a port is accepted.", |item| {
+            item.contains("%25")
+        }),
+        lenient("search.ips-item/fragment", "The beginning of an IPv4 address is accepted.", |item| {
+            item.split('.').count() == 3 && item.split('.').all(|part| part.parse::<u8>().is_ok())
+        }),
+        lenient(
+            "search.ips-item/fragment-of-ipv6",
+            "The beginning of an IPv6 address is accepted.",
+            |item| item.starts_with("2001:db8") && !item.contains("::") && item.matches(':').count() < 7,
+        ),
+        lenient("search.ips-item/trailing-dot", "A trailing dot is accepted.", |item| item.ends_with('.')),
+        lenient("search.ips-item/host-name", "A host name is accepted.", |item| {
+            item.ends_with(".invalid") && !item.contains('/')
+        }),
+        lenient("search.ips-item/empty", "An empty item is left out.", str::is_empty),
+        lenient("search.ips-item/wildcard", "A wildcard is accepted.", |item| item.contains('*')),
+        lenient("search.ips-item/range", "A range is accepted.", |item| item.contains('-')),
+        lenient("search.ips-item/url", "A URL is accepted.", |item| item.contains("://")),
+        lenient("search.ips-item/octet-256", "An octet of 256 wraps.", |item| item.ends_with(".256")),
+        lenient("search.ips-item/port-without-brackets", "IPv6 with a port needs no brackets.", |item| {
+            !item.contains('[') && item.matches(':').count() == 8
+        }),
+        lenient("search.ips-item/two-gaps", "Two gaps in an IPv6 address are accepted.", |item| {
+            item.matches("::").count() == 2
+        }),
+        lenient("search.ips-item/bracket-open", "A bracket need not be closed.", |item| {
+            item.starts_with('[') && !item.contains(']')
+        }),
+        typed("search.ips-item/number", "A number is read as an address.", Value::is_number),
+        typed("search.ips-item/null", "An item that is null is left out.", Value::is_null),
+        typed("search.ips-item/object", "An object is read as an address.", Value::is_object),
+    ]
+}
+
+fn item_refused() -> Vec<Fault> {
+    let refused = |id, breaks, fits: fn(&str) -> bool| {
+        Fault::request(id, breaks, Scene::refuse)
+            .when(move |scene, seen| ips(scene, seen).iter().any(|item| fits(item)))
+    };
+    vec![
+        refused("search.ips-item/ipv6-refused", "IPv6 is refused.", is_v6),
+        refused("search.ips-item/ipv6-port-refused", "IPv6 with a port is refused.", |item| {
+            item.starts_with('[')
+        }),
+        refused("search.ips-item/ipv4-port-refused", "IPv4 with a port is refused.", |item| {
+            has_port(item) && !is_v6(item)
+        }),
+        refused(
+            "search.ips-item/long-ipv6-refused",
+            "An IPv6 address that is written out is refused.",
+            |item| is_v6(item) && !has_port(item) && item.len() > 38,
+        ),
+        refused("search.ips-item/short-ipv6-refused", "The shortest IPv6 addresses are refused.", |item| {
+            item.len() == 3
+        }),
+        Fault::reply("search.ips-item/zone-breaks", "A zone identifier breaks the server.", |_, _, reply| {
+            *reply = Reply::json_with(500, &json!({"message": "invalid address"}));
+        })
+        .when(|scene, seen| ips(scene, seen).iter().any(|item| item.contains('%'))),
+    ]
+}
+
+fn port() -> Vec<Fault> {
+    let ends = |item: &str, port: i64| item.ends_with(&format!(":{port}"));
+    let taken = move |id, breaks, wanted: fn(&Scene) -> i64, v6: Option<bool>| {
+        Fault::request(id, breaks, move |scene, seen| {
+            let port = wanted(scene);
+            map_ips(scene, seen, |_, item| {
+                let family = v6.is_none_or(|v6| item.starts_with('[') == v6);
+                if family && ends(item, port) { NOBODY } else { item }.to_owned()
+            });
+        })
+    };
+    let refused = move |id, breaks, wanted: fn(&Scene) -> i64, v6: bool| {
+        Fault::request(id, breaks, Scene::refuse).when(move |scene, seen| {
+            ips(scene, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(scene)))
+        })
+    };
+    let least = |scene: &Scene| *scene.contract.search.ports.start();
+    let most = |scene: &Scene| *scene.contract.search.ports.end();
+    vec![
+        taken(
+            "search.ips-port/zero",
+            "Port 0 is accepted.",
+            |scene| scene.contract.search.ports.start() - 1,
+            None,
+        ),
+        taken(
+            "search.ips-port/zero-in-ipv6",
+            "Port 0 is accepted after brackets.",
+            |scene| scene.contract.search.ports.start() - 1,
+            Some(true),
+        ),
+        taken(
+            "search.ips-port/one-above",
+            "One port too large is accepted.",
+            |scene| scene.contract.search.ports.end() + 1,
+            None,
+        ),
+        taken(
+            "search.ips-port/one-above-in-ipv6",
+            "One port too large is accepted after brackets.",
+            |scene| scene.contract.search.ports.end() + 1,
+            Some(true),
+        ),
+        taken("search.ips-port/negative", "A negative port is accepted.", |_| -1, None),
+        taken("search.ips-port/huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
+        refused("search.ips-port/least-refused", "The smallest port is refused.", least, false),
+        refused("search.ips-port/most-refused", "The largest port is refused.", most, false),
+        refused(
+            "search.ips-port/most-refused-in-ipv6",
+            "The largest port is refused after brackets.",
+            most,
+            true,
+        ),
+    ]
+}

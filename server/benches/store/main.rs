@@ -1,0 +1,70 @@
+//! What the server costs above what it stands on: a bare Dropshot handler, and the bare SQL statement. Figures of one run
+//! are compared with each other only; a machine's speed is in both sides of a ratio.
+//!
+//! `cargo bench -p sallyport-server --bench store -- [INSTANCES]…`
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench ends at the first fault, and prints its figures"
+)]
+
+#[path = "../../tests/store/cluster.rs"]
+#[expect(dead_code, reason = "no bench kills its database")]
+mod cluster;
+mod extraction;
+mod searching;
+mod transfer;
+
+use std::{fmt::Display, sync::Arc};
+
+use sallyport_server::store::{Location, OpenMode, Store};
+
+/// Instances of an account, unless others are asked for.
+const SIZES: [u64; 2] = [100_000, 1_000_000];
+
+/// A database of the bench.
+pub(crate) struct Backend {
+    pub(crate) name: &'static str,
+    /// What `--db` would be given.
+    pub(crate) location: String,
+}
+
+impl Backend {
+    pub(crate) async fn open(&self) -> Arc<dyn Store> {
+        let location: Location = self.location.parse().unwrap();
+        cluster::eventually(async || location.open(OpenMode::Create).await).await
+    }
+}
+
+fn main() {
+    let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name(extraction::SERVER_THREAD)
+        .enable_all()
+        .build()
+        .unwrap();
+    for size in sizes {
+        let folder = tempfile::tempdir().unwrap();
+        let cluster = cluster::Cluster::start();
+        let sqlite =
+            Backend { name: "SQLite", location: folder.path().join("bench.db").to_str().unwrap().to_owned() };
+        let postgres =
+            cluster.as_ref().map(|cluster| Backend { name: "PostgreSQL", location: cluster.url("postgres") });
+        if postgres.is_none() {
+            println!("SKIPPED on PostgreSQL: it is not installed");
+        }
+        println!("\n{size} instances");
+        for backend in [Some(sqlite), postgres].into_iter().flatten() {
+            let token = runtime.block_on(transfer::bench(&backend, size));
+            runtime.block_on(searching::bench(&backend, &token, size));
+            extraction::bench(&runtime, &backend);
+        }
+    }
+}
+
+/// One line of figures.
+pub(crate) fn say(backend: &Backend, what: &str, figure: impl Display) {
+    println!("{:<12} {what:<44} {figure}", backend.name);
+}

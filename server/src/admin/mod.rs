@@ -1,0 +1,97 @@
+//! The operator's address: health, readiness and metrics. It is apart from the callers' address, and has no tokens:
+//! who may reach it is decided by the network.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use dropshot::{ApiDescription, Body, HttpError, RequestContext, endpoint};
+use http::{
+    Response, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
+
+use crate::{domain::token::TokenDigest, metrics::Metrics, store::Store};
+
+/// A store that takes longer than this is no storage to send callers to.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the operator's pages know.
+#[derive(Debug)]
+pub(crate) struct Admin {
+    pub(crate) metrics: Arc<Metrics>,
+    /// The store itself: what is asked here is no caller's question and is not measured.
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) draining: Arc<AtomicBool>,
+}
+
+/// The operator's pages.
+///
+/// # Errors
+/// Says which pages Dropshot refuses.
+pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
+    let mut api = ApiDescription::new();
+    api.register(healthz).map_err(|error| error.to_string())?;
+    api.register(readyz).map_err(|error| error.to_string())?;
+    api.register(metrics).map_err(|error| error.to_string())?;
+    Ok(api)
+}
+
+type Page = Result<Response<Body>, HttpError>;
+
+/// Whether the process answers at all; a supervisor restarts it when it does not.
+#[endpoint { method = GET, path = "/healthz" }]
+async fn healthz(_: RequestContext<Admin>) -> Page {
+    Ok(text(StatusCode::OK, "ok\n".to_owned()))
+}
+
+/// Whether callers should be sent here.
+#[endpoint { method = GET, path = "/readyz" }]
+async fn readyz(rqctx: RequestContext<Admin>) -> Page {
+    let (status, line) = match unready(rqctx.context()).await {
+        None => (StatusCode::OK, "ready"),
+        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+    };
+    Ok(text(status, format!("{line}\n")))
+}
+
+/// What Prometheus scrapes.
+#[endpoint { method = GET, path = "/metrics" }]
+async fn metrics(rqctx: RequestContext<Admin>) -> Page {
+    let text = rqctx.context().metrics.text();
+    let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
+    Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
+}
+
+async fn unready(admin: &Admin) -> Option<&'static str> {
+    if admin.draining.load(Ordering::Relaxed) {
+        return Some("draining");
+    }
+    // The question that every call asks, for a token that nobody has: no token's digest is known to be zero.
+    let question = admin.store.groups(TokenDigest::from_bytes([0; 32]));
+    match tokio::time::timeout(PATIENCE, question).await {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "not ready: the storage failed");
+            Some("the storage does not answer")
+        }
+        Err(_) => Some("the storage does not answer in time"),
+    }
+}
+
+fn text(status: StatusCode, text: String) -> Response<Body> {
+    page(status, "text/plain; charset=utf-8", text)
+}
+
+fn page(status: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
+    response
+}

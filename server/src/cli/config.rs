@@ -1,0 +1,152 @@
+//! The configuration file: TOML whose keys are the long names of the flags of `server run`. What stands in it is
+//! handed to the same parser as the flags, so that both know the same names and the same values.
+
+use std::{ffi::OsString, fmt::Display, path::Path};
+
+use clap::{Arg, ArgMatches, CommandFactory as _, FromArgMatches as _, Subcommand, parser::ValueSource};
+use sallyport_server::edge::fault::nearest;
+use toml::{Table, Value};
+
+use super::{
+    Cli, Failure, say,
+    settings::{Arguments, Settings},
+};
+
+/// What to do with a configuration.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Check the settings that `run` would use, and show where each comes from.
+    Check(Box<Arguments>),
+}
+
+/// Shows nothing but that the settings go together; [`parse`] has refused all else, and [`sources`] shows the rest.
+pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
+    let Command::Check(arguments) = command;
+    Settings::try_from(*arguments)?;
+    sources.iter().try_for_each(|line| say(line))
+}
+
+/// The command line with what it leaves to the configuration file, and a line on each setting.
+pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> {
+    let matches = Cli::command().get_matches_from(&line);
+    let (command, given) = innermost(&matches);
+    let file = given.try_get_one::<std::path::PathBuf>("config").ok().flatten();
+    let Some(file) = file else {
+        let sources = sources(&command, given, &[]);
+        return Ok((read(&matches)?, sources));
+    };
+    let table = table(file)?;
+    let mut all = line.clone();
+    let mut filled = Vec::new();
+    for (key, value) in &table {
+        let flag = flag(&command, key).map_err(|fault| refused(file, fault))?;
+        // Flags and the environment go before the file.
+        let absent =
+            matches!(given.value_source(flag.get_id().as_str()), None | Some(ValueSource::DefaultValue));
+        for text in texts(key, value).map_err(|fault| refused(file, fault))? {
+            let argument = OsString::from(format!("--{key}={text}"));
+            // What does not count is read all the same: a mistake in it would show up one day.
+            if absent { all.push(argument) } else { try_alone(&line, argument, file)? }
+        }
+        if absent {
+            filled.push(key.as_str());
+        }
+    }
+    let matches = Cli::command().try_get_matches_from(all).map_err(|error| refused(file, brief(&error)))?;
+    let (command, given) = innermost(&matches);
+    let sources = sources(&command, given, &filled);
+    Ok((read(&matches)?, sources))
+}
+
+fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
+    Cli::from_arg_matches(matches).map_err(|error| Failure::Usage(brief(&error)))
+}
+
+/// Whether the argument would pass if nobody else gave it.
+fn try_alone(line: &[OsString], argument: OsString, file: &Path) -> Result<(), Failure> {
+    let name = line.first().cloned().unwrap_or_default();
+    let alone = Cli::command().try_get_matches_from([name, "run".into(), argument]);
+    alone.map(drop).map_err(|error| refused(file, brief(&error)))
+}
+
+/// The subcommand that was called, with what it was given.
+fn innermost(matches: &ArgMatches) -> (clap::Command, &ArgMatches) {
+    let (mut command, mut given) = (Cli::command(), matches);
+    command.build();
+    while let Some((name, inner)) = given.subcommand() {
+        let Some(found) = command.find_subcommand(name).cloned() else { break };
+        (command, given) = (found, inner);
+    }
+    (command, given)
+}
+
+fn table(file: &Path) -> Result<Table, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| refused(file, error))?;
+    text.parse().map_err(|error: toml::de::Error| {
+        // The error's own text repeats the line, which may hold a password.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        refused(file, format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
+    })
+}
+
+fn settings(command: &clap::Command) -> impl Iterator<Item = (&Arg, &str)> {
+    let settings = command.get_arguments().filter_map(|flag| Some((flag, flag.get_long()?)));
+    settings.filter(|(_, name)| !["config", "help", "version"].contains(name))
+}
+
+fn flag<'a>(command: &'a clap::Command, key: &str) -> Result<&'a Arg, String> {
+    settings(command).find(|(_, name)| *name == key).map(|(flag, _)| flag).ok_or_else(|| {
+        let known: Vec<_> = settings(command).map(|(_, name)| name).collect();
+        match nearest(key, &known) {
+            Some(near) => format!("there is no setting `{}`; did you mean `{near}`?", key.escape_debug()),
+            None => format!("there is no setting `{}`; there are {}", key.escape_debug(), known.join(", ")),
+        }
+    })
+}
+
+/// The value as flags have it: a list is given piece by piece.
+fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
+    match value {
+        Value::String(text) => Ok(vec![text.clone()]),
+        Value::Integer(number) => Ok(vec![number.to_string()]),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| texts(key, item))
+            .collect::<Result<Vec<_>, _>>()
+            .map(|lists| lists.concat()),
+        other => {
+            Err(format!("`{key}` must be a text, a number or a list of them, not a {}", other.type_str()))
+        }
+    }
+}
+
+/// Each setting with its value and where it comes from. Of what `--help` hides only that it is set.
+fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<String> {
+    let line = |(flag, name): (&Arg, &str)| {
+        let id = flag.get_id().as_str();
+        let source = match given.value_source(id) {
+            _ if filled.contains(&name) => "file",
+            Some(ValueSource::CommandLine) => "flag",
+            Some(ValueSource::EnvVariable) => "environment",
+            _ => "default",
+        };
+        let values = given.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy());
+        let value = match values.collect::<Vec<_>>().join(", ") {
+            text if text.is_empty() => "(not set)".to_owned(),
+            _ if flag.is_hide_env_values_set() => "(set)".to_owned(),
+            text => text,
+        };
+        format!("{name:<16} {value:<32} {source}")
+    };
+    settings(command).map(line).collect()
+}
+
+/// The first line of what clap says, without its `error: `.
+fn brief(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn refused(file: &Path, fault: impl Display) -> Failure {
+    Failure::Usage(format!("{}: {fault}", file.display()))
+}

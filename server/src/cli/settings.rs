@@ -1,0 +1,192 @@
+//! What `server run` is told: by flags, by the environment, by a configuration file, in this order of precedence.
+
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use clap::ValueEnum;
+use sallyport_server::{
+    Config, check_rates,
+    edge::{
+        caller::{ProxyNet, TrustedProxies},
+        limit::RateRule,
+        tls::Identity,
+    },
+    store::{Location, Store},
+};
+use tracing_subscriber::EnvFilter;
+
+use super::{Failure, location};
+
+/// The settings of a server. The keys of a configuration file are the long names of these flags.
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// TOML file with settings, named as these flags without `--`. Flags and the environment go before it.
+    // Read before everything else, by `config::parse`.
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_CONFIG")]
+    config: Option<PathBuf>,
+    /// File or postgres:// URL of the database; without one, sample data that is gone when the server ends.
+    #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
+    db: Option<OsString>,
+    /// Address to listen on. Port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Address of the operator's pages: /healthz, /readyz and /metrics. They ask for no token.
+    #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN")]
+    admin: Option<SocketAddr>,
+    /// Certificate chain as PEM, the server's own first. SIGHUP reads it and its key again.
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate as PEM: PKCS#8, PKCS#1 or SEC1, not encrypted.
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// Proxies whose X-Forwarded-For or Forwarded header tells where a call comes from.
+    #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
+    trusted_proxies: Vec<ProxyNet>,
+    /// Most calls of a token or an address, such as `listStaticGroups:token:10/s+20` or `*:address:600/min`.
+    #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
+    rate: Vec<RateRule>,
+    /// Most calls that are worked on at once; more get 503 until there is room.
+    #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value_t = Config::MAX_IN_FLIGHT)]
+    max_in_flight: usize,
+    /// Longest time for which a body may arrive.
+    #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
+    body_timeout: u32,
+    /// How long calls are still taken after a signal, so that whoever watches /readyz stops sending them.
+    #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_DELAY", default_value_t = 0)]
+    drain_delay: u32,
+    /// How long calls under way may take after that.
+    #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_TIMEOUT", default_value_t = 10)]
+    drain_timeout: u32,
+    /// What is logged on standard error, for instance `info` or `sallyport_server=debug`.
+    #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
+    log: EnvFilter,
+    /// Form of the log.
+    #[arg(long, value_enum, env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
+    log_format: LogFormat,
+}
+
+/// Form of the log.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Settings that go together.
+pub(super) struct Settings {
+    pub(super) database: Option<Location>,
+    pub(super) tls: Option<TlsFiles>,
+    pub(super) drain_delay: Duration,
+    pub(super) drain_timeout: Duration,
+    pub(super) log: EnvFilter,
+    pub(super) log_format: LogFormat,
+    serving: Serving,
+}
+
+/// Certificate and key, where they are and as they were.
+pub(super) struct TlsFiles {
+    certificates: PathBuf,
+    key: PathBuf,
+    identity: Identity,
+}
+
+struct Serving {
+    listen: SocketAddr,
+    admin: Option<SocketAddr>,
+    trusted_proxies: TrustedProxies,
+    rates: Vec<RateRule>,
+    max_in_flight: usize,
+    body_timeout: Duration,
+}
+
+impl Settings {
+    /// The same as a server wants it.
+    pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
+        let Serving { listen, admin, ref trusted_proxies, ref rates, max_in_flight, body_timeout } =
+            self.serving;
+        Config {
+            listen,
+            store,
+            body_timeout,
+            tls: self.tls.as_ref().map(|files| files.identity.clone()),
+            trusted_proxies: trusted_proxies.clone(),
+            rates: rates.clone(),
+            max_in_flight,
+            admin,
+        }
+    }
+}
+
+impl TlsFiles {
+    fn load(certificates: PathBuf, key: PathBuf) -> Result<Self, Failure> {
+        let identity = Identity::load(&certificates, &key)?;
+        Ok(Self { certificates, key, identity })
+    }
+
+    /// The files as they are now.
+    pub(super) fn reload(&self) -> Result<Identity, Failure> {
+        Ok(Identity::load(&self.certificates, &self.key)?)
+    }
+}
+
+impl TryFrom<Arguments> for Settings {
+    type Error = Failure;
+
+    fn try_from(arguments: Arguments) -> Result<Self, Failure> {
+        let Arguments {
+            config: _,
+            db,
+            listen,
+            admin,
+            tls_cert,
+            tls_key,
+            trusted_proxies,
+            rate,
+            max_in_flight,
+            body_timeout,
+            drain_delay,
+            drain_timeout,
+            log,
+            log_format,
+        } = arguments;
+        let tls = match (tls_cert, tls_key) {
+            (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
+            (None, None) => None,
+            (Some(_), None) => return Err(usage("expected a key beside the certificate; set tls-key")),
+            (None, Some(_)) => return Err(usage("expected a certificate beside the key; set tls-cert")),
+        };
+        if tls.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
+            return Err(usage(&format!(
+                "{listen} is not a loopback address, and tokens must not travel over plain http: set tls-cert and \
+                 tls-key, or put a proxy that speaks https in front and declare it with trusted-proxies"
+            )));
+        }
+        if max_in_flight == 0 {
+            return Err(usage("expected max-in-flight to be 1 or more: with 0 every call is refused"));
+        }
+        check_rates(&rate).map_err(|error| usage(&error.to_string()))?;
+        let seconds = |number: u32| Duration::from_secs(number.into());
+        let serving = Serving {
+            listen,
+            admin,
+            trusted_proxies: trusted_proxies.into_iter().collect(),
+            rates: rate,
+            max_in_flight,
+            body_timeout: seconds(body_timeout),
+        };
+        Ok(Self {
+            database: db.as_deref().map(location).transpose()?,
+            tls,
+            drain_delay: seconds(drain_delay),
+            drain_timeout: seconds(drain_timeout),
+            log,
+            log_format,
+            serving,
+        })
+    }
+}
+
+fn usage(line: &str) -> Failure {
+    Failure::Usage(line.to_owned())
+}

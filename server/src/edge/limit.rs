@@ -1,0 +1,239 @@
+//! Rates: how many calls a token or an address may make. There are none unless the operator sets them.
+
+use std::{
+    collections::hash_map::RandomState,
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+    str::FromStr,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
+
+use super::{catalogue::Reason, refused::Refused};
+use crate::domain::token::Token;
+
+/// After so many calls, whoever may make as many calls as ever is forgotten again.
+const SWEEP_EVERY: u32 = 4096;
+
+/// A rate and whose it is, written as `OPERATION:token|address:NUMBER/s|min|h[+BURST]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateRule {
+    /// `operationId`; `None`, written `*`, for all operations together.
+    pub operation: Option<String>,
+    /// Whose calls are counted.
+    pub of: Of,
+    /// How many there may be.
+    pub rate: Rate,
+}
+
+/// Whose calls are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Each token's, known or not.
+    Token,
+    /// Each address's; of IPv6 addresses each /64 network's.
+    Address,
+}
+
+/// So many calls in a time, evenly, and so many at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(Quota);
+
+/// Not a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected OPERATION:token|address:NUMBER/s|min|h, perhaps with +BURST behind it, such as \
+     `listStaticGroups:token:10/s+20` or `*:address:600/min`"
+)]
+pub struct RateFault;
+
+impl FromStr for RateRule {
+    type Err = RateFault;
+
+    fn from_str(text: &str) -> Result<Self, RateFault> {
+        let mut parts = text.split(':');
+        let (Some(operation), Some(of), Some(rate), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(RateFault);
+        };
+        let of = match of {
+            "token" => Of::Token,
+            "address" => Of::Address,
+            _ => return Err(RateFault),
+        };
+        let operation = match operation {
+            "" => return Err(RateFault),
+            "*" => None,
+            operation => Some(operation.to_owned()),
+        };
+        Ok(Self { operation, of, rate: rate.parse()? })
+    }
+}
+
+impl FromStr for Rate {
+    type Err = RateFault;
+
+    fn from_str(text: &str) -> Result<Self, RateFault> {
+        let (number, rest) = text.split_once('/').ok_or(RateFault)?;
+        let (unit, more) = rest.split_once('+').unwrap_or((rest, "0"));
+        let unit = Duration::from_secs(match unit {
+            "s" => 1,
+            "min" => 60,
+            "h" => 3600,
+            _ => return Err(RateFault),
+        });
+        let number: NonZeroU32 = number.parse().map_err(|_| RateFault)?;
+        let burst = number.checked_add(more.parse().map_err(|_| RateFault)?).ok_or(RateFault)?;
+        let quota = Quota::with_period(unit / number.get()).ok_or(RateFault)?;
+        Ok(Self(quota.allow_burst(burst)))
+    }
+}
+
+/// The rates of a server with what has been called so far.
+#[derive(Default)]
+pub(crate) struct Limits(Vec<Limit>);
+
+struct Limit {
+    rule: RateRule,
+    callers: DefaultKeyedRateLimiter<Caller>,
+    calls: AtomicU32,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Caller {
+    Token([u8; 32]),
+    Address(IpAddr),
+}
+
+impl Limits {
+    pub(crate) fn new(rules: Vec<RateRule>) -> Self {
+        let limit = |rule: RateRule| Limit {
+            callers: RateLimiter::dashmap_with_hasher(rule.rate.0, RandomState::new()),
+            calls: AtomicU32::new(0),
+            rule,
+        };
+        Self(rules.into_iter().map(limit).collect())
+    }
+
+    /// Counts a call from this address.
+    pub(crate) fn address(&self, operation: &str, ip: IpAddr) -> Result<(), Refused> {
+        self.count(operation, Of::Address, || Caller::Address(network(ip)))
+    }
+
+    /// Counts a call with this token.
+    pub(crate) fn token(&self, operation: &str, token: &Token) -> Result<(), Refused> {
+        self.count(operation, Of::Token, || Caller::Token(*token.digest().as_bytes()))
+    }
+
+    fn count(&self, operation: &str, of: Of, caller: impl Fn() -> Caller) -> Result<(), Refused> {
+        let counts = |limit: &&Limit| {
+            limit.rule.of == of && limit.rule.operation.as_deref().is_none_or(|only| only == operation)
+        };
+        self.0.iter().filter(counts).try_for_each(|limit| limit.count(&caller()))
+    }
+}
+
+impl Limit {
+    fn count(&self, caller: &Caller) -> Result<(), Refused> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.callers.retain_recent();
+            self.callers.shrink_to_fit();
+        }
+        self.callers.check_key(caller).map_err(|until| {
+            let wait = until.wait_time_from(self.callers.clock().now());
+            // Zero would say that there is nothing to wait for.
+            let retry_after = Some(wait.max(Duration::from_nanos(1)));
+            let whose = match self.rule.of {
+                Of::Token => "this token",
+                Of::Address => "this address",
+            };
+            let message = format!("There are too many calls of {whose}. Retry-After says when to ask again.");
+            Refused { reason: Reason::Throttled, message, retry_after }
+        })
+    }
+}
+
+impl fmt::Debug for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|limit| &limit.rule)).finish()
+    }
+}
+
+/// Whoever has one IPv6 address has the other 2⁶⁴ of its network as well.
+fn network(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(rules: &[&str]) -> Limits {
+        Limits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_caller_who_has_had_enough_waits_and_nobody_else() {
+        let limits = limits(&["a:address:2/h", "*:token:1/h+2"]);
+        let (one, other) = (ip("192.0.2.1"), ip("192.0.2.2"));
+        assert!((0..2).all(|_| limits.address("a", one).is_ok()));
+        let refused = limits.address("a", one).unwrap_err();
+        assert_eq!(refused.reason, Reason::Throttled);
+        let wait = refused.retry_after.unwrap();
+        assert!(wait > Duration::from_secs(1790) && wait <= Duration::from_secs(1800), "{wait:?}");
+        assert!(limits.address("a", other).is_ok() && limits.address("b", one).is_ok());
+        // `*` counts the calls of all operations together.
+        let token = Token::new("t");
+        assert!(["a", "b", "c"].iter().all(|operation| limits.token(operation, &token).is_ok()));
+        assert!(limits.token("d", &token).is_err());
+        assert!(limits.token("d", &Token::new("u")).is_ok());
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_caller() {
+        let limits = limits(&["*:address:1/h"]);
+        assert!(limits.address("a", ip("2001:db8::1")).is_ok());
+        assert!(limits.address("a", ip("2001:db8::ffff:1")).is_err());
+        assert!(limits.address("a", ip("2001:db8:0:1::1")).is_ok());
+    }
+
+    #[test]
+    fn callers_are_forgotten() {
+        let limits = limits(&["*:address:1000000/s"]);
+        for number in 0..=SWEEP_EVERY {
+            assert!(limits.address("a", std::net::Ipv4Addr::from_bits(number).into()).is_ok());
+        }
+        let kept = limits.0[0].callers.len();
+        assert!(kept < SWEEP_EVERY as usize / 2, "{kept} callers are kept");
+    }
+
+    #[test]
+    fn rates_are_read_strictly() {
+        for text in [
+            "",
+            "a:token",
+            "a:token:0/s",
+            "a:token:1/d",
+            "a:token:-1/s",
+            "a:token:1/s+",
+            "a:token:4294967295/s+1",
+            "a:tokens:1/s",
+            ":token:1/s",
+            "a:token:1/s:x",
+            "a:token:4294967295/s+4294967295",
+        ] {
+            assert_eq!(text.parse::<RateRule>(), Err(RateFault), "{text}");
+        }
+    }
+}

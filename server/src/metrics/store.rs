@@ -1,0 +1,94 @@
+//! A store that measures another.
+
+use std::{sync::Arc, time::Instant};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::Metrics;
+use crate::{
+    domain::{
+        access::{AccountId, Guarded},
+        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        instance::{Group, Id},
+        search::{SearchPage, SearchQuery},
+        token::TokenDigest,
+    },
+    store::{Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded},
+};
+
+/// Hands every question on, and takes the time of those that callers wait for.
+#[derive(Debug)]
+pub(crate) struct MeasuredStore {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+}
+
+impl MeasuredStore {
+    pub(crate) fn new(store: Arc<dyn Store>, metrics: Arc<Metrics>) -> Self {
+        Self { store, metrics }
+    }
+
+    async fn timed<T>(
+        &self,
+        question: &'static str,
+        answer: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        let begun = Instant::now();
+        let answer = answer.await;
+        self.metrics.asked(question, begun, answer.is_err());
+        answer
+    }
+}
+
+#[async_trait]
+impl Store for MeasuredStore {
+    async fn extraction(
+        &self,
+        query: ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        self.timed("extraction", self.store.extraction(query)).await
+    }
+
+    async fn remember(
+        &self,
+        account: AccountId,
+        request_id: String,
+        extraction: StoredExtraction,
+        now: Timestamp,
+    ) -> Result<StoredExtraction, StoreError> {
+        self.timed("remember", self.store.remember(account, request_id, extraction, now)).await
+    }
+
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+        self.timed("groups", self.store.groups(digest)).await
+    }
+
+    async fn search(
+        &self,
+        digest: TokenDigest,
+        query: SearchQuery,
+    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+        self.timed("search", self.store.search(digest, query)).await
+    }
+
+    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
+        self.store.load(lines).await
+    }
+
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+        self.store.unload(sink).await
+    }
+
+    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
+        self.store.issue_token(token).await
+    }
+
+    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
+        self.store.revoke_token(id, now).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
+        self.store.tokens().await
+    }
+}

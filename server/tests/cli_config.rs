@@ -1,0 +1,89 @@
+//! `server config check`: settings from flags, environment and file, as an operator sees them.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+use std::process::{Command, Output};
+
+/// Checks this file with these flags and this environment.
+fn check(file: &str, flags: &[&str], environment: &[(&str, &str)]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sallyport.toml");
+    std::fs::write(&path, file).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    command.args(["config", "check", "--config"]).arg(&path).args(flags);
+    command.env_remove("SALLYPORT_DB").envs(environment.iter().copied()).output().unwrap()
+}
+
+fn shown(output: &Output) -> Vec<String> {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn flags_go_before_the_environment_and_both_before_the_file() {
+    let file = "listen = \"127.0.0.1:1\"\nmax-in-flight = 7\ndrain-delay = 3\ntrusted-proxies = [\"10.0.0.0/8\", \"::1\"]\n";
+    let lines = shown(&check(
+        file,
+        &["--listen", "127.0.0.1:3"],
+        &[("SALLYPORT_LISTEN", "127.0.0.1:2"), ("SALLYPORT_DRAIN_DELAY", "4")],
+    ));
+    for line in [
+        "listen 127.0.0.1:3 flag",
+        "drain-delay 4 environment",
+        "max-in-flight 7 file",
+        "trusted-proxies 10.0.0.0/8, ::1 file",
+        "body-timeout 15 default",
+        "admin (not set) default",
+    ] {
+        assert!(lines.iter().any(|it| it == line), "no `{line}` in {lines:#?}");
+    }
+}
+
+#[test]
+fn mistakes_are_one_line_with_the_file_and_what_to_do() {
+    for (file, told) in [
+        ("listn = \"127.0.0.1:1\"", "no setting `listn`; did you mean `listen`?"),
+        ("quux = 1", "no setting `quux`; there are db, listen"),
+        ("config = \"other.toml\"", "no setting `config`"),
+        ("[limits]\nrate = 1", "no setting `limits`"),
+        ("listen = 1.5", "`listen` must be a text, a number or a list of them, not a float"),
+        ("listen = \"nowhere\"", "invalid value 'nowhere' for '--listen"),
+        ("max-in-flight = -1", "invalid value '-1' for '--max-in-flight"),
+        ("max-in-flight = 0", "expected max-in-flight to be 1 or more"),
+        ("listen = \"a\"\nlisten = \"b\"", "line 2: duplicate key"),
+        ("rate = \"10/s\"", "expected OPERATION:token|address:NUMBER"),
+        ("rate = \"listGroups:token:10/s\"", "there is no `listGroups`"),
+        ("trusted-proxies = [\"10.0.0.0/99\"]", "expected an address or a network"),
+        ("listen = \"0.0.0.0:80\"", "tokens must not travel over plain http"),
+        ("tls-cert = \"cert.pem\"", "set tls-key"),
+        ("tls-cert = \"nowhere.pem\"\ntls-key = \"key.pem\"", "nowhere.pem: "),
+    ] {
+        let output = check(file, &[], &[]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(told), "{file}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn what_a_flag_overrides_is_checked_all_the_same() {
+    let output = check("listen = \"nowhere\"", &["--listen", "127.0.0.1:1"], &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_password_is_not_shown() {
+    let url = "postgres://user:hunter2@db.invalid/sallyport";
+    for file in [
+        format!("db = \"{url}\""),
+        format!("db = \"{url}\nlisten = 1"),
+        format!("db = [\"{url}\", 1.5]"),
+        format!("db = \"{url}\"\nlisten = \"nowhere\""),
+        "db = \"postgres://user:hunter2@:::/x\"".to_owned(),
+    ] {
+        let output = check(&file, &[], &[]);
+        assert!(!format!("{output:?}").contains("hunter2"), "{file}: {output:?}");
+    }
+    let lines = shown(&check(&format!("db = \"{url}\""), &[], &[]));
+    assert!(lines.contains(&"db (set) file".to_owned()), "{lines:#?}");
+}

@@ -1,0 +1,48 @@
+//! What stands before the operations, over real sockets: TLS, declared proxies, rates, the cap on work under way, and
+//! the operator's address.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of tests, which clippy.toml does not see")]
+
+mod admin;
+mod caller;
+mod held;
+mod load;
+mod rates;
+mod tls;
+#[path = "../edge_http/wire.rs"]
+#[expect(dead_code, reason = "shared with other tests, which need more of it")]
+mod wire;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use sallyport_server::{
+    Config, Running,
+    api::generated::{ExtractProxies, ListStaticGroups},
+    data::seed::{Sample, seed},
+    edge::answer::Operation,
+    start,
+    store::sqlite::SqliteStore,
+};
+
+use self::wire::{Answer, send};
+
+/// A server with sample data, changed as a test wants it.
+async fn served(change: impl FnOnce(Config) -> Config) -> (Running, Sample) {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let sample = seed(&*store).await.unwrap();
+    (start(change(Config::loopback(store))).unwrap(), sample)
+}
+
+/// GET off the runtime's threads.
+async fn get(address: SocketAddr, target: String, headers: String) -> Answer {
+    let ask = move || send(address, &format!("GET {target} HTTP/1.1{headers}"), b"");
+    tokio::task::spawn_blocking(ask).await.unwrap()
+}
+
+fn groups(sample: &Sample) -> String {
+    format!("{}?api_key={}", ListStaticGroups::PATH, sample.tokens.main.expose())
+}
+
+fn extraction(sample: &Sample) -> String {
+    format!("{}?num=1&api_key={}", ExtractProxies::PATH, sample.tokens.main.expose())
+}

@@ -1,0 +1,59 @@
+//! 429.
+
+use sallyport_server::{
+    Config, StartError,
+    api::generated::{ExtractProxies, ListStaticGroups},
+    edge::{answer::Operation, catalogue::Reason},
+    start,
+};
+
+use super::{extraction, get, groups, held::Held, served, wire::Answer};
+
+fn assert_throttled(answer: &Answer, fields: &[&str]) {
+    let body = answer.json();
+    assert_eq!((answer.status, body["code"].as_i64()), (429, Some(Reason::Throttled.code())), "{answer:?}");
+    assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), fields);
+    let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=1800).contains(&wait), "{wait}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_calls_too_often_waits_alone() {
+    let rate = format!("{}:token:2/h", ListStaticGroups::ID).parse().unwrap();
+    let (running, sample) = served(|config| Config { rates: vec![rate], ..config }).await;
+    let address = running.address();
+    for _ in 0..2 {
+        assert_eq!(get(address, groups(&sample), String::new()).await.status, 200);
+    }
+    assert_throttled(&get(address, groups(&sample), String::new()).await, &["code", "message", "requestId"]);
+    let second = format!("{}?api_key={}", ListStaticGroups::PATH, sample.tokens.second.expose());
+    assert_eq!(get(address, second, String::new()).await.status, 200);
+    assert_eq!(get(address, extraction(&sample), String::new()).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_calls_too_often_waits_alone() {
+    let change = |config| Config {
+        rates: vec!["*:address:2/h".parse().unwrap()],
+        trusted_proxies: ["127.0.0.1".parse().unwrap()].into_iter().collect(),
+        ..config
+    };
+    let (running, sample) = served(change).await;
+    let asked =
+        |target: String, from: &str| get(running.address(), target, format!("\r\nX-Forwarded-For: {from}"));
+    assert_eq!(asked(groups(&sample), "127.0.0.2").await.status, 200);
+    // Calls that are refused count as well.
+    assert_eq!(asked(ExtractProxies::PATH.to_owned(), "127.0.0.2").await.status, 400);
+    assert_throttled(&asked(extraction(&sample), "127.0.0.2").await, &["code", "message"]);
+    assert_eq!(asked(extraction(&sample), "127.0.0.3").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rates_of_unknown_operations_are_refused() {
+    let store = std::sync::Arc::new(Held(tokio::sync::Semaphore::new(0)));
+    let rates = vec!["listGroups:token:1/s".parse().unwrap()];
+    let error = start(Config { rates, ..Config::loopback(store) }).unwrap_err();
+    assert!(matches!(&error, StartError::UnknownOperation { operation, .. } if operation == "listGroups"));
+    assert!(error.to_string().contains(ListStaticGroups::ID), "{error}");
+}
