@@ -171,7 +171,7 @@ mod tests {
             }",
         );
         assert!(text.contains("#[non_exhaustive]\n    pub struct Answer"), "{text}");
-        assert_eq!(text.matches("crate::lenient::integer").count(), 1, "{text}");
+        assert_eq!(text.matches("\"crate::lenient::integer\"").count(), 1, "{text}");
         assert_eq!(text.matches("crate::lenient::optional_integer").count(), 2, "{text}");
         for reader in ["integers", "time", "optional_time"] {
             let reader = format!("\"crate::lenient::{reader}\"");
