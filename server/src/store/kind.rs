@@ -32,28 +32,28 @@ impl Kind {
             }
             Self::Token => {
                 "SELECT a.name, t.sha256, t.kind, t.created_at, t.expires_at, t.revoked_at
-         FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id ORDER BY t.id"
+                 FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id ORDER BY t.id"
             }
             Self::Whitelist => {
                 "SELECT a.name, w.first, w.last, w.enabled, w.expires_at
-         FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id ORDER BY w.id"
+                 FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id ORDER BY w.id"
             }
             Self::Entitlement => {
                 "SELECT a.name, e.protocol, e.expires_at
-         FROM entitlements AS e JOIN accounts AS a ON a.id = e.account_id ORDER BY e.account_id, e.protocol"
+                 FROM entitlements AS e JOIN accounts AS a ON a.id = e.account_id ORDER BY e.account_id, e.protocol"
             }
             Self::Gateway => {
                 "SELECT host, port, region, protocol, username, password FROM gateways ORDER BY id"
             }
             Self::Group => {
                 "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
-         FROM groups AS g JOIN accounts AS a ON a.id = g.account_id ORDER BY g.id"
+                 FROM groups AS g JOIN accounts AS a ON a.id = g.account_id ORDER BY g.id"
             }
             Self::Instance => {
                 "SELECT a.name, i.order_no, i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code,
                  i.city_code, i.isp_type, i.expires_at, i.activated_at, i.capabilities, i.group_id, i.username,
                  i.password
-         FROM instances AS i JOIN accounts AS a ON a.id = i.account_id ORDER BY i.id"
+                 FROM instances AS i JOIN accounts AS a ON a.id = i.account_id ORDER BY i.id"
             }
         }
     }

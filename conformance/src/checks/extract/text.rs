@@ -58,14 +58,10 @@ fn entries(probe: &Probe<'_>, accepted: &Accepted) -> usize {
     returned.map_or(asked, |returned: usize| returned.min(asked))
 }
 
-/// The text without what ends it: one separator, one line break, or both.
+/// The text without what ends it: one line break, one separator, or both.
 fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
-    let unbroken =
-        |text: &'a str| text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
-    text.strip_suffix(separator).unwrap_or_else(|| {
-        let text = unbroken(text);
-        text.strip_suffix(separator).unwrap_or(text)
-    })
+    let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
+    text.strip_suffix(separator).unwrap_or(text)
 }
 
 /// How often, at least and at most, `separator` stands within one entry of the same extraction with the default separator.
@@ -102,8 +98,8 @@ mod tests {
             assert_eq!(trimmed(text, separator), "a,b", "{text:?}");
         }
         assert_eq!(trimmed("a\r\nb\r\n", "\r\n"), "a\r\nb");
-        assert_eq!(trimmed("a\nb\n\n", "\n"), "a\nb\n", "a line break of its own is an empty entry");
+        assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is no end");
         assert_eq!(trimmed("a\rb\r\n", "\r"), "a\rb");
-        assert_eq!(trimmed("a,b,,", ","), "a,b,", "an empty entry is no end");
+        assert_eq!(trimmed("a,b,,", ","), "a,b,");
     }
 }

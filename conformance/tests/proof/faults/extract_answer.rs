@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, in_text, of_scarce_region, with_other_protocol};
+use super::condition::{at_maximum, by_bearer, of_scarce_region, with_other_protocol};
 use super::edit::{change, put, remove, rename, set};
 use crate::fault::{Fault, Scene};
 use crate::proxy::{Reply, Seen};
@@ -137,18 +137,18 @@ fn endpoint() -> Vec<Fault> {
         ),
         Fault::success(
             "extract.endpoint/upstream",
-            "An entry shows its upstream.",
-            set("/data/*/upstreamHost", json!("10.0.0.7")),
+            "An entry shows its internal host.",
+            set("/data/*/internalHost", json!("10.0.0.7")),
         ),
         Fault::success(
             "extract.endpoint/underscore",
             "The last entry shows a field of the storage.",
-            set("/data/-/_id", json!("65a")),
+            set("/data/-/_internal_id", json!("65a")),
         ),
         Fault::success(
             "extract.endpoint/supplier-when-partial",
             "An entry of a partial result shows its supplier.",
-            set("/data/0/supplier", json!("acme")),
+            set("/data/0/supplierInternal", json!("acme")),
         )
         .when(of_scarce_region),
         Fault::success(
@@ -284,13 +284,6 @@ fn error() -> Vec<Fault> {
         plain("extract.error-envelope/empty", "A refusal has no body.", "application/json", ""),
         plain("extract.error-envelope/html", "A refusal is a page.", "text/html", "<h1>400 Bad Request</h1>"),
         plain("extract.error-envelope/text", "A refusal is text.", "text/plain", "ERROR: not allowed"),
-        plain(
-            "extract.error-envelope/text-in-text",
-            "A refused plain-text extraction is text.",
-            "text/plain",
-            "ERROR: not allowed",
-        )
-        .when(in_text),
         Fault::refusal(
             "extract.error-envelope/missing-token",
             "A refused token has no message.",

@@ -231,10 +231,8 @@ fn empty() -> Vec<Fault> {
             body["data"]["items"] = json!({});
         }),
         no_groups("groups.empty/null-data", "No groups are no data.", |body| body["data"] = Value::Null),
-        no_groups("groups.empty/default-group", "An account without groups has a made-up one.", |body| {
-            let time = "2026-01-01T00:00:00Z";
-            body["data"]["items"] =
-                json!([{"groupId": 1, "name": "default", "createdAt": time, "updatedAt": time}]);
+        no_groups("groups.empty/list-of-null", "No groups are a list with null in it.", |body| {
+            body["data"]["items"] = json!([null]);
         }),
         no_groups("groups.empty/business-error", "No groups are an error within HTTP 200.", |body| {
             *body = json!({"code": 404, "message": "no groups", "requestId": "r"});

@@ -40,6 +40,36 @@ pub fn variations() -> Vec<Variation> {
             };
             target(base, Secret::new("API_KEY", world.token.as_str()), facts)
         }),
+        Variation::reply("accounts.empty-no-longer", |_, _, _| {}).with_target(|world, base| {
+            let facts = Facts { empty_token: world.facts.second_token.clone(), ..world.facts.clone() };
+            target(base, Secret::new("API_KEY", world.token.as_str()), facts)
+        }),
+        Variation::serve("accounts.ids-counted-in-each", |scene, seen| {
+            Box::pin(async move {
+                let mut reply = scene.upstream.call(&seen).await;
+                let name = &scene.contract.groups.api_key.name;
+                let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if seen.param(name) != second {
+                    return reply;
+                }
+                let mut main = seen.clone();
+                scene.as_main(&mut main);
+                let main = scene.upstream.call(&main).await.json();
+                reply.edit(|body| {
+                    let own = body["data"]["items"].as_array_mut().into_iter().flatten();
+                    let others = main["data"]["items"].as_array().into_iter().flatten();
+                    for (own, other) in own.zip(others) {
+                        for id in ["groupId", "instanceId"] {
+                            if own.get(id).is_some_and(serde_json::Value::is_number) && other[id].is_number()
+                            {
+                                own[id] = other[id].clone();
+                            }
+                        }
+                    }
+                });
+                reply
+            })
+        }),
         Variation::reply("accounts.one-protocol", |_, _, _| {}).with_target(|world, base| {
             let partly = world.facts.token_partly_entitled.clone().expect("the sample has such an account");
             target(base, Secret::new("API_KEY", partly.expose()), Facts::default())

@@ -1,6 +1,7 @@
 //! The conforming variations, by what they decide.
 
 mod accounts;
+mod entries;
 mod extract;
 mod http;
 mod refusals;
@@ -12,6 +13,7 @@ use crate::variation::Variation;
 pub fn all() -> Vec<Variation> {
     let tables = [
         accounts::variations,
+        entries::variations,
         extract::variations,
         http::variations,
         refusals::variations,

@@ -1,0 +1,40 @@
+//! Environments that are not open, wholly or in part.
+
+use sallyport_conformance::{Outcome, Verdict};
+
+use crate::canned::{Canned, Reply};
+
+#[tokio::test]
+async fn an_environment_that_serves_nothing_is_not_judged() {
+    let server = Canned::start(|_| Reply::json(404, r#"{"message": "no such path"}"#)).await;
+    let report = server.run("all.prefix", |_| {}).await;
+    assert!(matches!(report.checks[0].outcome, Outcome::Inconclusive(_)), "{:?}", report.checks[0].outcome);
+    assert_eq!(report.verdict, Verdict::Incomplete);
+}
+
+#[tokio::test]
+async fn an_open_environment_serves_every_operation() {
+    let server =
+        Canned::start(
+            |asked| {
+                if asked.line.contains("/groups") { Reply::groups() } else { Reply::json(404, "{}") }
+            },
+        )
+        .await;
+    let report = server.run("all.prefix", |_| {}).await;
+    assert_eq!(report.checks[0].findings.len(), 2, "{:?}", report.checks[0].findings);
+    assert_eq!(report.verdict, Verdict::Findings);
+}
+
+#[tokio::test]
+async fn a_refused_extraction_does_not_keep_the_other_operations_from_being_judged() {
+    // Listings are given to anybody, and nothing else is given to anyone.
+    let server = Canned::start(|asked| {
+        let refusal = || Reply::json(403, r#"{"code": 40300, "message": "no"}"#);
+        if asked.line.contains("/groups") { Reply::groups() } else { refusal() }
+    })
+    .await;
+    let report = server.run("all.token-required.missing", |_| {}).await;
+    assert!(report.checks[0].findings.len() >= 5, "{:?}", report.checks[0].findings);
+    assert_eq!(report.verdict, Verdict::Findings);
+}
