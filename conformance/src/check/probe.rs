@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
@@ -11,7 +11,7 @@ use super::{
     Watchtower,
 };
 use crate::contract::{Contract, OperationId};
-use crate::relation::Survey;
+use crate::relation::{Survey, Surveys};
 use crate::target::{Facts, Secret, Target};
 use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Took, Wire};
 
@@ -23,7 +23,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
     pub(crate) watchtower: &'a Watchtower,
-    pub(crate) survey: &'a OnceCell<Survey>,
+    pub(crate) surveys: &'a Surveys,
 }
 
 /// The context that one check runs in: it sends requests, judges what is the same for all checks, and collects findings.
@@ -31,6 +31,9 @@ pub(crate) struct ProbeContext<'a> {
 pub struct Probe<'a> {
     check: &'static Check,
     context: &'a ProbeContext<'a>,
+    /// The survey that it stands on.
+    generation: usize,
+    stale: AtomicBool,
     notes: Mutex<Notes>,
 }
 
@@ -61,6 +64,8 @@ pub(crate) struct Concluded {
     pub(crate) exchanges: Vec<Recorded>,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) requests: usize,
+    /// The survey that it stood on no longer holds.
+    pub(crate) stale: bool,
 }
 
 impl<'a> Probe<'a> {
@@ -68,12 +73,20 @@ impl<'a> Probe<'a> {
     pub const NOBODYS_ADDRESS: &'static str = "203.0.113.250";
 
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
-        Self { check, context, notes: Mutex::new(Notes::default()) }
+        let generation = context.surveys.current();
+        let stale = AtomicBool::new(false);
+        Self { check, context, generation, stale, notes: Mutex::new(Notes::default()) }
     }
 
     /// What the run has found out about the account's instances; see [`crate::relation`].
     pub(crate) fn survey(&self) -> &'a OnceCell<Survey> {
-        self.context.survey
+        self.context.surveys.of(self.generation)
+    }
+
+    /// Says that the data behind the survey has changed: checks that begin from now on read a new one.
+    pub(crate) fn drop_survey(&self) {
+        self.stale.store(true, Ordering::Relaxed);
+        self.context.surveys.drop_generation(self.generation);
     }
 
     /// The contract.
@@ -339,6 +352,7 @@ impl<'a> Probe<'a> {
     /// The reason why a check ended may hold what came, so it is redacted here, whoever wrote it.
     pub(crate) fn conclude(self, result: Result<(), Stop>) -> Concluded {
         let redactor = self.context.redactor;
+        let stale = self.stale.load(Ordering::Relaxed);
         let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let broken = notes.findings.iter().any(|finding| finding.severity == Severity::Fail);
         let outcome = match (notes.misuse, result) {
@@ -365,6 +379,7 @@ impl<'a> Probe<'a> {
             exchanges,
             evidence,
             requests,
+            stale,
         }
     }
 

@@ -15,4 +15,4 @@ pub(crate) use comparison::Comparison;
 pub(crate) use filter::{Filter, FilterKind, apply};
 pub(crate) use instance::{Instance, address_of};
 pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_unless_refused};
-pub(crate) use survey::{Batch, Survey, survey};
+pub(crate) use survey::{Batch, Survey, Surveys, survey};

@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use tokio::sync::OnceCell;
 
 use super::{Filter, FilterKind, Instance, address_of, read, read_unless_refused};
 use crate::check::{Probe, Stop};
@@ -19,6 +21,13 @@ pub(crate) struct Survey {
     pub(crate) instances: BTreeMap<i64, Instance>,
     /// Which of the instances belong to some of the orders that the tester supplied.
     pub(crate) orders: BTreeMap<String, BTreeSet<i64>>,
+}
+
+/// The surveys of a run: one, and a new one whenever the data behind it has changed, a few times at most.
+#[derive(Debug, Default)]
+pub(crate) struct Surveys {
+    generations: [OnceCell<Survey>; 4],
+    current: AtomicUsize,
 }
 
 /// Items of `ips`, and the instances that they find.
@@ -39,6 +48,27 @@ pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
         return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
     }
     Ok(survey)
+}
+
+impl Surveys {
+    /// The generation that checks begin with now.
+    pub(crate) fn current(&self) -> usize {
+        self.current.load(Ordering::Relaxed)
+    }
+
+    /// The survey of a generation.
+    pub(crate) fn of(&self, generation: usize) -> &OnceCell<Survey> {
+        let last = self.generations.len() - 1;
+        &self.generations[generation.min(last)]
+    }
+
+    /// Leaves a generation behind, once for all checks that found it stale. The last one stays.
+    pub(crate) fn drop_generation(&self, generation: usize) {
+        let next = generation + 1;
+        if next < self.generations.len() {
+            self.current.fetch_max(next, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Survey {
@@ -87,7 +117,11 @@ impl Survey {
 
     /// Whether the addresses still hold the same.
     pub(crate) async fn holds_still(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
-        Ok(read(probe, &self.request).await?.instances == self.instances)
+        let still = read(probe, &self.request).await?.instances == self.instances;
+        if !still {
+            probe.drop_survey();
+        }
+        Ok(still)
     }
 
     /// The ids of the instances that pass all filters.

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use futures::{FutureExt as _, StreamExt as _};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tokio::sync::OnceCell;
 
 use super::busy::Busy;
 use super::expected::{ExpectedFailure, expectations, weigh};
@@ -18,6 +17,7 @@ use crate::check::{
     Check, Finding, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower, registry,
 };
 use crate::contract::Contract;
+use crate::relation::Surveys;
 use crate::target::Target;
 use crate::wire::{Budget, Meter, Redactor, RedactorError, Wire, WireError, WireOptions};
 
@@ -177,14 +177,14 @@ impl<'a> Suite<'a> {
         let running: Vec<_> =
             planned.iter().filter(|planned| planned.skipped.is_none()).map(|planned| planned.check).collect();
         let watchtower = Watchtower::new(&running);
-        let survey = OnceCell::new();
+        let surveys = Surveys::default();
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
             watchtower: &watchtower,
-            survey: &survey,
+            surveys: &surveys,
         };
         let mut results = Vec::with_capacity(planned.len());
         for planned in planned {
@@ -255,7 +255,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Runs a check, and runs it again when it found something: what does not come again is flaky.
+    /// Runs a check, and runs it again when it found something: what does not come again is flaky. One that stood on data
+    /// which has changed since is run once more, on fresh data.
     async fn run_check(
         &self,
         check: &'static Check,
@@ -263,35 +264,44 @@ impl<'a> Suite<'a> {
         observer: &dyn Observer,
     ) -> (CheckResult, Duration) {
         observer.check_begun(check);
-        let (mut result, mut busy) = self.probe(check, context).await;
+        let Tried { mut result, mut busy, stale, .. } = self.probe(check, context).await;
+        if stale && result.outcome != Outcome::Fail {
+            let again = self.probe(check, context).await;
+            busy += again.busy;
+            result = added(again.result, &result);
+        }
         for retry in 1..=self.retries {
             if result.outcome != Outcome::Fail {
                 break;
             }
-            let (again, busy_again) = self.probe(check, context).await;
-            busy += busy_again;
-            result.requests += again.requests;
-            result.elapsed_ms += again.elapsed_ms;
-            if matches!(again.outcome, Outcome::Pass | Outcome::Warn) {
-                result.outcome =
-                    Outcome::Flaky(format!("broken at first, and kept when it was run again ({retry})"));
+            let again = self.probe(check, context).await;
+            busy += again.busy;
+            // A ceiling of our own says nothing against what was found.
+            let doubt = if again.starved { None } else { doubt(&result, &again.result) };
+            result = added(result, &again.result);
+            if let Some(doubt) = doubt {
+                result.outcome = Outcome::Flaky(format!("broken at first, and {doubt} ({retry})"));
             }
         }
         weigh(&mut result, &self.expected, self.today);
         (result, busy)
     }
 
-    async fn probe(&self, check: &'static Check, context: &ProbeContext<'_>) -> (CheckResult, Duration) {
+    async fn probe(&self, check: &'static Check, context: &ProbeContext<'_>) -> Tried {
         let Run::Probe(run) = check.run else {
             let outcome = Outcome::Error("a watching check was run as a probe".to_owned());
-            return (CheckResult::not_run(check, outcome), Duration::ZERO);
+            let result = CheckResult::not_run(check, outcome);
+            return Tried { result, busy: Duration::ZERO, stale: false, starved: false };
         };
         let begun = Instant::now();
         let probe = Probe::new(check, context);
         let (ended, busy) = Busy::new(AssertUnwindSafe(run(&probe)).catch_unwind()).await;
         let ended =
             ended.unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
-        if let Err(Stop::Budget(exhausted)) = &ended {
+        let starved = matches!(ended, Err(Stop::Budget(_)));
+        if let Err(Stop::Budget(exhausted)) = &ended
+            && exhausted.ends_the_run()
+        {
             self.stopper.stop(exhausted.to_string());
         }
         let concluded = probe.conclude(ended);
@@ -305,8 +315,41 @@ impl<'a> Suite<'a> {
             elapsed_ms: millis(begun.elapsed()),
             ..CheckResult::not_run(check, Outcome::Pass)
         };
-        (result, busy)
+        Tried { result, busy, stale: concluded.stale, starved }
     }
+}
+
+/// One run of a check.
+struct Tried {
+    result: CheckResult,
+    busy: Duration,
+    /// The data that it stood on has changed.
+    stale: bool,
+    /// A ceiling of the budget ended it.
+    starved: bool,
+}
+
+/// Why a failure is in doubt after the check was run again; none when the same clause was broken again.
+fn doubt(before: &CheckResult, again: &CheckResult) -> Option<String> {
+    let broken = |result: &CheckResult| -> BTreeSet<String> {
+        let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
+        failing.map(|finding| finding.clause.clone()).collect()
+    };
+    match &again.outcome {
+        Outcome::Fail if !broken(before).is_disjoint(&broken(again)) => None,
+        Outcome::Fail => Some("another clause when it was run again".to_owned()),
+        Outcome::Pass | Outcome::Warn => Some("kept when it was run again".to_owned()),
+        other => {
+            let reason = other.reason().unwrap_or_default();
+            Some(format!("without a result when it was run again: {reason}"))
+        }
+    }
+}
+
+/// A result, with what another run of its check cost.
+fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
+    let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
+    CheckResult { requests, elapsed_ms, ..result }
 }
 
 /// What a watching check has come to at the end of a run.

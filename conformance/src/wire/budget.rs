@@ -87,7 +87,7 @@ impl Default for Budget {
     fn default() -> Self {
         Self {
             requests: 3_000,
-            gateways: 2_000,
+            gateways: 4_000,
             bytes: 1 << 30,
             wall: Duration::from_secs(600),
             rate: None,

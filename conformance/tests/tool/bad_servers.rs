@@ -84,7 +84,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
         assert!(text(&output).contains("is used up"), "{}", text(&output));
     }
     let slow = Misbehaving::start(|stream| {
-        std::thread::sleep(Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(800));
         server::groups(stream, &[1])
     });
     let output = run(&["run", "--base-url", &slow.url(), "--only", "groups.envelope", "--max-seconds", "1"]);

@@ -146,5 +146,10 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
         let expected = format!("a total that fits {came} instances on page {page} of {size}");
         complaints.push(complaint("search.total", expected, format!("total {total}")));
     }
+    if came > 0 && came < size && total > before + came {
+        // Either of them is wrong, and it can't be told which.
+        let expected = format!("{size} instances on page {page} of {total} in all");
+        complaints.push(complaint("search.page-size", expected, came.to_string()));
+    }
     complaints
 }

@@ -4,15 +4,16 @@ use crate::contract::OperationId;
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-all-or-nothing.position",
-    title: "one bad item refuses the whole batch, wherever it stands",
+    title: "one bad item, an empty set or one over the limit refuses the whole batch",
     operation: Some(OperationId::Search),
     clauses: &["search.ips-all-or-nothing"],
     needs: &[],
-    cost: Cost::requests(7),
+    cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    const CLAUSE: &str = "search.ips-all-or-nothing";
     let most = probe.contract().search.distinct_items;
     let items = addresses::distinct(most - 1);
     let good = probe.search(items.clone());
@@ -21,8 +22,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let mut items = items.clone();
             items.insert(position, bad_item.to_owned());
             let why = format!("{bad_item} stands at position {position} among {} good items", most - 1);
-            probe.refuses("search.ips-all-or-nothing", &why, &good, &probe.search(items)).await?;
+            probe.refuses(CLAUSE, &why, &good, &probe.search(items)).await?;
         }
     }
-    Ok(())
+    let over = probe.search(addresses::distinct(most + 1));
+    probe.refuses(CLAUSE, &format!("{} distinct items", most + 1), &good, &over).await?;
+    probe.refuses(CLAUSE, "an empty set", &good, &probe.search::<&str>([])).await
 }

@@ -15,6 +15,12 @@ pub(super) static CHECK: Check = Check {
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
+    let plain = probe.any_search();
+    probe.ground(&plain).await?;
+    let sized = plain.field(&search.page_size.name, search.default_page_size);
+    if probe.accepts("search.page", "a pageSize without page", &sized).await?.is_none() {
+        return Ok(());
+    }
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     let size = survey.page_size(3);

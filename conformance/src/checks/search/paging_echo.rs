@@ -38,7 +38,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     let Ok(survey) = survey(probe).await else { return Ok(()) };
-    let size_asked = survey.page_size(3);
+    // One more than a third, so that the last page is not full.
+    let size_asked = survey.page_size(3) + 1;
     for number in survey.pages(search, size_asked) {
         let request = survey.request.clone().field(page, number).field(size, size_asked);
         let accepted = probe.control(&request).await?;

@@ -108,16 +108,20 @@ fn envelope() -> Vec<Fault> {
             },
         ),
         Fault::reply(
-            "search.envelope/nothing-created",
-            "An empty result is answered with HTTP 404 and the code of a success.",
+            "search.envelope/nothing-partial",
+            "An empty result is answered with HTTP 206.",
             |scene, seen, reply| {
                 if finds_nothing(scene, seen, reply) {
-                    reply.status = hyper::StatusCode::NOT_FOUND;
+                    reply.status = hyper::StatusCode::PARTIAL_CONTENT;
                 }
             },
         ),
-        Fault::success("search.total/missing", "data has no total.", remove("/data/total")),
-        Fault::success("search.total/renamed", "total is called count.", rename("/data/total", "count")),
+        Fault::success("search.envelope/total-missing", "data has no total.", remove("/data/total")),
+        Fault::success(
+            "search.envelope/total-renamed",
+            "total is called count.",
+            rename("/data/total", "count"),
+        ),
     ]
 }
 
