@@ -329,6 +329,18 @@ async fn other_layouts_of_a_text_lose_nothing() {
 }
 
 #[tokio::test]
+async fn gzip_that_nobody_asked_for_is_not_understood_and_named() {
+    // The head of RFC 1952 and the beginning of one stored block.
+    let gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2, 0, 0xfd, 0xff, b'{', b'}'];
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
+    let server = Faulty::start(vec![Reply::Raw([head.into_bytes(), gzip].concat())]).await;
+    let error = server.client().groups().await.unwrap_err();
+    let Error::NotUnderstood(answer) = &error else { panic!("{error:?}") };
+    assert!(answer.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())), "{answer:?}");
+    assert!(!server.seen()[0].to_ascii_lowercase().contains("accept-encoding"), "none is asked for");
+}
+
+#[tokio::test]
 async fn a_field_that_must_be_there_is_missed() {
     let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
     let body = format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}]}}}}"#);

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::TryStreamExt;
 use proptest::prelude::*;
-use sallyport_client::{Address, Client, Error, GroupChoice, InstanceStatus, RetryPolicy, Separator};
+use sallyport_client::{
+    Address, Client, Error, GroupChoice, InstanceStatus, RetryPolicy, SearchPage, Separator,
+};
 use sallyport_server::{
     Config, Running,
     data::seed::{Sample, seed},
@@ -115,6 +117,50 @@ async fn a_stream_in_batches_equals_the_searches_one_by_one() {
         assert_eq!((page.page, page.total as usize), (number, single.len()));
     }
     assert_eq!(came, single.len());
+}
+
+/// The answer without paging and batching: one small search after another.
+async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
+    let mut found = BTreeSet::new();
+    for part in addresses.chunks(200) {
+        let page = client.search(part).page_size(1000).page(1).await.unwrap();
+        assert!(page.total <= 1000, "the sample is too large for one page of 200 addresses");
+        found.extend(page.items.into_iter().map(|instance| instance.instance_id));
+    }
+    found.into_iter().collect()
+}
+
+#[test]
+fn paging_and_batching_equal_the_brute_force_answer() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let reference = runtime.block_on(Reference::start());
+    let (client, addresses) = (reference.client(), reference.addresses());
+    let count = addresses.len();
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10) };
+    proptest!(config, |(from in 0..count, length in 1..=count, size in 120u32..=1000)| {
+        let part = &addresses[from..(from + length).min(count)];
+        let search = || client.search(part).in_batches().page_size(size);
+        runtime.block_on(async {
+            let expected = brute_force(&client, part).await;
+            let mut streamed: Vec<i64> =
+                search().stream().map_ok(|instance| instance.instance_id).try_collect().await.unwrap();
+            streamed.sort_unstable();
+            prop_assert_eq!(&streamed, &expected, "nothing twice, nothing left out");
+            let mut pages = search().pages();
+            let mut number = 0;
+            while let Some(page) = pages.next().await.unwrap() {
+                number += 1;
+                let alone = search().page(number).await.unwrap();
+                let ids = |page: &SearchPage| {
+                    page.items.iter().map(|instance| instance.instance_id).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(ids(&page), ids(&alone));
+                prop_assert_eq!((page.page, page.page_size, page.total), (alone.page, alone.page_size, alone.total));
+                prop_assert_eq!(usize::try_from(page.total), Ok(expected.len()));
+            }
+            Ok(())
+        })?;
+    });
 }
 
 #[tokio::test]
