@@ -3,7 +3,8 @@
 use super::name;
 use crate::model::{Constraint, Side};
 
-/// The generated item that keeps the constraint, or `None` when the client does not.
+/// The generated item that keeps the constraint, or `None` when the client does not. A test of this folder changes each
+/// limit that is declared here as checked, and sees the emitted check move.
 pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
     match constraint.side {
         Side::Request => request(constraint),

@@ -57,6 +57,49 @@ mod tests {
         assert_eq!(changed, 2, "the constant and the check");
     }
 
+    /// The bodies of the functions `check`, without the constants beside them.
+    fn checks(document: &Document) -> Result<String, Vec<Problem>> {
+        let text = source::text(contract::generate(document, &Contract::read(document)?)?);
+        let bodies = text.split("pub fn check(&self)").skip(1);
+        Ok(bodies.filter_map(|rest| rest.split("pub fn call").next()).collect())
+    }
+
+    #[test]
+    fn every_check_that_the_ledger_names_is_emitted() {
+        let document = Document::parse(DOCUMENT).unwrap();
+        let before = checks(&document).unwrap();
+        let mut changed = 0;
+        for constraint in Contract::read(&document).unwrap().constraints() {
+            if !enforces(&constraint).is_some_and(|item| item.ends_with("::check")) {
+                continue;
+            }
+            let mut root = document.root().clone();
+            forbid_otherwise(&mut root, &constraint);
+            // A document that the generator refuses has not lost the constraint either.
+            if let Ok(after) = checks(&document.with_root(root)) {
+                let shown = format!("{} at {}", constraint.keyword, constraint.pointer);
+                assert_ne!(before, after, "{shown} is declared as checked, but no check reads it");
+            }
+            changed += 1;
+        }
+        assert!(changed >= 10, "only {changed} constraints were changed");
+    }
+
+    /// Moves a limit by one, or takes a rule away.
+    fn forbid_otherwise(root: &mut serde_json::Value, constraint: &crate::model::Constraint) {
+        let before = root.clone();
+        let part = root.pointer_mut(&constraint.pointer).unwrap();
+        match part.get_mut(constraint.keyword) {
+            Some(limit) => *limit = serde_json::json!(limit.as_u64().unwrap() + 1),
+            None => {
+                let (list, index) = constraint.pointer.rsplit_once('/').unwrap();
+                let rules = root.pointer_mut(list).and_then(serde_json::Value::as_array_mut).unwrap();
+                rules.remove(index.parse().unwrap());
+            }
+        }
+        assert!(&before != root, "the test does not know how to change {}", constraint.keyword);
+    }
+
     #[test]
     fn a_new_parameter_reaches_struct_and_request() {
         let parameter = "        - name: city\n          in: query\n          description: City.\n          schema: \
