@@ -19,7 +19,7 @@ use crate::check::{
 use crate::contract::Contract;
 use crate::relation::Surveys;
 use crate::target::Target;
-use crate::wire::{Budget, Meter, Redactor, RedactorError, Wire, WireError, WireOptions};
+use crate::wire::{Budget, Meter, Redactor, Wire, WireError, WireOptions};
 
 /// How a run is done.
 #[derive(Debug, Clone)]
@@ -57,9 +57,6 @@ impl Default for Options {
 /// Why a run can't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The secrets can't be searched for, so nothing may be recorded.
-    #[error(transparent)]
-    Redactor(#[from] RedactorError),
     /// The HTTP client can't be set up.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -87,7 +84,7 @@ impl<'a> Suite<'a> {
     /// Prepares a run of the checks that this crate has; nothing is sent yet.
     ///
     /// # Errors
-    /// When the HTTP client or the redactor can't be set up.
+    /// When the HTTP client can't be set up.
     pub fn new(contract: &'a Contract, target: &'a Target, options: Options) -> Result<Self, SetupError> {
         Self::with_checks(contract, target, options, &registry())
     }
@@ -103,7 +100,7 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
-        let redactor = Redactor::new(target.secrets().chain(wire.secrets()))?;
+        let redactor = Redactor::new(target.secrets().chain(wire.secrets()));
         let plan = Plan::new(checks, &selection, profile, &target.facts, &budget);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));

@@ -8,11 +8,12 @@ mod exchange;
 mod redact;
 mod request;
 mod retry_after;
+mod spelling;
 
 pub use answer::Answer;
 pub use budget::{Budget, Exhausted, Meter, Reservation, Usage};
 pub use client::{ExtraHeader, Patience, Took, Wire, WireError, WireOptions, is_loopback};
 pub use exchange::{Exchange, FailureKind, Recorded, WireFailure};
-pub use redact::{Redactor, RedactorError};
+pub use redact::Redactor;
 pub use request::Request;
 pub use retry_after::{RetryAfter, RetryAfterError};

@@ -1,92 +1,87 @@
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::spelling;
 use crate::target::Secret;
 
 /// Bytes that a secret needs for less than its full text to be searched for.
 const SHORTEST: usize = 6;
 
-/// Characters that some encoders leave as they are in a query.
-const LENIENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'!')
-    .remove(b'*')
-    .remove(b'\'');
-
-/// Replaces every known secret, in every form that a request, an answer or a report may show it in, by its name.
-#[derive(Debug)]
+/// Replaces every known secret, however its characters are spelt in a request, an answer or a report, by its name.
 pub struct Redactor {
-    matcher: Option<Matcher>,
+    patterns: Vec<Pattern>,
+    /// For each byte, the patterns that may begin with it.
+    by_first: Vec<Vec<usize>>,
 }
 
-struct Matcher {
-    automaton: AhoCorasick,
-    replacements: Vec<String>,
-    longest: usize,
+struct Pattern {
+    characters: Vec<char>,
+    replacement: String,
 }
 
-impl std::fmt::Debug for Matcher {
-    /// The automaton holds the secrets.
+impl std::fmt::Debug for Redactor {
+    /// The patterns are the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Matcher").finish_non_exhaustive()
+        f.debug_struct("Redactor").finish_non_exhaustive()
     }
 }
 
 impl Redactor {
     /// A redactor for these secrets; an empty one is left out.
-    ///
-    /// # Errors
-    /// When the secrets are too many or too long for one automaton.
-    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Result<Self, RedactorError> {
-        let mut forms = Vec::new();
-        let mut replacements = Vec::new();
+    #[must_use]
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
+        let mut patterns: Vec<Pattern> = Vec::new();
         for secret in secrets {
             // Of a very short one the rest is found anywhere.
             let nearly = Some(secret.without_last_character()).filter(|nearly| nearly.len() >= SHORTEST);
-            let known = forms_of(secret.expose());
-            for form in known.into_iter().chain(nearly.into_iter().flat_map(forms_of)) {
-                if !form.is_empty() {
-                    forms.push(form);
-                    replacements.push(format!("${}", secret.name()));
-                }
+            for text in std::iter::once(secret.expose()).chain(nearly) {
+                let forms = std::iter::once(text.to_owned()).chain(base64_forms(text.as_bytes()));
+                let replacement = format!("${}", secret.name());
+                patterns.extend(forms.filter(|form| !form.is_empty()).map(|form| Pattern {
+                    characters: form.chars().collect(),
+                    replacement: replacement.clone(),
+                }));
             }
         }
-        if forms.is_empty() {
-            return Ok(Self { matcher: None });
-        }
-        let longest = forms.iter().map(String::len).max().unwrap_or(0);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .ascii_case_insensitive(true)
-            // A run builds it once and reads little with it: the default one takes longer to build than a short run.
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .build(&forms)
-            .map_err(|_| RedactorError)?;
-        Ok(Self { matcher: Some(Matcher { automaton, replacements, longest }) })
+        let beginning = |byte: u8| {
+            let fits = |pattern: &Pattern| spelling::may_begin(byte, pattern.characters.first().copied());
+            let fitting = patterns.iter().enumerate().filter(|(_, pattern)| fits(pattern));
+            fitting.map(|(index, _)| index).collect()
+        };
+        let by_first = (0..=u8::MAX).map(beginning).collect();
+        Self { patterns, by_first }
     }
 
     /// The text without secrets.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        match &self.matcher {
-            None => text.to_owned(),
-            Some(matcher) => matcher.automaton.replace_all(text, &matcher.replacements),
+        let bytes = text.as_bytes();
+        let mut shown = String::with_capacity(text.len());
+        let (mut at, mut kept) = (0, 0);
+        while at < bytes.len() {
+            let candidates = self.by_first.get(usize::from(bytes[at])).into_iter().flatten();
+            let found = candidates.filter_map(|index| self.patterns.get(*index)).filter_map(|pattern| {
+                spelling::end_of(bytes, at, &pattern.characters).map(|end| (end, pattern))
+            });
+            match found.max_by_key(|(end, _)| *end) {
+                Some((end, pattern)) => {
+                    shown.push_str(text.get(kept..at).unwrap_or_default());
+                    shown.push_str(&pattern.replacement);
+                    (at, kept) = (end, end);
+                }
+                None => at += 1,
+            }
         }
+        shown.push_str(text.get(kept..).unwrap_or_default());
+        shown
     }
 
-    /// At most `limit` bytes of what the bytes say as text, without secrets. A secret across the cut is taken out first.
+    /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
     #[must_use]
     pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
-        let slack = self.matcher.as_ref().map_or(0, |matcher| matcher.longest);
-        let head = &bytes[..bytes.len().min(limit.saturating_add(slack))];
-        let mut text = self.redact(&String::from_utf8_lossy(head));
-        if bytes.len() > limit {
-            let mut cut = limit.min(text.len());
+        let mut text = self.redact(&String::from_utf8_lossy(bytes));
+        if text.len() > limit {
+            let mut cut = limit;
             while !text.is_char_boundary(cut) {
                 cut -= 1;
             }
@@ -95,44 +90,6 @@ impl Redactor {
         }
         text
     }
-}
-
-/// The secrets do not fit one automaton.
-#[derive(Debug, thiserror::Error)]
-#[error("the secrets are too many or too long to be searched for")]
-pub struct RedactorError;
-
-/// Letter case is ignored by the automaton, so percent-encoding needs one case only. Texts that quote each other are seen:
-/// a JSON text in a string of another one escapes twice.
-fn forms_of(secret: &str) -> Vec<String> {
-    let in_json = |text: &str| {
-        let json = serde_json::Value::from(text).to_string();
-        json[1..json.len() - 1].to_owned()
-    };
-    let mut forms = vec![
-        secret.to_owned(),
-        utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string(),
-        utf8_percent_encode(secret, LENIENT).to_string(),
-        utf8_percent_encode(secret, LENIENT).to_string().replace("%20", "+"),
-        secret.bytes().map(|byte| format!("%{byte:02X}")).collect(),
-        secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect(),
-        format!("{secret:?}").trim_matches('"').to_owned(),
-        in_markup(secret, "&#39;"),
-        in_markup(secret, "&#x27;"),
-    ];
-    let once: Vec<String> = forms.iter().map(|form| in_json(form)).collect();
-    let twice: Vec<String> = once.iter().map(|form| in_json(form)).collect();
-    forms.extend(once);
-    forms.extend(twice);
-    forms.extend(base64_forms(secret.as_bytes()));
-    forms.sort_unstable();
-    forms.dedup();
-    forms
-}
-
-fn in_markup(secret: &str, apostrophe: &str) -> String {
-    let escaped = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    escaped.replace('"', "&quot;").replace('\'', apostrophe)
 }
 
 /// Base64 of the secret wherever it stands in a longer text: the characters that it alone decides, for each of the three
@@ -157,12 +114,14 @@ fn base64_forms(secret: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
     use super::*;
 
     const TOKEN: &str = "s3cr\"et/+ k\u{e9}y=42";
 
     fn redactor() -> Redactor {
-        Redactor::new([&Secret::new("API_KEY", TOKEN)]).expect("fits")
+        Redactor::new([&Secret::new("API_KEY", TOKEN)])
     }
 
     #[test]
@@ -176,6 +135,13 @@ mod tests {
             everything,
             json,
             format!("{TOKEN:?}"),
+            TOKEN.replace('/', r"\/").replace('"', r#"\""#),
+            TOKEN.replace('/', r"\\\/").replace('"', r#"\\\""#),
+            TOKEN.replace('/', "&#x2F;").replace('"', "&quot;").replace('+', "&#43;"),
+            TOKEN.replace('"', "&amp;quot;").replace('=', "&amp;#061;"),
+            TOKEN.replace('"', "%22").replace(' ', "+").replace('=', "\\u003d"),
+            TOKEN.replace('/', "%252F").replace(' ', "%2520"),
+            TOKEN.replace('/', "\\u002F").replace('+', "\\\\u002b").replace('\u{e9}', "\\u{e9}"),
         ];
         for form in forms {
             let shown = redactor().redact(&format!("before {form} after"));
@@ -205,6 +171,6 @@ mod tests {
 
     #[test]
     fn without_secrets_the_text_stays() {
-        assert_eq!(Redactor::new([]).expect("fits").redact("text"), "text");
+        assert_eq!(Redactor::new([]).redact("text"), "text");
     }
 }

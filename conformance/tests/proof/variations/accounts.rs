@@ -56,9 +56,9 @@ pub fn variations() -> Vec<Variation> {
                 scene.as_main(&mut main);
                 let main = scene.upstream.call(&main).await.json();
                 reply.edit(|body| {
-                    let own = body["data"]["items"].as_array_mut().into_iter().flatten();
+                    let own = body.pointer_mut("/data/items").and_then(serde_json::Value::as_array_mut);
                     let others = main["data"]["items"].as_array().into_iter().flatten();
-                    for (own, other) in own.zip(others) {
+                    for (own, other) in own.into_iter().flatten().zip(others) {
                         for id in ["groupId", "instanceId"] {
                             if own.get(id).is_some_and(serde_json::Value::is_number) && other[id].is_number()
                             {
