@@ -138,7 +138,11 @@ impl Fault {
             Some(near) => format!("be known; did you mean `{near}`?"),
             None => format!("be known; there are {}", known.join(", ")),
         };
-        let place = format!("{what} {}", Came::text(name));
+        let place = if looks_like_a_name(name) || nearest(name, known).is_some() {
+            format!("{what} {}", Came::text(name))
+        } else {
+            format!("each {what}")
+        };
         Self { reason: Reason::Unknown, place, clause: None, expected: expected.into(), came: None }
     }
 }
@@ -185,6 +189,14 @@ impl fmt::Display for Came {
     }
 }
 
+/// Whether a text that came where a name belongs is short and plain enough to be one. Anything else may be a token in
+/// the wrong place, which no message repeats.
+fn looks_like_a_name(text: &str) -> bool {
+    const LONGEST: usize = 20;
+    text.len() <= LONGEST
+        && text.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'.'))
+}
+
 /// The known name that somebody may have meant by `name`: it differs in letter case or in two letters at most.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
@@ -226,6 +238,16 @@ mod tests {
         assert_eq!(spot.missing().to_string(), "query parameter `num` must be sent (a.b)");
         let fault = spot.invalid("maximum", "be small", Came::text("101\n"));
         assert_eq!(fault.to_string(), "query parameter `num` must be small, not \"101\\n\" (c.d)");
+    }
+
+    #[test]
+    fn an_unknown_name_is_shown_only_where_it_looks_like_one() {
+        let message = |name| Fault::unknown("query parameter", name, &["num"]).to_string();
+        assert!(message("color").contains("\"color\""));
+        let token = format!("sally_api_{}", "5f".repeat(32));
+        for misplaced in [token.as_str(), &token[..20], &format!("api_key={token}")] {
+            assert_eq!(message(misplaced), "each query parameter must be known; there are num");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `format: date-time`: RFC 3339 with a time zone, at full precision.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::DateTime};
 
 use super::{
     fault::{Came, Fault, Spot},
@@ -8,14 +8,28 @@ use super::{
     value::{FromJson, FromText, from_json_string},
 };
 
-const EXPECTED: &str = "be an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z, \
-                        with at most nine digits of a second's fraction";
+const EXPECTED: &str = "be an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
+
+/// The precision that is kept. RFC 3339 allows any number of digits; the rest is cut off.
+const FRACTION_DIGITS: usize = 9;
 
 impl FromText for Timestamp {
     fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
-        // jiff reads more than RFC 3339 (a space for `T`, shorter offsets, annotations), so the shape is looked at first.
-        let instant = if is_rfc3339(text.as_bytes()) { text.parse().ok() } else { None };
-        instant.ok_or_else(|| spot.invalid("format", EXPECTED, Came::text(text)))
+        instant(text).ok_or_else(|| spot.invalid("format", EXPECTED, Came::text(text)))
+    }
+}
+
+/// Reads an instant. jiff reads more than RFC 3339 (a space for `T`, shorter offsets, annotations), so the shape is
+/// looked at first; and its last instant lies 26 hours before the end of year 9999, which callers like to send as
+/// an open end, so what lies behind it is that last instant.
+fn instant(text: &str) -> Option<Timestamp> {
+    let (time, fraction, zone) = parts(text)?;
+    let kept = fraction.get(..FRACTION_DIGITS).unwrap_or(fraction);
+    let local = if kept.is_empty() { time.to_owned() } else { format!("{time}.{kept}") };
+    match format!("{local}{zone}").parse() {
+        Ok(instant) => Some(instant),
+        // The day exists and the zone has its form: no year before 0 can be written, so it is too late for jiff.
+        Err(_) => local.parse::<DateTime>().ok().map(|_| Timestamp::MAX),
     }
 }
 
@@ -25,20 +39,19 @@ impl FromJson for Timestamp {
     }
 }
 
-/// Whether `text` has the shape of `date-time` in RFC 3339, section 5.6. Whether such a day exists is not looked at.
-fn is_rfc3339(text: &[u8]) -> bool {
-    let Some((time, rest)) = text.split_at_checked("0000-00-00T00:00:00".len()) else { return false };
-    let zone = match rest.strip_prefix(b".") {
-        None => rest,
-        Some(fraction) => {
-            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if digits == 0 {
-                return false;
-            }
-            fraction.get(digits..).unwrap_or_default()
+/// Time, digits of the fraction and zone of a `date-time` as RFC 3339, section 5.6, has it. Whether such a day exists
+/// is not looked at.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (time, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
+    let (fraction, zone) = match rest.strip_prefix('.') {
+        None => ("", rest),
+        Some(rest) => {
+            let end = rest.bytes().take_while(u8::is_ascii_digit).count();
+            rest.split_at_checked(end).filter(|(fraction, _)| !fraction.is_empty())?
         }
     };
-    fits(time, b"0000-00-00T00:00:00") && is_zone(zone)
+    let right = fits(time.as_bytes(), b"0000-00-00T00:00:00") && is_zone(zone.as_bytes());
+    right.then_some((time, fraction, zone))
 }
 
 /// `Z`, or an offset of at most 23:59.
@@ -82,6 +95,16 @@ mod tests {
         }
         let nano = read("2026-01-31T08:00:00.000000001Z").unwrap();
         assert_eq!((nano - instant).get_nanoseconds(), 1);
+        assert_eq!(read("2026-01-31T08:00:00.0000000019999999999Z"), Some(nano));
+    }
+
+    #[test]
+    fn the_end_of_year_9999_is_the_last_instant() {
+        for late in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-23:59", "9999-12-31t00:00:00z"] {
+            assert_eq!(read(late), Some(Timestamp::MAX), "{late}");
+        }
+        assert_eq!(read("9999-12-32T00:00:00Z"), None);
+        assert!(read("0000-01-01T00:00:00+23:59").is_some());
     }
 
     #[test]
@@ -95,7 +118,6 @@ mod tests {
             "2026-01-31T08:00:00+02",
             "2026-01-31T08:00:00+0200",
             "2026-01-31T08:00:00.Z",
-            "2026-01-31T08:00:00.0000000001Z",
             "2026-02-30T08:00:00Z",
             "2026-01-31T24:00:00Z",
             "2026-01-31T08:00:00+24:00",

@@ -32,7 +32,7 @@ impl StoredIp {
 }
 
 /// An instant in 12 bytes: whole seconds since 1970, rounded down and shifted to be positive, then nanoseconds, both
-/// big-endian. Bytes sort as instants do, and every instant that RFC 3339 can say fits.
+/// big-endian. Bytes sort as instants do, and every `Timestamp` fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StoredTime(pub(super) Timestamp);
 
