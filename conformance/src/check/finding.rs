@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::judgement::excerpt;
-use crate::wire::Recorded;
+use crate::wire::{Exchange, Redactor};
 
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,13 +102,15 @@ impl Outcome {
 impl Evidence {
     /// An exchange in brief.
     #[must_use]
-    pub fn of(recorded: &Recorded) -> Self {
+    pub fn of(exchange: &Exchange, redactor: &Redactor) -> Self {
         const LONGEST: usize = 240;
+        let request = format!("{} {}", exchange.request.method_name(), exchange.request.target());
+        let failure = exchange.result.as_ref().err();
         Self {
-            request: excerpt(&format!("{} {}", recorded.method, recorded.target), LONGEST),
-            status: recorded.status,
-            failure: recorded.failure.as_ref().map(ToString::to_string),
-            elapsed_ms: recorded.elapsed_ms,
+            request: excerpt(&redactor.redact(&request), LONGEST),
+            status: exchange.result.as_ref().ok().map(|answer| answer.status),
+            failure: failure.map(|failure| redactor.redact(&failure.to_string())),
+            elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }

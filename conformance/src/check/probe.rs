@@ -39,7 +39,7 @@ pub struct Probe<'a> {
 
 #[derive(Debug, Default)]
 struct Notes {
-    recording: Vec<Recorded>,
+    recording: Vec<Exchange>,
     findings: Vec<Finding>,
     observations: Vec<Observation>,
     accepted: Vec<Request>,
@@ -367,11 +367,19 @@ impl<'a> Probe<'a> {
         };
         const MOST_EVIDENCE: usize = 24;
         let requests = notes.recording.len();
-        let evidence = notes.recording.iter().take(MOST_EVIDENCE).map(Evidence::of).collect();
-        let cited = |recorded: &Recorded| {
-            notes.findings.iter().any(|finding| finding.exchanges.contains(&recorded.index))
+        // Secrets are searched for in what leaves the suite only: bodies are long, and most of them are never shown.
+        let redactor = self.context.redactor;
+        let evidence = notes
+            .recording
+            .iter()
+            .take(MOST_EVIDENCE)
+            .map(|exchange| Evidence::of(exchange, redactor))
+            .collect();
+        let cited = |exchange: &&Exchange| {
+            notes.findings.iter().any(|finding| finding.exchanges.contains(&exchange.index))
         };
-        let exchanges = notes.recording.into_iter().filter(cited).collect();
+        let exchanges =
+            notes.recording.iter().filter(cited).map(|exchange| Recorded::new(exchange, redactor)).collect();
         Concluded {
             outcome,
             findings: notes.findings,
@@ -390,7 +398,7 @@ impl<'a> Probe<'a> {
         let Probe { context, .. } = self;
         let mut judgement = None;
         let record = |exchange: &mut Exchange| {
-            exchange.index = self.record(Recorded::new(exchange, context.redactor));
+            self.record(exchange);
             let judged = Judgement::of(contract, operation, form, &exchange.result, context.redactor);
             if let Ok(answer) = &exchange.result {
                 let facts = self.facts();
@@ -428,12 +436,11 @@ impl<'a> Probe<'a> {
         num.and_then(|num| u64::try_from(num).ok()).unwrap_or(0)
     }
 
-    fn record(&self, mut recorded: Recorded) -> usize {
+    /// Numbers an exchange and keeps it until the check ends.
+    fn record(&self, exchange: &mut Exchange) {
         let mut notes = self.notes();
-        let index = notes.recording.len();
-        recorded.index = index;
-        notes.recording.push(recorded);
-        index
+        exchange.index = notes.recording.len();
+        notes.recording.push(exchange.clone());
     }
 
     fn report(
