@@ -71,7 +71,7 @@ fn products(survey: &Survey, kinds: &[FilterKind]) -> Vec<Vec<Filter>> {
         let longer = |filters: &Vec<Filter>| {
             candidates
                 .iter()
-                .map(|candidate| [filters.as_slice(), &[candidate.clone()]].concat())
+                .map(|candidate| [filters.as_slice(), std::slice::from_ref(candidate)].concat())
                 .collect::<Vec<_>>()
         };
         products = products.iter().flat_map(longer).collect();

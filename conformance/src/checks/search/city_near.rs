@@ -24,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             // An unknown code may be refused.
             let found = read_unless_refused(probe, "search.city", &what, &request).await?;
             let Some(found) = found else { continue };
-            let others = found.instances.values().filter(|instance| !(instance.city == code)).count();
+            let others = found.instances.values().filter(|instance| instance.city != code).count();
             if others > 0 {
                 let expected = format!("{what} finds no instance of another code");
                 probe.finding("search.city", &expected, &format!("{others} of them"), &found.evidence());

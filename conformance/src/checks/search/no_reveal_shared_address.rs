@@ -1,6 +1,6 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
-use crate::relation::read;
+use crate::relation::{Instance, read};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -22,7 +22,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search([shared.as_str()]);
     let other = request.clone().query(&search.api_key.name, second.expose());
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
-    let both: Vec<_> = own.ids().intersection(&others.ids()).copied().collect();
+    // The same id may stand for another instance in another account, but not with all else alike.
+    let in_both = |(id, instance): &(&i64, &Instance)| others.instances.get(*id) == Some(*instance);
+    let both: Vec<_> = own.instances.iter().filter(in_both).map(|(id, _)| id).collect();
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
     if !both.is_empty() {
         let expected = "the instances of a shared address, to each account its own";
