@@ -1,8 +1,10 @@
+use std::convert::Infallible;
 use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sallyport_conformance::Secret;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
 
@@ -157,8 +159,8 @@ pub(crate) struct TargetArguments {
     #[arg(long, group = "token")]
     pub(crate) api_key_stdin: bool,
     /// The account's token itself. Every user of this machine can see it in the list of processes.
-    #[arg(long, value_name = "TOKEN", group = "token")]
-    pub(crate) api_key: Option<String>,
+    #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
+    pub(crate) api_key: Option<Secret>,
     /// Allow plain http to another machine. The token travels in clear text then.
     #[arg(long)]
     pub(crate) allow_http: bool,
@@ -169,11 +171,14 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
     /// Go through this proxy. One with a password belongs into the configuration.
-    #[arg(long, value_name = "URL")]
-    pub(crate) proxy: Option<String>,
-    /// Send this header with every request; may be repeated. A secret one belongs into the configuration.
-    #[arg(long, value_name = "NAME: VALUE")]
-    pub(crate) header: Vec<String>,
+    #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
+    pub(crate) proxy: Option<Secret>,
+    /// Send this header with every request; may be repeated. Its value is kept out of reports.
+    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
+    pub(crate) header: Vec<Secret>,
+    /// The same with a value that reports may show.
+    #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
+    pub(crate) public_header: Vec<Secret>,
     /// Most requests; reaching it ends the run without a verdict.
     #[arg(long, value_name = "N")]
     pub(crate) max_requests: Option<u64>,
@@ -192,6 +197,11 @@ pub(crate) struct TargetArguments {
     /// Checks at the same time.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroU8>,
+}
+
+/// Takes an argument as a secret, so that nothing shows it by chance.
+fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
+    move |text| Ok(Secret::new(name, text))
 }
 
 /// A report to be written.

@@ -81,7 +81,7 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
             "conformance: warning: --api-key shows the token to every user of this machine; better set \
              SALLYPORT_API_KEY, or give --api-key-file or --api-key-stdin"
         );
-        token.clone()
+        token.expose().to_owned()
     } else if let Some(file) = &arguments.api_key_file {
         std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?
     } else if arguments.api_key_stdin {
@@ -117,21 +117,21 @@ fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptio
         Some(file) => std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?,
         None => Vec::new(),
     };
-    let proxy = arguments.proxy.as_ref().map(|proxy| Secret::new("PROXY", proxy.as_str()));
-    let given_headers = arguments.header.iter().map(|header| parsed_header(header));
+    let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));
+    let public = arguments.public_header.iter().map(|header| parsed_header(header.expose(), true));
     let mut headers = connection.headers;
-    headers.extend(given_headers.collect::<Result<Vec<_>, _>>()?);
+    headers.extend(hidden.chain(public).collect::<Result<Vec<_>, _>>()?);
     Ok(WireOptions {
         timeout: given.or(connection.timeout).unwrap_or(defaults.timeout),
         authorities,
-        proxy: proxy.or(connection.proxy),
+        proxy: arguments.proxy.clone().or(connection.proxy),
         headers,
         ..defaults
     })
 }
 
 /// The value is not repeated in an error: it may be a secret all the same.
-fn parsed_header(header: &str) -> Result<ExtraHeader, UsageError> {
+fn parsed_header(header: &str, public: bool) -> Result<ExtraHeader, UsageError> {
     let (name, value) = header.split_once(':').ok_or("--header: expected NAME: VALUE, found no colon")?;
-    Ok(ExtraHeader { name: name.trim().to_owned(), value: Secret::new("HEADER", value.trim()), public: true })
+    Ok(ExtraHeader { name: name.trim().to_owned(), value: Secret::new("HEADER", value.trim()), public })
 }

@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.request-ip"],
     needs: &[Fact::EgressIp],
-    cost: Cost::extraction(13, 13),
+    cost: Cost::extraction(14, 113),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -29,6 +29,27 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 let words = format!("{actual}, {}, the token in {}", shape.name, transport.name());
                 probe.finding("extract.request-ip", &expected, &words, &[&accepted.exchange]);
             }
+        }
+    }
+    if let Some(region) = &probe.facts().scarce_region {
+        let extract = &probe.contract().extract;
+        let few = probe
+            .extract()
+            .query(&extract.regions.name, region)
+            .query(&extract.num.name, extract.num_range.end());
+        let (exchange, _) = probe.send_once(&few).await?;
+        let actual = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip"));
+        // A shortage names no address.
+        if let Some(actual) =
+            actual.filter(|ip| ip.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) != egress)
+        {
+            let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
+            probe.finding(
+                "extract.request-ip",
+                &expected,
+                &format!("{actual}, of a scarce region"),
+                &[&exchange],
+            );
         }
     }
     Ok(())
