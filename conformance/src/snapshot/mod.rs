@@ -15,7 +15,9 @@ use cases::{Case, cases};
 use crate::contract::Contract;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
-use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Took, Wire, WireError, WireOptions};
+use crate::wire::{
+    Budget, Exchange, Exhausted, Meter, Patience, Redactor, Took, Wire, WireError, WireOptions,
+};
 
 /// Why a target can't be recorded.
 #[derive(Debug, thiserror::Error)]

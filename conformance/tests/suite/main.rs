@@ -3,10 +3,10 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
 mod canned;
-mod environment;
 #[path = "../../../server/tests/store/cluster.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the server's own tests use the rest; a test may panic")]
 mod cluster;
+mod environment;
 mod program;
 mod reference;
 mod runs;

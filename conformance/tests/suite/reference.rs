@@ -70,8 +70,10 @@ async fn its_answers_hold_still() {
         ("search_wrong_method", searching.method("GET")),
     ];
     for (name, request) in cases {
-        let exchange =
-            wire.send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing).await.expect("within the budget");
+        let exchange = wire
+            .send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing)
+            .await
+            .expect("within the budget");
         let recorded = Recorded::new(&exchange, &redactor);
         insta::assert_snapshot!(name, shown(&recorded));
     }

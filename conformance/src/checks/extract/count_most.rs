@@ -1,6 +1,6 @@
+use super::count;
 use super::shape;
 use super::transport::Transport;
-use super::count;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
 
@@ -25,7 +25,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for shape in shape::usable(probe).await? {
         for transport in Transport::ALL {
             let request = shape.anew(probe).without_query(&extract.api_key.name);
-            let request = transport.carry(probe, request, probe.token().expose()).query(&extract.num.name, asked);
+            let request =
+                transport.carry(probe, request, probe.token().expose()).query(&extract.num.name, asked);
             let accepted = probe.control(&request).await?;
             count::judge(probe, &accepted.exchange, &accepted.answer, asked);
         }

@@ -21,8 +21,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for value in [region, default].into_iter().flatten() {
             let regions = shape.anew(probe).query(&extract.regions.name, value);
             probe.ground(&regions).await?;
-            let alias = shape.anew(probe).without_query(&extract.regions.name).query(&extract.country.name, value);
-            let why = format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, shape.name);
+            let alias =
+                shape.anew(probe).without_query(&extract.regions.name).query(&extract.country.name, value);
+            let why = format!(
+                "{}={value} in place of {}, {}",
+                extract.country.name, extract.regions.name, shape.name
+            );
             probe.accepts("extract.country-alias", &why, &alias).await?;
         }
     }

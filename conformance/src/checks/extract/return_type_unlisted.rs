@@ -20,7 +20,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let parameter = &extract.return_type;
     let good = probe.extract();
-    let unlisted = boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
+    let unlisted =
+        boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
     let near = NEAR.iter().map(ToString::to_string);
     probe.ground(&good).await?;
     for value in unlisted.chain(near).filter(|value| !parameter.schema.values.contains(&json!(value))) {
