@@ -87,10 +87,12 @@ impl Judgement {
         }
         let what = describe(answer, code, redactor);
         let waits = id == OperationId::Extract && answer.header("Retry-After").is_some();
+        let short = waits && code.is_some();
+        let successes = OperationId::ALL.map(|id| contract.operation(id).success.code);
         match answer.status {
             429 | 503 => Self::Busy(what),
-            500.. if code.is_none() => Self::Broken(what),
-            200..=299 if has_code || means_success(answer, code, success.code) => Self::Muddled(what),
+            500.. if !short => Self::Broken(what),
+            200..=299 if has_code || means_success(answer, code, &successes) => Self::Muddled(what),
             _ if waits => Self::Short(what),
             _ => Self::Rejected(what),
         }
@@ -132,10 +134,13 @@ impl Judgement {
     }
 }
 
-/// Data under a status of success, with the code of a success in another spelling or with none. Under another code the
-/// data belongs to a rejection, for instance the list of what is wrong.
-fn means_success(answer: &Answer, code: Option<&Value>, wanted: i64) -> bool {
-    let spelt = code.is_none_or(|code| code.as_str().is_some_and(|code| code.trim().parse() == Ok(wanted)));
+/// Data under a status of success, with the code of a success in another spelling, with that of another operation or
+/// with none. Under any other code the data belongs to a rejection, for instance the list of what is wrong.
+fn means_success(answer: &Answer, code: Option<&Value>, successes: &[i64]) -> bool {
+    let spelt = code.is_none_or(|code| {
+        let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
+        number.is_some_and(|number| successes.contains(&number))
+    });
     let lists = [answer.at("/data"), answer.at("/data/items")];
     spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
@@ -198,7 +203,6 @@ mod tests {
             (200, r#"{"code": "E1", "data": [1]}"#),
             (400, r#"{"code": 0}"#),
             (404, "nothing"),
-            (500, r#"{"code": 7, "message": "x"}"#),
         ];
         for (status, body) in refusals {
             assert!(matches!(judge(status, body, Form::Json), Judgement::Rejected(_)), "{status} {body}");
@@ -226,6 +230,7 @@ mod tests {
         assert!(matches!(judge(429, "", Form::Json), Judgement::Busy(_)));
         assert!(matches!(judge(503, "", Form::Json), Judgement::Busy(_)));
         assert!(matches!(judge(500, "", Form::Json), Judgement::Broken(_)));
+        assert!(matches!(judge(500, r#"{"code": 7, "message": "x"}"#, Form::Json), Judgement::Broken(_)));
         let failure = |kind| Err(WireFailure { kind, detail: String::new() });
         let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
         assert!(matches!(of(FailureKind::Broken), Judgement::Broken(_)));

@@ -283,9 +283,6 @@ impl<'a> Probe<'a> {
         match judgement.verdict() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
             Decision::Refused => {
-                if exchange.result.as_ref().is_ok_and(|answer| answer.status >= 500) {
-                    self.warning(clause, &fault_free, judgement.description(), &[&exchange]);
-                }
                 self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
             }
             Decision::Failed => self.finding(clause, &fault_free, judgement.description(), &[&exchange]),
