@@ -151,6 +151,8 @@ impl ClientBuilder {
         let is_local = Url::parse(&base).is_ok_and(|url| url.scheme() == "http" && is_loopback(&url));
         let http = if is_local { builder.no_proxy() } else { builder }
             .redirect(redirect::Policy::none())
+            // Whatever another crate of the program switches on in reqwest, this client asks for plain bodies.
+            .no_gzip()
             .referer(false)
             .connection_verbose(false)
             .connect_timeout(self.connect_timeout)

@@ -1,7 +1,10 @@
 //! The two-sided proof of the suite: every server that breaks a clause is caught by a check that cites the clause, and no
 //! server that only decides what the contract leaves open ever fails.
 
-#![expect(clippy::expect_used, reason = "the harness of a test fails by panicking, and says what it expected")]
+#![expect(
+    clippy::expect_used,
+    reason = "the harness of a test fails by panicking, and says what it expected"
+)]
 #![expect(clippy::type_complexity, reason = "each such type of a tamper stands in one place only")]
 #![expect(
     unreachable_pub,

@@ -57,8 +57,8 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
 /// `Z`, or an offset of at most 23:59.
 fn is_zone(zone: &[u8]) -> bool {
     match zone {
-        [b'+' | b'-', hours @ .., b':', _, _] if fits(zone, b"+00:00") || fits(zone, b"-00:00") => {
-            hours <= b"23".as_slice()
+        [b'+' | b'-', hours @ .., b':', tens, _] if fits(zone, b"+00:00") || fits(zone, b"-00:00") => {
+            hours <= b"23".as_slice() && *tens <= b'5'
         }
         _ => fits(zone, b"Z"),
     }
