@@ -65,6 +65,10 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
     if judgement != Judgement::Accepted {
         (exchange, judgement) = probe.first_answer(&request()).await?;
     }
+    // A shortage may come as 503, so that a busy answer is looked at here; 429 says nothing of the region.
+    if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
+        return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
+    }
     let accepted = exchange.result.as_ref().ok().filter(|_| judgement == Judgement::Accepted);
     let came = accepted.map(|answer| count::came(probe, answer));
     Ok((exchange, came))
