@@ -2,47 +2,55 @@
 //! `cargo bench -p sallyport-client --bench overhead`.
 //!
 //! The server gives a constant answer over kept connections, so that little else is measured. The two ways take turns,
-//! and the median of the ratios is printed. The last line streams a million instances and tells the memory that took.
+//! and the median of the ratios is printed, of time and of allocations on the caller's thread. The last line streams a
+//! million instances and tells the memory that took.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures and prints")]
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, sync::mpsc, time::Instant};
 
+use allocation_counter::measure;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sallyport_client::{Client, RetryPolicy, generated::types};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    runtime::{self, Runtime},
 };
 
 const ROUNDS: usize = 15;
 const CALLS: usize = 400;
 const TOKEN: &str = "bench-token";
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
-    let page = serve(page(100, 100)).await;
-    let client = Client::builder().base_url(&page).token(TOKEN).retry(RetryPolicy::none()).build().unwrap();
-    let raw = reqwest::Client::new();
+fn main() {
+    // One thread, so that every allocation of a call is one of the thread that counts.
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let base = serve(page(100, 100));
+    // The pool of connections belongs to the runtime that they were opened on.
+    let (client, raw) = runtime.block_on(async {
+        let client = Client::builder().base_url(&base).token(TOKEN).retry(RetryPolicy::none()).build();
+        (client.unwrap(), reqwest::Client::new())
+    });
+    let ours = async || drop(client.search(["203.0.113.7"]).page(1).await.unwrap());
+    let theirs = async || raw_search(&raw, &base).await;
     for in_flight in [1, 64] {
-        let mut ratios = Vec::new();
-        for _ in 0..ROUNDS {
-            let ours = time(in_flight, || async {
-                client.search(["203.0.113.7"]).page(1).await.unwrap();
-            })
-            .await;
-            let theirs = time(in_flight, || raw_search(&raw, &page)).await;
-            ratios.push(ours.as_secs_f64() / theirs.as_secs_f64());
-        }
-        ratios.sort_by(f64::total_cmp);
+        let ratios = (0..ROUNDS).map(|_| {
+            let (ours, theirs) = (cost(&runtime, in_flight, &ours), cost(&runtime, in_flight, &theirs));
+            [ours.seconds / theirs.seconds, ours.allocations / theirs.allocations, ours.bytes / theirs.bytes]
+        });
+        let ratios: Vec<_> = ratios.collect();
+        let [time, allocations, bytes] = [0, 1, 2].map(|which| median(&ratios, which));
         println!(
-            "search of 100 instances, {in_flight} in flight: {:.3} times raw reqwest",
-            ratios[ROUNDS / 2]
+            "search of 100 instances, {in_flight} in flight, as a multiple of raw reqwest: time {time:.3}, allocations \
+             {allocations:.3}, bytes allocated {bytes:.3}"
         );
     }
-    stream_a_million().await;
+    runtime.block_on(stream_a_million());
+}
+
+fn median(ratios: &[[f64; 3]], which: usize) -> f64 {
+    let mut one: Vec<f64> = ratios.iter().map(|round| round[which]).collect();
+    one.sort_by(f64::total_cmp);
+    one[one.len() / 2]
 }
 
 /// The same request and the same types, without anything around them.
@@ -60,15 +68,26 @@ async fn raw_search(http: &reqwest::Client, base: &str) {
     assert_eq!(page.code, 200);
 }
 
-async fn time<F: Future<Output = ()>>(in_flight: usize, call: impl Fn() -> F) -> Duration {
+/// What some calls took.
+struct Cost {
+    seconds: f64,
+    allocations: f64,
+    bytes: f64,
+}
+
+fn cost(runtime: &Runtime, in_flight: usize, call: &impl AsyncFn()) -> Cost {
     let started = Instant::now();
-    stream::iter(0..CALLS).for_each_concurrent(in_flight, |_| call()).await;
-    started.elapsed()
+    let counted = measure(|| {
+        runtime.block_on(stream::iter(0..CALLS).for_each_concurrent(in_flight, |_| call()));
+    });
+    #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits than this keeps")]
+    let [allocations, bytes] = [counted.count_total, counted.bytes_total].map(|count| count as f64);
+    Cost { seconds: started.elapsed().as_secs_f64(), allocations, bytes }
 }
 
 async fn stream_a_million() {
     const TOTAL: usize = 1_000_000;
-    let base = serve(page(1000, TOTAL)).await;
+    let base = serve(page(1000, TOTAL));
     let client = Client::builder().base_url(base).token(TOKEN).build().unwrap();
     let mut instances = client.search(["203.0.113.7"]).stream();
     let (mut count, mut early) = (0usize, 0);
@@ -108,14 +127,14 @@ fn page(count: usize, total: usize) -> String {
 }
 
 /// Starts a server that answers everything with `body`, on a thread of its own.
-async fn serve(body: String) -> String {
+fn serve(body: String) -> String {
     let answer = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
-    let (tell, told) = tokio::sync::oneshot::channel();
+    let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             tell.send(format!("http://{}", listener.local_addr().unwrap())).unwrap();
@@ -125,7 +144,7 @@ async fn serve(body: String) -> String {
             }
         });
     });
-    told.await.unwrap()
+    told.recv().unwrap()
 }
 
 async fn connection(mut stream: TcpStream, answer: &str) {

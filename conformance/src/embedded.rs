@@ -52,10 +52,22 @@ impl Reference {
     /// # Errors
     /// When the data or the port can't be had.
     pub async fn on(store: Arc<dyn Store>) -> Result<Self, ReferenceError> {
-        let sample = seed(store.as_ref()).await?;
-        let running = start(Config::loopback(store))?;
+        Self::reached_by(Config::loopback(store), Running::base_url).await
+    }
+
+    /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
+    /// the suite reaches it, which may be by way of a proxy.
+    ///
+    /// # Errors
+    /// When the data, the port or the URL can't be had.
+    pub async fn reached_by(
+        config: Config,
+        url: impl FnOnce(&Running) -> String,
+    ) -> Result<Self, ReferenceError> {
+        let sample = seed(config.store.as_ref()).await?;
+        let running = start(config)?;
         let token = Secret::new("API_KEY", sample.tokens.main.expose());
-        let target = Target::new(&running.base_url(), token, facts(sample), false)?;
+        let target = Target::new(&url(&running), token, facts(sample), false)?;
         Ok(Self { running, target })
     }
 

@@ -11,6 +11,8 @@ pub mod edge;
 mod handlers;
 mod log;
 mod metrics;
+pub mod names;
+mod retention;
 mod running;
 pub mod store;
 
@@ -28,6 +30,13 @@ pub use running::{Config, Running, StartError, check_rates, start};
 pub fn emitted_openapi() -> serde_json::Value {
     let api = handlers::api().expect("endpoints that fit together");
     api::generated::definition(&api).json().expect("a document that Dropshot can write")
+}
+
+/// The contract as one HTML page with this server's refusals, as `/docs` of the operator's address shows it. It needs no
+/// other file and no network.
+#[must_use]
+pub fn contract_page() -> String {
+    admin::docs::page()
 }
 
 #[cfg(test)]

@@ -24,10 +24,12 @@ use crate::{
         caller::TrustedProxies,
         gate::Gate,
         limit::{Limits, RateRule},
+        room::Room,
         tls::Identity,
     },
     handlers, log,
     metrics::{MeasuredStore, Metrics},
+    retention::Retention,
     store::Store,
 };
 
@@ -46,15 +48,22 @@ pub struct Config {
     pub trusted_proxies: TrustedProxies,
     /// How many calls a token or an address may make.
     pub rates: Vec<RateRule>,
-    /// How many calls are worked on at once; more are refused until there is room.
+    /// How many calls are worked on at once; more are refused until there is room. Bodies that are still arriving take no
+    /// more memory than so many of the largest.
     pub max_in_flight: usize,
     /// The operator's address, for health, readiness and metrics.
     pub admin: Option<SocketAddr>,
+    /// How long an extraction is kept under its request id; `None` for ever.
+    pub request_id_retention: Option<Duration>,
 }
 
 impl Config {
     /// How many calls a server works on at once when nobody says otherwise. The storage answers one in milliseconds.
     pub const MAX_IN_FLIGHT: usize = 256;
+
+    /// How many days an extraction is kept under its request id when nobody says otherwise: long enough for any caller
+    /// that was interrupted.
+    pub const REQUEST_ID_RETENTION_DAYS: u32 = 7;
 
     /// Serves `store` on a free port of the loopback interface.
     #[must_use]
@@ -68,6 +77,7 @@ impl Config {
             rates: Vec::new(),
             max_in_flight: Self::MAX_IN_FLIGHT,
             admin: None,
+            request_id_retention: None,
         }
     }
 }
@@ -101,6 +111,7 @@ pub struct Running {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
     draining: Arc<AtomicBool>,
+    retention: Option<Retention>,
 }
 
 /// Starts a server on the current Tokio runtime.
@@ -111,7 +122,17 @@ pub struct Running {
 /// # Panics
 /// Outside a Tokio runtime, as everything of Tokio.
 pub fn start(config: Config) -> Result<Running, StartError> {
-    let Config { listen, store, body_timeout, tls, trusted_proxies, rates, max_in_flight, admin } = config;
+    let Config {
+        listen,
+        store,
+        body_timeout,
+        tls,
+        trusted_proxies,
+        rates,
+        max_in_flight,
+        admin,
+        request_id_retention,
+    } = config;
     check_rates(&rates)?;
     let metrics = Arc::new(Metrics::default());
     let draining = Arc::new(AtomicBool::new(false));
@@ -120,11 +141,13 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         encrypted: tls.is_some(),
         limits: Limits::new(rates),
         work: Semaphore::new(max_in_flight.min(Semaphore::MAX_PERMITS)),
+        room: Room::for_bodies(max_in_flight),
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
     let measured = MeasuredStore::new(Arc::clone(&store), Arc::clone(&metrics));
     let context = Context { service: Service::new(Arc::new(measured)), gate: Arc::new(gate) };
+    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store), kept_for));
     // The operator's address first: whoever finds it taken has served nobody yet.
     let admin = admin
         .map(|address| {
@@ -135,7 +158,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         .transpose()?;
     let api = handlers::api().map_err(StartError::Api)?;
     let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
-    Ok(Running { server, admin, draining })
+    Ok(Running { server, admin, draining, retention })
 }
 
 impl Running {
@@ -174,7 +197,8 @@ impl Running {
     /// to the runtime. The operator's address is there until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
-        let Self { server, admin, draining: _ } = self;
+        let Self { server, admin, draining: _, retention } = self;
+        drop(retention);
         let closed = matches!(tokio::time::timeout(deadline, server.close()).await, Ok(Ok(())));
         drop(admin);
         closed

@@ -86,7 +86,7 @@ fn every_command_refuses_a_bad_database_in_one_line() {
     let refused = |path: &Path, reason: &str| {
         for arguments in [
             ["token", "list", "--db", text(path)].as_slice(),
-            &["token", "revoke", "--db", text(path), "1"],
+            &["token", "revoke", "--yes", "--db", text(path), "1"],
             &["token", "issue", "--db", text(path), "--account", "acme"],
             &["import", "--db", text(path), text(&data)],
             &["seed", "--db", text(path)],
@@ -131,7 +131,7 @@ fn a_missing_database_says_how_to_make_one() {
     let path = folder.path("missing.db");
     for arguments in [
         ["token", "list", "--db", text(&path)].as_slice(),
-        &["token", "revoke", "--db", text(&path), "1"],
+        &["token", "revoke", "--yes", "--db", text(&path), "1"],
         &["token", "issue", "--db", text(&path), "--account", "acme"],
     ] {
         let error = failure(&server(arguments));
@@ -192,10 +192,10 @@ fn a_token_is_seen_once_and_then_known_by_its_number() {
 
     let list = || done(&server(&["token", "list", "--db", text(&path)]));
     assert!(list().contains("acme") && list().contains("good") && !list().contains(&token));
-    let revoked = done(&server(&["token", "revoke", "--db", text(&path), "1"]));
+    let revoked = done(&server(&["token", "revoke", "--yes", "--db", text(&path), "1"]));
     assert_eq!(revoked, "token 1 is revoked\n");
     assert!(list().contains("revoked 20"));
-    assert!(failure(&server(&["token", "revoke", "--db", text(&path), "2"])).contains("no token 2"));
+    assert!(failure(&server(&["token", "revoke", "--yes", "--db", text(&path), "2"])).contains("no token 2"));
 
     let error = failed(&server(&["token", "revoke", "--db", text(&path), &token]), 2);
     assert!(error.contains("number of a token") && !error.contains(&token), "{error}");

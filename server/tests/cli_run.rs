@@ -92,6 +92,50 @@ fn the_sandbox_answers_until_a_signal_comes_and_logs_no_token() {
         let (status, log) = server.ended();
         assert_eq!(status.code(), Some(0), "{log}");
         assert!(!log.is_empty() && !log.contains(token));
+        assert!(!log.contains('\u{1b}'), "colours are for terminals");
+    }
+}
+
+#[test]
+fn a_server_that_drains_is_not_ready_and_still_serves() {
+    let mut server = Server::run(&["--admin", "127.0.0.1:0", "--drain-delay", "5"]);
+    let (printed, address) = server.ready();
+    let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
+    let admin = printed.lines().find_map(|line| line.strip_prefix("operator's pages on http://")).unwrap();
+    let admin: SocketAddr = admin.parse().unwrap();
+    assert!(get(admin, "/readyz").starts_with("HTTP/1.1 200"));
+    server.signal("TERM");
+    let draining = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        get(admin, "/readyz").starts_with("HTTP/1.1 503")
+    });
+    assert!(draining, "it says that it is ready after a signal");
+    let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (status, log) = server.ended();
+    assert_eq!(status.code(), Some(0), "{log}");
+}
+
+#[test]
+fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
+    let mut server = Server::run(&["--log-format", "json"]);
+    let (printed, address) = server.ready();
+    let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
+    let path = path_of("listStaticGroups");
+    let answers = [get(address, &format!("{path}?api_key={token}")), get(address, &path)];
+    server.signal("TERM");
+    let (_, log) = server.ended();
+    assert!(!log.contains(token));
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (answer, outcome) in answers.iter().zip(["success", "refused"]) {
+        let line = lines.iter().find(|line| line["outcome"] == outcome).unwrap();
+        let id = line["span"]["request_id"].as_str().unwrap();
+        assert!(answer.contains(&format!("x-request-id: {id}")), "{line} is not of {answer}");
+        assert_eq!(line["span"]["operation"], "listStaticGroups", "{line}");
+        assert_eq!(line["span"]["caller"], "127.0.0.1", "{line}");
+        assert_eq!(line["span"]["account"].is_number(), outcome == "success", "{line}");
+        assert_eq!(line["code"].is_number(), outcome == "refused", "{line}");
+        assert!(line["status"].is_number() && line["micros"].is_number(), "{line}");
     }
 }
 
@@ -147,4 +191,11 @@ fn the_emitted_document_is_printed_as_json() {
     let output = Command::new(env!("CARGO_BIN_EXE_server")).arg("openapi").output().unwrap();
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document, sallyport_server::emitted_openapi());
+}
+
+#[test]
+fn the_contract_is_printed_as_the_page_of_the_operators_address() {
+    let output = Command::new(env!("CARGO_BIN_EXE_server")).arg("docs").output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), sallyport_server::contract_page());
 }

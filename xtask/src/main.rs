@@ -12,7 +12,7 @@ mod problem;
 mod project;
 mod task;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -40,6 +40,14 @@ enum Task {
     /// says of itself.
     #[command(after_help = "Example, as CI runs it:\n  cargo xtask check && cargo test --workspace")]
     Check,
+    /// Write the contract as one HTML page, with the server's error catalogue, for any browser and without network.
+    ///
+    /// The page is the one that the server shows under /docs of its admin address.
+    #[command(after_help = "Example, for an integrator:\n  cargo xtask docs contract.html")]
+    Docs {
+        /// File to write; one that is there is replaced [default: target/contract.html of the workspace].
+        file: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -48,6 +56,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.task {
         Task::Generate => task::generate::run(&root),
         Task::Check => task::check::run(&root),
+        Task::Docs { file } => task::docs::run(&root, file),
     };
     #[expect(
         clippy::print_stdout,

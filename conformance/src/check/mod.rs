@@ -14,5 +14,5 @@ pub use probe::{Accepted, Probe};
 pub use registry::{UNCOVERED, registry};
 pub use watch::{Complaint, Sighting};
 
-pub(crate) use probe::ProbeContext;
+pub(crate) use probe::{KnownForms, ProbeContext};
 pub(crate) use watch::{Watcher, Watchtower};

@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::contract::{Contract, OperationId};
 use crate::relation::{Survey, Surveys};
-use crate::target::{Facts, Secret, Target};
+use crate::target::{Canaries, Facts, Secret, Target};
 use crate::wire::{Answer, Exchange, Patience, Recorded, Redactor, Request, Took, Wire};
 
 /// Everything that the checks of a run share.
@@ -22,8 +22,29 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) target: &'a Target,
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
+    pub(crate) canaries: &'a Canaries,
     pub(crate) watchtower: &'a Watchtower,
     pub(crate) surveys: &'a Surveys,
+    pub(crate) known_forms: &'a KnownForms,
+}
+
+/// Forms of an extraction, by number, that some check of the run has seen accepted.
+#[derive(Debug, Default)]
+pub(crate) struct KnownForms(AtomicU64);
+
+impl KnownForms {
+    pub(crate) fn has(&self, number: usize) -> bool {
+        self.0.load(Ordering::Relaxed) & Self::bit(number) != 0
+    }
+
+    pub(crate) fn add(&self, number: usize) {
+        self.0.fetch_or(Self::bit(number), Ordering::Relaxed);
+    }
+
+    /// None for a number beyond those that fit, which is then never known.
+    fn bit(number: usize) -> u64 {
+        u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).unwrap_or(0)
+    }
 }
 
 /// The context that one check runs in: it sends requests, judges what is the same for all checks, and collects findings.
@@ -81,6 +102,11 @@ impl<'a> Probe<'a> {
     /// What the run has found out about the account's instances; see [`crate::relation`].
     pub(crate) fn survey(&self) -> &'a OnceCell<Survey> {
         self.context.surveys.of(self.generation)
+    }
+
+    /// What other checks have seen of the forms of an extraction.
+    pub(crate) fn known_forms(&self) -> &'a KnownForms {
+        self.context.known_forms
     }
 
     /// Says that the data behind the survey has changed: checks that begin from now on read a new one.
@@ -396,11 +422,15 @@ impl<'a> Probe<'a> {
         let mut judgement = None;
         let record = |exchange: &mut Exchange| {
             self.record(exchange);
+            if let Ok(answer) = &exchange.result {
+                // Before anything is said of the answer.
+                context.redactor.learn_from(answer);
+            }
             let judged = Judgement::of(contract, operation, form, &exchange.result, context.redactor);
             if let Ok(answer) = &exchange.result {
-                let facts = self.facts();
+                let canaries = context.canaries;
                 let sighting =
-                    Sighting { contract, facts, operation, form, judgement: &judged, request, answer };
+                    Sighting { contract, canaries, operation, form, judgement: &judged, request, answer };
                 context.watchtower.show(&sighting, exchange, context.redactor);
             }
             let judged = judgement.insert(judged);

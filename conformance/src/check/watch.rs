@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::judgement::excerpt;
 use super::{Check, Form, Judgement, Run, Severity};
 use crate::contract::{Contract, OperationId};
-use crate::target::Facts;
+use crate::target::Canaries;
 use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 
 /// One answer that any check received, for a watching check to look at.
@@ -12,8 +12,8 @@ use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 pub struct Sighting<'a> {
     /// The contract.
     pub contract: &'a Contract,
-    /// What the tester knows.
-    pub facts: &'a Facts,
+    /// The texts that must never appear in an answer.
+    pub canaries: &'a Canaries,
     /// The operation that was called.
     pub operation: OperationId,
     /// The form that was asked for.
@@ -52,8 +52,11 @@ pub(crate) struct Watchtower {
 pub(crate) struct Watcher {
     pub(crate) check: &'static Check,
     pub(crate) seen: u64,
-    pub(crate) complaints: BTreeMap<(String, String), Noted>,
+    pub(crate) complaints: BTreeMap<ComplaintKey, Noted>,
 }
+
+/// Clause and key of a complaint.
+pub(crate) type ComplaintKey = (String, String);
 
 /// A complaint, with the first exchange that gave rise to it.
 #[derive(Debug)]
@@ -61,6 +64,10 @@ pub(crate) struct Noted {
     pub(crate) complaint: Complaint,
     pub(crate) times: u64,
     pub(crate) exchange: Recorded,
+    /// What was sent.
+    request: Request,
+    /// It did not come again when the request was sent again.
+    pub(crate) doubtful: bool,
 }
 
 impl Watchtower {
@@ -85,8 +92,35 @@ impl Watchtower {
                     complaint: complaint.redacted(redactor),
                     times: 0,
                     exchange: Recorded::new(exchange, redactor),
+                    request: sighting.request.clone(),
+                    doubtful: false,
                 });
                 noted.times += 1;
+            }
+        }
+    }
+
+    /// The failures that came once, each with its check and its request.
+    pub(crate) fn seen_once(&self) -> Vec<(&'static Check, ComplaintKey, Request)> {
+        let of_watcher = |watcher: &Mutex<Watcher>| {
+            let watcher = lock(watcher);
+            let once = watcher.complaints.iter().filter(|(_, noted)| noted.came_once());
+            once.map(|(key, noted)| (watcher.check, key.clone(), noted.request.clone())).collect::<Vec<_>>()
+        };
+        self.watchers.iter().flat_map(of_watcher).collect()
+    }
+
+    /// How many answers a watching check has looked at, and whether a failure of it still came once only.
+    pub(crate) fn standing(&self, check: &Check, key: &ComplaintKey) -> Option<(u64, bool)> {
+        let watcher = self.watchers.iter().map(lock).find(|watcher| watcher.check.id == check.id)?;
+        Some((watcher.seen, watcher.complaints.get(key).is_some_and(Noted::came_once)))
+    }
+
+    /// Marks a failure that did not come again.
+    pub(crate) fn doubt(&self, check: &Check, key: &ComplaintKey) {
+        for mut watcher in self.watchers.iter().map(lock).filter(|watcher| watcher.check.id == check.id) {
+            if let Some(noted) = watcher.complaints.get_mut(key) {
+                noted.doubtful = true;
             }
         }
     }
@@ -94,6 +128,12 @@ impl Watchtower {
     /// What each watching check has seen.
     pub(crate) fn into_watchers(self) -> impl Iterator<Item = Watcher> {
         self.watchers.into_iter().map(|watcher| watcher.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Noted {
+    fn came_once(&self) -> bool {
+        self.times == 1 && self.complaint.severity == Severity::Fail
     }
 }
 

@@ -62,6 +62,22 @@ pub struct Separator {
 }
 
 impl Extract {
+    /// Every parameter but the token.
+    #[must_use]
+    pub fn parameters(&self) -> [&Parameter; 9] {
+        [
+            &self.num,
+            &self.regions,
+            &self.country,
+            &self.protocol,
+            &self.return_type,
+            &self.lb,
+            &self.sb,
+            &self.request_id,
+            &self.request_id_header,
+        ]
+    }
+
     pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(source, OperationId::Extract)?;
         let num = parameters.query("num")?;

@@ -221,11 +221,16 @@ fn parameter(node: &Node<'_>) -> Result<Parameter, ContractError> {
         other => return Err(node.wrong(&format!("a parameter in `{other}` is unknown to the suite"))),
     };
     let schema = node.get("schema")?;
+    // The document has examples beside the schema, where OpenAPI wants those of parameters.
+    let example = node.find("example").map(|example| example.value.clone());
+    let citations = Citations::read(node)?.or(Citations::read(&schema)?);
+    let mut schema = Schema::read(&schema)?;
+    schema.example = example.or(schema.example);
     Ok(Parameter {
         name: node.get("name")?.string()?.to_owned(),
         place,
         required: node.find("required").map(|required| required.boolean()).transpose()?.unwrap_or(false),
-        citations: Citations::read(node)?.or(Citations::read(&schema)?),
-        schema: Schema::read(&schema)?,
+        citations,
+        schema,
     })
 }

@@ -25,6 +25,8 @@ pub struct Schema {
     pub format: Option<String>,
     /// What an absent value stands for.
     pub default: Option<Value>,
+    /// A value that shows what is meant.
+    pub example: Option<Value>,
     /// Whether null is a value of it.
     pub nullable: bool,
     pointer: String,
@@ -86,6 +88,7 @@ impl Schema {
             values: values.iter().map(|value| value.value.clone()).collect(),
             format: node.find("format").map(|format| format.string().map(str::to_owned)).transpose()?,
             default: node.find("default").map(|default| default.value.clone()),
+            example: node.find("example").map(|example| example.value.clone()),
             nullable: node.find("nullable").map(|nullable| nullable.boolean()).transpose()?.unwrap_or(false),
             pointer: node.pointer.clone(),
         })
@@ -145,6 +148,12 @@ impl Citations {
     pub fn of(&self, keyword: &str) -> Option<&str> {
         let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, id)| id);
         own.or_else(|| self.any.first()).map(String::as_str)
+    }
+
+    /// Whether some constraint comes from the clause.
+    #[must_use]
+    pub fn cites(&self, clause: &str) -> bool {
+        self.by_keyword.iter().map(|(_, id)| id).chain(&self.any).any(|id| id == clause)
     }
 
     pub(super) fn or(self, fallback: Self) -> Self {

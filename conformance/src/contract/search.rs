@@ -1,4 +1,5 @@
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::operation::{Operation, OperationId, Parameter, body_properties};
 use super::schema::Property;
@@ -46,7 +47,7 @@ pub struct Search {
     /// Page size when none is asked for.
     pub default_page_size: i64,
     /// Every field of an instance.
-    pub instance_fields: Vec<String>,
+    pub instance_fields: Arc<[String]>,
     /// Every status.
     pub statuses: Vec<String>,
 }
@@ -92,7 +93,7 @@ impl Search {
             default_page: default(&page, &node)?,
             page_sizes: page_size.schema.range()?,
             default_page_size: default(&page_size, &node)?,
-            instance_fields: instance_fields(&node)?,
+            instance_fields: instance_fields(&node)?.into(),
             statuses: status.schema.strings()?,
             operation,
             api_key,

@@ -66,6 +66,10 @@ impl ResponseSchema {
 
     /// Every constraint that `body` breaks.
     pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
+        // Nearly every answer is in order, and to find that out takes a fraction of what collecting errors takes.
+        if self.validator.is_valid(body) {
+            return Vec::new();
+        }
         self.validator
             .iter_errors(body)
             .map(|error| {
@@ -73,7 +77,12 @@ impl ResponseSchema {
                 Violation {
                     clause: self.clause_at(&schema_path),
                     instance_path: error.instance_path().to_string(),
-                    message: error.to_string(),
+                    // A whole list says less than what it is, and may hold what nobody should read.
+                    message: match &**error.instance() {
+                        Value::Object(_) => error.masked_with("an object").to_string(),
+                        Value::Array(_) => error.masked_with("a list").to_string(),
+                        _ => error.to_string(),
+                    },
                     schema_path,
                 }
             })

@@ -2,8 +2,10 @@
 
 mod meaning;
 
+use serde_json::Value;
+
 use crate::check::{Check, Probe, registry};
-use crate::contract::{Clause, Contract, OperationId};
+use crate::contract::{Clause, Contract, Extract, OperationId, Parameter, Place, Schema, Search};
 use crate::report::curl;
 use crate::target::Secret;
 use crate::wire::{Exchange, FailureKind, Recorded, Redactor, Request, WireFailure};
@@ -33,7 +35,8 @@ impl Explanation {
     }
 }
 
-/// Clauses of all operations are shown by the one that costs nothing.
+/// A request that shows the parameters which the clause speaks of, with the document's own examples. Clauses of all operations
+/// are shown by the one that costs nothing.
 fn sample(contract: &Contract, id: &str) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
     let operation = OperationId::ALL.into_iter().find(|operation| id.starts_with(operation.prefix()));
@@ -41,18 +44,52 @@ fn sample(contract: &Contract, id: &str) -> String {
     let request = Request::to(contract.operation(operation));
     let (extract, groups, search) = (&contract.extract, &contract.groups, &contract.search);
     let request = match operation {
-        OperationId::Extract => request
-            .query(&extract.api_key.name, token.expose())
-            .query(&extract.num.name, extract.num_range.start()),
+        OperationId::Extract => extraction(extract, id, request.query(&extract.api_key.name, token.expose())),
         OperationId::Groups => request.query(&groups.api_key.name, token.expose()),
-        OperationId::Search => request
-            .query(&search.api_key.name, token.expose())
-            .field(&search.ips.name, vec![Probe::NOBODYS_ADDRESS]),
+        OperationId::Search => searching(search, id, request.query(&search.api_key.name, token.expose())),
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
     let redactor = Redactor::new([&token]);
     curl("$BASE_URL", &Recorded::new(&exchange, &redactor)).replace("'$BASE_URL", "\"$BASE_URL\"'")
+}
+
+fn extraction(extract: &Extract, id: &str, request: Request) -> Request {
+    let shown = |parameter: &Parameter| match shown(&parameter.schema) {
+        Some(Value::String(text)) => text,
+        value => value.unwrap_or_default().to_string(),
+    };
+    let request = request.query(&extract.num.name, extract.num_range.start());
+    let cited = extract.parameters().into_iter().filter(|parameter| parameter.citations.cites(id));
+    let request = cited.fold(request, |request, parameter| match parameter.place {
+        Place::Query => request.query(&parameter.name, shown(parameter)),
+        Place::Header => request.header(&parameter.name, shown(parameter)),
+    });
+    let cites = |parameter: &Parameter| parameter.citations.cites(id);
+    // A text of one's own needs the separator that stands for it, and separators stand in text only.
+    let request =
+        if cites(&extract.sb) { request.query(&extract.lb.name, &extract.custom_separator) } else { request };
+    if cites(&extract.sb) || cites(&extract.lb) {
+        request.query(&extract.return_type.name, &extract.text)
+    } else {
+        request
+    }
+}
+
+fn searching(search: &Search, id: &str, request: Request) -> Request {
+    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![Probe::NOBODYS_ADDRESS].into());
+    let request = request.field(&search.ips.name, ips);
+    let cited = search.properties().into_iter().filter(|property| property.citations.cites(id));
+    cited.fold(request, |request, property| match shown(&property.schema) {
+        Some(value) => request.field(&property.name, value),
+        None => request,
+    })
+}
+
+/// A value that the document shows, lists or allows.
+fn shown(schema: &Schema) -> Option<Value> {
+    let listed = schema.values.first().cloned();
+    schema.example.clone().or(listed).or_else(|| schema.minimum.map(Value::from))
 }
 
 #[cfg(test)]
@@ -69,6 +106,16 @@ mod tests {
             assert!(explanation.meaning.ends_with('.'), "{}", clause.id);
             assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
         }
+        let sample = |id: &str| Explanation::of(contract, id).expect("explained").sample;
+        for property in contract.search.properties() {
+            let clause = property.citations.of("any").expect("each property cites a clause");
+            assert!(sample(clause).contains(&property.name), "{}", sample(clause));
+        }
+        assert!(
+            sample("extract.sb-length").contains("lb=6&return_type=txt"),
+            "{}",
+            sample("extract.sb-length")
+        );
         for id in meaning::ids() {
             assert!(contract.catalogue.clause(id).is_some(), "{id} is no clause");
         }

@@ -36,17 +36,22 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     Ok(Verdict::Conforms)
 }
 
+fn likeness(known: &str, asked: &str) -> f64 {
+    strsim::jaro_winkler(known, asked)
+}
+
 /// `conformance explain`.
 pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Some(explanation) = Explanation::of(contract, id) else {
-        let known = contract.catalogue.clauses().iter().map(|clause| clause.id.as_str());
-        let known: Vec<_> =
-            known.filter(|known| known.starts_with(id.split('.').next().unwrap_or_default())).collect();
-        let advice = if known.is_empty() {
-            "see `conformance list` for checks with the clauses they cite".to_owned()
-        } else {
-            format!("there are {}", known.join(", "))
+        let known = || contract.catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        // Who names a check asks for what it cites.
+        let of_check = registry().into_iter().find(|check| check.id == id);
+        let nearest = known().max_by(|one, other| likeness(one, id).total_cmp(&likeness(other, id)));
+        let advice = match (of_check, nearest.filter(|nearest| likeness(nearest, id) > 0.8)) {
+            (Some(check), _) => format!("it is a check, which cites {}", check.clauses.join(" and ")),
+            (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
+            (None, None) => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
         return Err(format!("`{id}` is no clause: {advice}").into());
     };
@@ -58,8 +63,12 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     if let Some(reason) = &clause.reason {
         let _ = writeln!(text, "It can't be seen over HTTP\n  {reason}\n");
     }
-    let _ =
-        writeln!(text, "A request that a conforming service accepts\n  {sample}\n\n{} checks", checks.len());
+    let plural = if checks.len() == 1 { "" } else { "s" };
+    let _ = writeln!(
+        text,
+        "A request that a conforming service accepts\n  {sample}\n\n{} check{plural}",
+        checks.len()
+    );
     for check in checks {
         let _ = writeln!(text, "  {}  {}", check.id, check.title);
         for fact in check.needs {

@@ -1,9 +1,11 @@
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::contract::Search;
+use crate::wire::Answer;
 
 /// What relations need of an instance. The schema check judges the rest.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,41 +24,72 @@ pub(crate) struct Instance {
     /// `capabilities.maxBatchSize`.
     pub(crate) max_batch: Option<i64>,
     /// Every field that the document names, as it came; there may be others, which may change as they like.
-    pub(crate) shown: Value,
+    shown: Shown,
     /// Digits of a second that the activation time was shown with.
     pub(crate) digits: usize,
 }
 
+/// An item where it stands in its answer, which is shared: copies of hundreds of items cost more than all else of a check.
+#[derive(Debug, Clone)]
+struct Shown {
+    body: Arc<Value>,
+    index: usize,
+    fields: Arc<[String]>,
+}
+
+impl Shown {
+    fn item(&self) -> Option<&Value> {
+        items(&self.body)?.get(self.index)
+    }
+}
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        let (own, others) = (self.item(), other.item());
+        self.fields
+            .iter()
+            .all(|field| own.and_then(|item| item.get(field)) == others.and_then(|item| item.get(field)))
+    }
+}
+
 impl Instance {
-    /// Reads an item of an answer; none when it lacks a field or has one of another type.
-    pub(crate) fn read(search: &Search, item: &Value) -> Option<Self> {
+    /// Reads every item of an answer; none when it has no items.
+    pub(crate) fn all<'a>(
+        search: &'a Search,
+        answer: &'a Answer,
+    ) -> Option<impl ExactSizeIterator<Item = Option<Self>> + use<'a>> {
+        let body = answer.shared_json()?;
+        let items = items(body)?;
+        let shown =
+            |index| Shown { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };
+        Some(items.iter().enumerate().map(move |(index, item)| Self::read(item, shown(index))))
+    }
+
+    /// None when the item lacks a field or has one of another type.
+    fn read(item: &Value, shown: Shown) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
+        // A number in a string is a finding of the schema check, and no reason to leave everything else unseen.
+        let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
         let activated = match item.get("activatedAt")? {
             Value::Null => None,
             value => Some(value.as_str()?),
         };
         Some(Self {
-            id: item.get("instanceId")?.as_i64()?,
+            id: whole(item.get("instanceId")?)?,
             ip: item.get("ip")?.as_str()?.parse::<IpAddr>().ok()?.to_canonical(),
-            port: item.get("port")?.as_i64()?,
+            port: whole(item.get("port")?)?,
             status: text("status")?,
             country: text("countryCode")?,
             city: text("cityCode")?,
             group: match item.get("groupId")? {
                 Value::Null => None,
-                group => Some(group.as_i64()?),
+                group => Some(whole(group)?),
             },
             activated: activated.map(str::parse).transpose().ok()?,
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
-            shown: search.instance_fields.iter().map(|field| (field.clone(), item[field].clone())).collect(),
+            shown,
             digits: activated.map_or(0, digits),
         })
-    }
-
-    /// Address and port as an item of `ips`; none for a port that no item can have.
-    pub(crate) fn with_port(&self, search: &Search) -> Option<String> {
-        let port = Some(self.port).filter(|port| search.ports.contains(port))?;
-        Some(SocketAddr::new(self.ip, u16::try_from(port).ok()?).to_string())
     }
 }
 
@@ -67,6 +100,19 @@ pub(crate) fn address_of(item: &str) -> Option<(IpAddr, Option<i64>)> {
         let socket: SocketAddr = item.parse().ok()?;
         Some((socket.ip().to_canonical(), Some(i64::from(socket.port()))))
     })
+}
+
+/// The address of an item of `ips` as it is spelt there.
+pub(crate) fn without_port(item: &str) -> &str {
+    match item.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None if item.parse::<IpAddr>().is_ok() => item,
+        None => item.split(':').next().unwrap_or(item),
+    }
+}
+
+fn items(body: &Value) -> Option<&Vec<Value>> {
+    body.pointer("/data/items")?.as_array()
 }
 
 fn digits(time: &str) -> usize {

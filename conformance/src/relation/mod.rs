@@ -3,6 +3,7 @@
 //! The suite knows nobody's data. It surveys once what the supplied addresses hold, and every relation is held against that
 //! survey; when something differs, the survey is read again, so that data that moved meanwhile is no finding.
 
+mod batch;
 mod combination;
 mod comparison;
 mod filter;
@@ -10,9 +11,10 @@ mod instance;
 mod result;
 mod survey;
 
+pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};
 pub(crate) use comparison::Comparison;
 pub(crate) use filter::{Filter, FilterKind, apply};
-pub(crate) use instance::{Instance, address_of};
+pub(crate) use instance::{Instance, address_of, without_port};
 pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_unless_refused};
-pub(crate) use survey::{Batch, Survey, Surveys, survey};
+pub(crate) use survey::{Survey, Surveys, survey};

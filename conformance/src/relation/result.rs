@@ -33,11 +33,9 @@ impl Page {
     pub(crate) fn read(probe: &Probe<'_>, accepted: Accepted) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
-        let data = accepted.answer.at("/data").ok_or_else(|| unreadable("the answer has no data"))?;
-        let items = data.get("items").and_then(Value::as_array);
-        let items = items.ok_or_else(|| unreadable("the answer has no items"))?;
-        let items = items.iter().map(|item| Instance::read(search, item)).collect::<Option<_>>();
-        let total = data.get("total").and_then(Value::as_u64);
+        let items = Instance::all(search, &accepted.answer);
+        let items = items.ok_or_else(|| unreadable("the answer has no items"))?.collect::<Option<_>>();
+        let total = accepted.answer.at("/data/total").and_then(Value::as_u64);
         Ok(Self {
             items: items.ok_or_else(|| unreadable("an item lacks a field, or has one of another type"))?,
             total: total.ok_or_else(|| unreadable("the answer has no total"))?,

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
-use super::{Filter, FilterKind, Instance, address_of, read, read_unless_refused};
+use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_refused, without_port};
 use crate::check::{Probe, Stop};
 use crate::contract::Search;
 use crate::wire::Request;
@@ -17,6 +18,10 @@ pub(crate) struct Survey {
     pub(crate) request: Request,
     /// The addresses, without ports.
     pub(crate) addresses: Vec<IpAddr>,
+    /// How the tester spells them: a service may know an address by its stored spelling alone.
+    spellings: BTreeMap<IpAddr, String>,
+    /// Made when the first check asks for them.
+    pub(super) batches: OnceLock<Vec<Batch>>,
     /// All that they hold, by id.
     pub(crate) instances: BTreeMap<i64, Instance>,
     /// Which of the instances belong to some of the orders that the tester supplied.
@@ -28,14 +33,6 @@ pub(crate) struct Survey {
 pub(crate) struct Surveys {
     generations: [OnceCell<Survey>; 4],
     current: AtomicUsize,
-}
-
-/// Items of `ips`, and the instances that they find.
-#[derive(Debug, Clone)]
-pub(crate) struct Batch {
-    pub(crate) name: &'static str,
-    pub(crate) items: Vec<String>,
-    pub(crate) ids: BTreeSet<i64>,
 }
 
 /// The survey of this run; reads it when no check has done so before.
@@ -84,23 +81,23 @@ impl Survey {
     async fn read(probe: &Probe<'_>) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let facts = probe.facts();
-        let ip = |item: &str| address_of(item).map(|(ip, _)| ip);
+        let ip = |item: &str| Some((address_of(item)?.0, without_port(item).to_owned()));
         let chosen = facts.orders.iter().take(Self::MOST_ORDERS);
         let of_orders = chosen.clone().flat_map(|order| order.addresses.iter().take(Self::OF_EACH_ORDER));
         let of_orders: Vec<_> = of_orders.map(String::as_str).collect();
         let spread = probe.own_addresses(Self::MOST_ADDRESSES - of_orders.len());
-        let mut seen = BTreeSet::new();
-        let addresses: Vec<IpAddr> = spread
-            .into_iter()
-            .chain(of_orders)
-            .filter_map(ip)
-            .filter(|ip| seen.insert(*ip))
-            .take(search.distinct_items)
-            .collect();
+        let mut spellings = BTreeMap::new();
+        let mut addresses = Vec::new();
+        for (ip, spelling) in spread.into_iter().chain(of_orders).filter_map(ip) {
+            if addresses.len() < search.distinct_items && !spellings.contains_key(&ip) {
+                spellings.insert(ip, spelling);
+                addresses.push(ip);
+            }
+        }
         if addresses.is_empty() {
             return Err(probe.skip("none of the supplied addresses is one: supply IPv4 or IPv6 addresses"));
         }
-        let request = probe.search(addresses.iter().map(ToString::to_string));
+        let request = probe.search(addresses.iter().filter_map(|ip| spellings.get(ip)).map(String::as_str));
         let instances = read(probe, &request).await?.instances;
         let mut orders = BTreeMap::new();
         for order in chosen {
@@ -112,7 +109,25 @@ impl Survey {
                 orders.insert(order.number.clone(), held.ids());
             }
         }
-        Ok(Self { request, addresses, instances, orders })
+        Ok(Self { request, addresses, spellings, batches: OnceLock::new(), instances, orders })
+    }
+
+    /// An address as the tester spells it.
+    pub(crate) fn spelt(&self, ip: IpAddr) -> String {
+        self.spellings.get(&ip).cloned().unwrap_or_else(|| ip.to_string())
+    }
+
+    /// An address and a port as an item of `ips`.
+    pub(crate) fn spelt_with(&self, ip: IpAddr, port: u16) -> String {
+        let spelling = self.spelt(ip);
+        // An IPv4-mapped address is IPv4, and may be spelt as the other.
+        if spelling.contains(':') { format!("[{spelling}]:{port}") } else { format!("{spelling}:{port}") }
+    }
+
+    /// An instance as an item of `ips` with its port; none for a port that no item can have.
+    pub(crate) fn item(&self, search: &Search, instance: &Instance) -> Option<String> {
+        let port = Some(instance.port).filter(|port| search.ports.contains(port))?;
+        Some(self.spelt_with(instance.ip, u16::try_from(port).ok()?))
     }
 
     /// Whether the addresses still hold the same.
@@ -213,59 +228,5 @@ impl Survey {
             4..=6 => SignedDuration::from_micros(1),
             _ => SignedDuration::from_nanos(1),
         }
-    }
-
-    /// The surveyed addresses without ports.
-    pub(crate) fn bare(&self) -> Batch {
-        let items = self.addresses.iter().map(ToString::to_string).collect();
-        Batch { name: "addresses", items, ids: self.ids() }
-    }
-
-    /// Every address and port at which an instance of the wanted kind was seen.
-    pub(crate) fn with_ports(
-        &self,
-        search: &Search,
-        name: &'static str,
-        wanted: impl Fn(&Instance) -> bool,
-    ) -> Batch {
-        let item = |instance: &Instance| instance.with_port(search).filter(|_| wanted(instance));
-        let items: BTreeSet<_> =
-            self.instances.values().filter_map(item).take(search.distinct_items).collect();
-        let ids = self.where_(|instance| item(instance).is_some_and(|item| items.contains(&item)));
-        Batch { name, items: items.into_iter().collect(), ids }
-    }
-
-    /// The batches that combinations of filters are tried on.
-    pub(crate) fn batches(&self, search: &Search) -> Vec<Batch> {
-        // One port of each address that has several is left out: it must not be found.
-        let asked = |instance: &Instance| {
-            let others = self.instances.values().filter(|other| other.ip == instance.ip);
-            let ports: BTreeSet<i64> = others.map(|other| other.port).collect();
-            ports.len() < 2 || ports.last() != Some(&instance.port)
-        };
-        let v6 = |instance: &Instance| instance.ip.is_ipv6();
-        let with_ports = self.with_ports(search, "addresses with ports", asked);
-        let mixed = self.mixed(search);
-        let v6_ports =
-            self.with_ports(search, "IPv6 addresses with ports", |instance| v6(instance) && asked(instance));
-        let v4_ports =
-            self.with_ports(search, "IPv4 addresses with ports", |instance| !v6(instance) && asked(instance));
-        let batches = [self.bare(), with_ports, v6_ports, mixed, v4_ports];
-        batches.into_iter().filter(|batch| !batch.ids.is_empty()).collect()
-    }
-
-    /// Every other address without port, the others with their ports.
-    fn mixed(&self, search: &Search) -> Batch {
-        let bare: BTreeSet<IpAddr> = self.addresses.iter().step_by(2).copied().collect();
-        let mut batch =
-            self.with_ports(search, "addresses with and without ports", |i| !bare.contains(&i.ip));
-        batch.items.truncate(search.distinct_items.saturating_sub(bare.len()));
-        let ported: BTreeSet<_> = batch.items.iter().cloned().collect();
-        batch.ids = self.where_(|instance| {
-            bare.contains(&instance.ip)
-                || instance.with_port(search).is_some_and(|item| ported.contains(&item))
-        });
-        batch.items.extend(bare.iter().map(ToString::to_string));
-        batch
     }
 }

@@ -26,7 +26,9 @@ fn quoted(text: &str) -> String {
     for name in names {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${name}\"'"));
     }
-    quoted
+    // What is quoted ends, and does not begin, beside a name at the edge of the word.
+    let trimmed = quoted.strip_prefix("''\"").map(|rest| format!("\"{rest}")).unwrap_or(quoted);
+    trimmed.strip_suffix("\"''").map(|rest| format!("{rest}\"")).unwrap_or(trimmed)
 }
 
 fn first_line(body: &str) -> String {
@@ -42,6 +44,7 @@ mod tests {
     fn quotes_hold_and_variables_stand_outside_of_them() {
         assert_eq!(quoted("a=it's&k=$API_KEY&x=1"), r#"'a=it'\''s&k='"$API_KEY"'&x=1'"#);
         assert_eq!(quoted("$HOME `id`"), "'$HOME `id`'");
-        assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "''\"$SALLYPORT_SECOND_API_KEY\"''");
+        assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "\"$SALLYPORT_SECOND_API_KEY\"");
+        assert_eq!(quoted("k=$API_KEY"), r#"'k='"$API_KEY""#);
     }
 }

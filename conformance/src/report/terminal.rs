@@ -4,6 +4,7 @@ use super::screen::Tone;
 use super::{Detail, Screen, curl};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report, Totals, Verdict};
+use crate::wire::Recorded;
 
 /// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -38,8 +39,14 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
         let (word, _) = outcome_word(&result.outcome);
         let heading = format!("{word} {}", result.id);
         let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
-        for finding in &result.findings {
+        let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MOST_OF_A_CHECK };
+        for finding in result.findings.iter().take(shown) {
             finding_text(&mut text, report, result, finding, screen);
+        }
+        let more = result.findings.len().saturating_sub(shown);
+        if more > 0 {
+            let words = format!("{more} more of this check: in the reports, and with --verbose");
+            text.push_str(&screen.labelled(Tone::Faint, "and", &words));
         }
     }
     text
@@ -172,6 +179,10 @@ fn seconds(millis: u64) -> f64 {
     millis as f64 / 1000.0
 }
 
+/// Findings of one check that a terminal shows, and the longest body of a command.
+const MOST_OF_A_CHECK: usize = 12;
+const LONGEST_BODY: usize = 1_000;
+
 fn finding_text(
     text: &mut String,
     report: &Report,
@@ -185,8 +196,18 @@ fn finding_text(
     text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
     for index in &finding.exchanges {
         if let Some(exchange) = result.exchanges.iter().find(|exchange| exchange.index == *index) {
-            // A command is for copying, so it is not wrapped.
-            let command = curl::command(&report.target, exchange);
+            // A command is for copying, so it is not wrapped; a batch of hundreds of addresses would hide all else.
+            let body = exchange.request_body.as_ref().map_or(0, String::len);
+            let long = body > LONGEST_BODY && screen.detail != Detail::Verbose;
+            let command = if long {
+                let cut = Recorded { request_body_cut: true, ..exchange.clone() };
+                format!(
+                    "{}: whole in the reports, or conformance replay",
+                    curl::command(&report.target, &cut)
+                )
+            } else {
+                curl::command(&report.target, exchange)
+            };
             let _ =
                 writeln!(text, "{} {command}", screen.paint(Tone::Faint, &format!("{:>12}", "Reproduce")));
         }

@@ -14,11 +14,12 @@ use super::{
     CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
 };
 use crate::check::{
-    Check, Finding, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower, registry,
+    Check, Finding, KnownForms, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower,
+    registry,
 };
 use crate::contract::Contract;
 use crate::relation::Surveys;
-use crate::target::Target;
+use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, Wire, WireError, WireOptions};
 
 /// How a run is done.
@@ -60,6 +61,9 @@ pub enum SetupError {
     /// The HTTP client can't be set up.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// The texts that must never appear can't be searched for.
+    #[error("the canaries can't be searched for: {0}")]
+    Canaries(#[from] aho_corasick::BuildError),
 }
 
 /// Checks, the target that they are held against, and the ceilings they keep.
@@ -77,6 +81,7 @@ pub struct Suite<'a> {
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
+    canaries: Canaries,
     stopper: Stopper,
 }
 
@@ -100,7 +105,7 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
-        let redactor = Redactor::new(target.secrets().chain(wire.secrets()));
+        let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()));
         let plan = Plan::new(checks, &selection, profile, &target.facts, &budget);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));
@@ -116,6 +121,7 @@ impl<'a> Suite<'a> {
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
+            canaries: Canaries::new(&target.facts.canaries)?,
             meter,
             stopper: Stopper::default(),
         })
@@ -175,13 +181,16 @@ impl<'a> Suite<'a> {
             planned.iter().filter(|planned| planned.skipped.is_none()).map(|planned| planned.check).collect();
         let watchtower = Watchtower::new(&running);
         let surveys = Surveys::default();
+        let known_forms = KnownForms::default();
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
+            canaries: &self.canaries,
             watchtower: &watchtower,
             surveys: &surveys,
+            known_forms: &known_forms,
         };
         let mut results = Vec::with_capacity(planned.len());
         for planned in planned {
@@ -195,6 +204,12 @@ impl<'a> Suite<'a> {
         let runs = probes.map(|check| self.run_check(check, &context, observer));
         let busy = self.collect(runs, observer, &mut results).await;
 
+        if self.retries > 0 {
+            tokio::select! {
+                () = look_again(&context) => {}
+                () = self.stopper.stopped() => {}
+            }
+        }
         for watcher in watchtower.into_watchers() {
             let mut result = watched(watcher, self.contract);
             weigh(&mut result, &self.expected, self.today);
@@ -349,6 +364,24 @@ fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
     CheckResult { requests, elapsed_ms, ..result }
 }
 
+/// Sends the requests again whose answers a watching check complained of once. What does not come again is in doubt, unless
+/// the new answer is none that the check looks at.
+async fn look_again(context: &ProbeContext<'_>) {
+    const MOST: usize = 20;
+    let tower = context.watchtower;
+    for (check, key, request) in tower.seen_once().into_iter().take(MOST) {
+        let Some((looked_at, true)) = tower.standing(check, &key) else { continue };
+        // What can't be sent again, for instance because a ceiling is reached, stays as it is.
+        if Probe::new(check, context).send(&request).await.is_ok()
+            && let Some((looked_at_now, once)) = tower.standing(check, &key)
+            && once
+            && looked_at_now > looked_at
+        {
+            tower.doubt(check, &key);
+        }
+    }
+}
+
 /// What a watching check has come to at the end of a run.
 fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
     let Watcher { check, seen, complaints } = watcher;
@@ -357,6 +390,8 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
         return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Pass);
+    let failing = || complaints.values().filter(|noted| noted.complaint.severity == Severity::Fail);
+    let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
     for noted in complaints.into_values() {
         let complaint = noted.complaint;
         let requirement = contract.catalogue.clause(&complaint.clause);
@@ -379,8 +414,12 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
         });
         result.exchanges.push(exchange);
     }
-    if result.findings.iter().any(|finding| finding.severity == Severity::Fail) {
-        result.outcome = Outcome::Fail;
+    if failures > 0 {
+        result.outcome = if doubtful < failures {
+            Outcome::Fail
+        } else {
+            Outcome::Flaky("broken in one answer, and kept when the request was sent again".to_owned())
+        };
     } else if !result.findings.is_empty() {
         result.outcome = Outcome::Warn;
     }

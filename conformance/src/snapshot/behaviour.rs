@@ -1,9 +1,10 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::wire::{Answer, Exchange, Redactor};
+use crate::wire::{Answer, Exchange, Redactor, password};
 
 /// Headers that say nothing of the service, or something that its data decides.
 const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
@@ -11,6 +12,9 @@ const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive"
 /// What two answers to the same request have in common: status, headers and the shape of the body; values where they hold
 /// still and are no data.
 pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor) -> String {
+    for answer in [first, second].into_iter().filter_map(|exchange| exchange.result.as_ref().ok()) {
+        redactor.learn_from(answer);
+    }
     let text = match (&first.result, &second.result) {
         (Ok(first), Ok(second)) => answers(first, second),
         (Err(failure), _) | (_, Err(failure)) => format!("no answer: {:?}\n", failure.kind),
@@ -33,10 +37,10 @@ fn answers(first: &Answer, second: &Answer) -> String {
         let same = if body.as_str() == Some(header.as_str()) { "the same" } else { "different" };
         let _ = writeln!(text, "request ids of header and body: {same}");
     }
-    match (first.json(), second.json()) {
+    match (without_passwords(first), without_passwords(second)) {
         (Some(first), Some(second)) => {
             let mut shape = BTreeMap::new();
-            walk(first, Some(second), "", &mut shape);
+            walk(&first, Some(&second), "", &mut shape);
             for (pointer, values) in shape {
                 let values: Vec<String> = values.into_iter().collect();
                 let _ = writeln!(
@@ -53,6 +57,12 @@ fn answers(first: &Answer, second: &Answer) -> String {
         }
     }
     text
+}
+
+/// The body, when it is JSON.
+fn without_passwords(answer: &Answer) -> Option<Cow<'_, Value>> {
+    let masked = password::masked(answer.body()).and_then(|body| serde_json::from_slice(&body).ok());
+    masked.map(Cow::Owned).or_else(|| answer.json().map(Cow::Borrowed))
 }
 
 fn headers(answer: &Answer) -> BTreeMap<String, String> {
@@ -157,6 +167,13 @@ mod tests {
             body /data/items/*/port: integer or null\n\
             body /requestId: string\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_password_is_not_shown_though_it_holds_still() {
+        let found = answer("a", r#"{"password": "pw", "pwd": "***"}"#);
+        let text = answers(&found, &found);
+        assert!(text.contains("body /password: \"$PASSWORD\"\nbody /pwd: \"***\"\n"), "{text}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub async fn record(
     budget: Budget,
     wire: WireOptions,
 ) -> Result<Recorded, RecordError> {
-    let redactor = Redactor::new(target.secrets().chain(wire.secrets()));
+    let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()));
     let mut gateways_left = budget.gateways;
     let meter = Arc::new(Meter::new(budget));
     let wire = Wire::new(target.base().clone(), wire, meter).map_err(SetupError::from)?;

@@ -1,11 +1,13 @@
 //! What is tested: where it is, which credentials are at hand, and what the tester knows about the data behind it.
 
+mod canary;
 mod environment;
 mod fact;
 mod secret;
 
 use reqwest::Url;
 
+pub use canary::Canaries;
 pub use environment::{EnvironmentError, facts_from};
 pub use fact::{Fact, Facts, HeldOrder};
 pub use secret::Secret;

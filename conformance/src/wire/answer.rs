@@ -57,6 +57,11 @@ impl Answer {
         self.json.as_deref()
     }
 
+    /// The same, for those who keep it.
+    pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
+        self.json.as_ref()
+    }
+
     /// The member of the JSON body at a pointer.
     #[must_use]
     pub fn at(&self, pointer: &str) -> Option<&Value> {

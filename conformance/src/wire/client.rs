@@ -77,6 +77,9 @@ pub struct Wire {
     meter: Arc<Meter>,
 }
 
+/// Time to wait before the second try, however soon the target wants it, and again for each try after that.
+const SHORTEST_WAIT: Duration = Duration::from_millis(5);
+
 /// Time to wait when the target asks to wait without saying how long.
 const UNTOLD_WAIT: Duration = Duration::from_secs(1);
 
@@ -85,7 +88,7 @@ impl Default for WireOptions {
         Self {
             timeout: Duration::from_secs(20),
             body_limit: 16 * 1024 * 1024,
-            attempts: 6,
+            attempts: 10,
             longest_wait: Duration::from_secs(30),
             authorities: Vec::new(),
             proxy: None,
@@ -95,10 +98,17 @@ impl Default for WireOptions {
 }
 
 impl WireOptions {
-    /// Every secret among them.
-    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
-        let headers = self.headers.iter().filter(|header| !header.public).map(|header| &header.value);
-        headers.chain(&self.proxy)
+    /// Every secret among them. The proxy's password is one by itself, as it is written and as it is meant: whoever speaks of
+    /// the proxy may leave out the rest of its URL.
+    pub fn secrets(&self) -> impl Iterator<Item = Secret> {
+        let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
+        let password = self.proxy.as_ref().and_then(|proxy| {
+            let url = Url::parse(proxy.expose()).ok()?;
+            let written = url.password()?;
+            let meant = percent_encoding::percent_decode_str(written).decode_utf8_lossy().into_owned();
+            Some([written.to_owned(), meant].map(|password| Secret::new(proxy.name(), password)))
+        });
+        headers.chain(self.proxy.clone()).chain(password.into_iter().flatten())
     }
 }
 
@@ -129,6 +139,10 @@ impl Wire {
             }
             None if is_loopback(&base) => builder = builder.no_proxy(),
             None => {}
+        }
+        if base.scheme() == "http" && is_loopback(&base) && options.proxy.is_none() {
+            // Nothing here speaks TLS, and to read all of the system's authorities takes longer than many a check.
+            builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(setup)?;
         Ok(Self { client, base, options, meter })
@@ -168,7 +182,8 @@ impl Wire {
                     if tries >= self.options.attempts {
                         return Ok(exchange);
                     }
-                    let wait = wait_asked_for(answer);
+                    // Who says that no time is to be waited is asked again less and less soon.
+                    let wait = wait_asked_for(answer).max(SHORTEST_WAIT * tries);
                     if wait > patience_left || wait >= self.meter.time_left() {
                         return Ok(exchange);
                     }

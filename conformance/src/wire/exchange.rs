@@ -3,7 +3,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Redactor, Request};
+use super::{Answer, Redactor, Request, password};
 
 /// What was sent and what came back, for a check to judge.
 #[derive(Debug, Clone)]
@@ -98,7 +98,10 @@ impl Recorded {
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::BODY_LIMIT)),
             status: answer.map(|answer| answer.status),
             answer_headers: answer.map(|answer| lines(answer.headers())).unwrap_or_default(),
-            answer_body: answer.map(|answer| redactor.redact_bytes(answer.body(), Self::BODY_LIMIT)),
+            answer_body: answer.map(|answer| {
+                let masked = password::masked(answer.body());
+                redactor.redact_bytes(masked.as_deref().unwrap_or(answer.body()), Self::BODY_LIMIT)
+            }),
             failure: exchange
                 .result
                 .as_ref()

@@ -1,19 +1,36 @@
+use std::borrow::Borrow;
+use std::sync::{PoisonError, RwLock};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
-use super::spelling;
+use super::{Answer, password, spelling};
 use crate::target::Secret;
 
 /// Bytes that a secret needs for less than its full text to be searched for.
 const SHORTEST: usize = 6;
 
+/// What stands in place of a password that an answer showed.
+pub(crate) const PASSWORD: &str = "PASSWORD";
+
+/// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
+const MOST_LEARNED: usize = 1_000;
+
 /// Replaces every known secret, however its characters are spelt in a request, an answer or a report, by its name.
 pub struct Redactor {
+    known: Patterns,
+    /// Passwords that answers showed, which nobody could know before.
+    learned: RwLock<Patterns>,
+}
+
+#[derive(Default)]
+struct Patterns {
     patterns: Vec<Pattern>,
     /// For each byte, the patterns that may begin with it.
     by_first: Vec<Vec<usize>>,
 }
 
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Pattern {
     characters: Vec<char>,
     replacement: String,
@@ -29,20 +46,66 @@ impl std::fmt::Debug for Redactor {
 impl Redactor {
     /// A redactor for these secrets; an empty one is left out.
     #[must_use]
-    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let mut patterns: Vec<Pattern> = Vec::new();
-        for secret in secrets {
+    pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Self {
+        let patterns = secrets.into_iter().flat_map(|secret| {
+            let secret = secret.borrow();
             // Of a very short one the rest is found anywhere.
             let nearly = Some(secret.without_last_character()).filter(|nearly| nearly.len() >= SHORTEST);
-            for text in std::iter::once(secret.expose()).chain(nearly) {
-                let forms = std::iter::once(text.to_owned()).chain(base64_forms(text.as_bytes()));
-                let replacement = format!("${}", secret.name());
-                patterns.extend(forms.filter(|form| !form.is_empty()).map(|form| Pattern {
-                    characters: form.chars().collect(),
-                    replacement: replacement.clone(),
-                }));
-            }
+            let texts = std::iter::once(secret.expose()).chain(nearly);
+            texts.flat_map(|text| forms(text, secret.name())).collect::<Vec<_>>()
+        });
+        Self { known: Patterns::new(patterns.collect()), learned: RwLock::default() }
+    }
+
+    /// Takes what an answer calls a password for a secret from now on: a report shows what came, but no password.
+    pub fn learn_from(&self, answer: &Answer) {
+        if let Some(body) = answer.json().filter(|_| password::may_speak_of_one(answer.body())) {
+            password::visit(body, &mut |_, shown| self.learn(shown.value));
         }
+    }
+
+    /// Takes a password that an answer showed for a secret from now on. A very short one is found anywhere, so it is hidden
+    /// where it stands as a password only.
+    fn learn(&self, password: &str) {
+        if password.len() < SHORTEST || self.redact(password) != password {
+            return;
+        }
+        let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
+        if learned.patterns.len() < MOST_LEARNED {
+            let mut patterns = std::mem::take(&mut learned.patterns);
+            patterns.extend(forms(password, PASSWORD));
+            *learned = Patterns::new(patterns);
+        }
+    }
+
+    /// The text without secrets.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let text = self.known.redact(text);
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        if learned.patterns.is_empty() { text } else { learned.redact(&text) }
+    }
+
+    /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
+    #[must_use]
+    pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
+        let mut text = self.redact(&String::from_utf8_lossy(bytes));
+        if text.len() > limit {
+            let mut cut = limit;
+            while !text.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            text.truncate(cut);
+            text.push_str(&format!("… ({} bytes in all)", bytes.len()));
+        }
+        text
+    }
+}
+
+impl Patterns {
+    fn new(mut patterns: Vec<Pattern>) -> Self {
+        patterns.sort_unstable();
+        patterns.dedup();
         let beginning = |byte: u8| {
             let fits = |pattern: &Pattern| spelling::may_begin(byte, pattern.characters.first().copied());
             let fitting = patterns.iter().enumerate().filter(|(_, pattern)| fits(pattern));
@@ -52,9 +115,7 @@ impl Redactor {
         Self { patterns, by_first }
     }
 
-    /// The text without secrets.
-    #[must_use]
-    pub fn redact(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         let bytes = text.as_bytes();
         let mut shown = String::with_capacity(text.len());
         let (mut at, mut kept) = (0, 0);
@@ -75,29 +136,23 @@ impl Redactor {
         shown.push_str(text.get(kept..).unwrap_or_default());
         shown
     }
+}
 
-    /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
-    #[must_use]
-    pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
-        let mut text = self.redact(&String::from_utf8_lossy(bytes));
-        if text.len() > limit {
-            let mut cut = limit;
-            while !text.is_char_boundary(cut) {
-                cut -= 1;
-            }
-            text.truncate(cut);
-            text.push_str(&format!("… ({} bytes in all)", bytes.len()));
-        }
-        text
-    }
+/// The secret as it is, and within base64.
+fn forms(secret: &str, name: &str) -> Vec<Pattern> {
+    let replacement = format!("${name}");
+    // The few characters of a very short one would be found anywhere.
+    let in_base64 = Some(secret.as_bytes()).filter(|secret| secret.len() >= SHORTEST).map(base64_forms);
+    let forms = std::iter::once(secret.to_owned()).chain(in_base64.into_iter().flatten());
+    let patterns = forms.filter(|form| !form.is_empty());
+    patterns
+        .map(|form| Pattern { characters: form.chars().collect(), replacement: replacement.clone() })
+        .collect()
 }
 
 /// Base64 of the secret wherever it stands in a longer text: the characters that it alone decides, for each of the three
-/// alignments. Very short secrets are skipped, as their few characters would be found anywhere.
-fn base64_forms(secret: &[u8]) -> Vec<String> {
-    if secret.len() < SHORTEST {
-        return Vec::new();
-    }
+/// alignments.
+pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for engine in [&STANDARD, &URL_SAFE] {
         for offset in 0..3 {
@@ -170,7 +225,19 @@ mod tests {
     }
 
     #[test]
+    fn a_password_that_an_answer_showed_is_hidden_from_then_on() {
+        let redactor = redactor();
+        assert_eq!(redactor.redact("a hunter2hunter2 b"), "a hunter2hunter2 b");
+        redactor.learn("hunter2hunter2");
+        redactor.learn("short");
+        for form in ["hunter2hunter2", "hunter2\\u0068unter2", &STANDARD.encode("user:hunter2hunter2")] {
+            let shown = redactor.redact(&format!("a {form} short"));
+            assert!(shown.contains("$PASSWORD") && shown.ends_with(" short"), "{shown}");
+        }
+    }
+
+    #[test]
     fn without_secrets_the_text_stays() {
-        assert_eq!(Redactor::new([]).redact("text"), "text");
+        assert_eq!(Redactor::new([] as [&Secret; 0]).redact("text"), "text");
     }
 }

@@ -1,4 +1,6 @@
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -22,8 +24,15 @@ pub struct Request {
 #[derive(Clone, PartialEq)]
 enum Body {
     None,
-    Fields(Map<String, Value>),
+    Fields(Fields),
     Bytes(Bytes),
+}
+
+/// Members of a JSON object. Requests are copied for every recording, and a batch may be long: copies share it, and its text.
+#[derive(Clone, Default)]
+struct Fields {
+    members: Arc<Map<String, Value>>,
+    text: Arc<OnceLock<Bytes>>,
 }
 
 #[derive(Clone)]
@@ -84,9 +93,9 @@ impl Request {
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         let mut fields = match self.body {
             Body::Fields(fields) => fields,
-            Body::None | Body::Bytes(_) => Map::new(),
+            Body::None | Body::Bytes(_) => Fields::default(),
         };
-        fields.insert(name.to_owned(), value.into());
+        fields.edit(|members| drop(members.insert(name.to_owned(), value.into())));
         self.body = Body::Fields(fields);
         self.content_type("application/json")
     }
@@ -95,7 +104,7 @@ impl Request {
     #[must_use]
     pub fn without_field(mut self, name: &str) -> Self {
         if let Body::Fields(fields) = &mut self.body {
-            fields.shift_remove(name);
+            fields.edit(|members| drop(members.shift_remove(name)));
         }
         self
     }
@@ -158,8 +167,18 @@ impl Request {
     pub fn body_bytes(&self) -> Option<Bytes> {
         match &self.body {
             Body::None => None,
-            Body::Fields(fields) => Some(Value::Object(fields.clone()).to_string().into()),
+            Body::Fields(fields) => Some(fields.text()),
             Body::Bytes(bytes) => Some(bytes.clone()),
+        }
+    }
+
+    /// The members of the body, when it is a JSON object.
+    #[must_use]
+    pub fn body_members(&self) -> Option<Cow<'_, Map<String, Value>>> {
+        match &self.body {
+            Body::None => None,
+            Body::Fields(fields) => Some(Cow::Borrowed(&*fields.members)),
+            Body::Bytes(bytes) => serde_json::from_slice(bytes).ok().map(Cow::Owned),
         }
     }
 
@@ -175,6 +194,24 @@ impl Request {
     fn content_type(mut self, value: &str) -> Self {
         self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
         self.header("Content-Type", value)
+    }
+}
+
+impl Fields {
+    fn edit(&mut self, change: impl FnOnce(&mut Map<String, Value>)) {
+        change(Arc::make_mut(&mut self.members));
+        self.text = Arc::default();
+    }
+
+    fn text(&self) -> Bytes {
+        let write = || serde_json::to_vec(&*self.members).unwrap_or_default().into();
+        self.text.get_or_init(write).clone()
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.members, &other.members) || self.members == other.members
     }
 }
 

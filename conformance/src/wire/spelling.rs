@@ -11,6 +11,24 @@ pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
 
 /// Where a spelling of these characters that begins at `at` ends; the longest one.
 pub(super) fn end_of(text: &[u8], at: usize, characters: &[char]) -> Option<usize> {
+    // Up to the first byte that may introduce another spelling there is one reading only.
+    let (mut at, mut characters) = (at, characters);
+    while let [character, rest @ ..] = characters {
+        if text.get(at).is_none_or(|byte| INTRODUCERS.contains(byte)) {
+            break;
+        }
+        (at, characters) = (plain(text, at, *character)?, rest);
+    }
+    several_ends_of(text, at, characters)
+}
+
+/// Bytes with which a character may begin that it does not have itself.
+const INTRODUCERS: &[u8] = b"%\\&+";
+
+fn several_ends_of(text: &[u8], at: usize, characters: &[char]) -> Option<usize> {
+    if characters.is_empty() {
+        return Some(at);
+    }
     let mut ends = vec![at];
     for character in characters {
         let mut next = Vec::new();

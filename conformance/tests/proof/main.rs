@@ -14,6 +14,7 @@
 mod fault;
 mod faults;
 mod proxy;
+mod stranger;
 mod variation;
 mod variations;
 mod world;
@@ -29,7 +30,8 @@ use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Contract, Options, Report, Selection, Silent, Suite, Target, registry};
 
 use fault::{Fault, Faulty, Scene};
-use proxy::{Proxy, Tamper};
+use proxy::{Proxy, Tamper, Upstream};
+use stranger::Stranger;
 use variation::Varied;
 use world::World;
 
@@ -37,10 +39,10 @@ use world::World;
 const AT_ONCE: usize = 4;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 450;
+const FAULTS: usize = 900;
 
 /// Fewest conforming variations; may only grow.
-const VARIATIONS: usize = 70;
+const VARIATIONS: usize = 115;
 
 /// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
 const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
@@ -125,6 +127,21 @@ async fn no_conforming_variation_fails() {
         failures[before..].iter().for_each(|failure| println!("    {failure}"));
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_of_other_makers_conforms() {
+    let stranger = Stranger::new();
+    let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), Stranger::new()).await;
+    let report = run(&stranger.target(&proxy.base_url()), Selection::default()).await;
+    let unclear = |outcome: &Outcome| !matches!(outcome, Outcome::Pass);
+    let bad: Vec<_> = report
+        .checks
+        .iter()
+        .filter(|check| unclear(&check.outcome) && !EXPECTED_SKIPS.contains(&check.id))
+        .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
+        .collect();
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
 #[test]

@@ -4,8 +4,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::wire::{Meter, Patience, Recorded, Redactor, Request, Took, Wire, WireOptions};
-use sallyport_conformance::{Budget, Contract, Options, Silent, Suite, Verdict};
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::wire::{
+    Meter, Patience, Recorded, Redactor, Request, Took, Usage, Wire, WireOptions,
+};
+use sallyport_conformance::{Budget, Contract, Options, Selection, Silent, Suite, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
 
@@ -38,6 +41,30 @@ async fn assert_conforms(reference: &Reference) {
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 2, "HTTPS and throttling are not seen here, everything else is");
+}
+
+/// A plan tells what a check costs, and the budget of a production run relies on it.
+#[tokio::test]
+async fn no_check_costs_more_than_it_says() {
+    let reference = Reference::start().await.expect("started");
+    let contract = Contract::embedded().expect("contract");
+    let mut dearer = Vec::new();
+    for check in registry() {
+        let selection = Selection { only: vec![Glob::new(check.id)], skip: Vec::new() };
+        let options = Options { selection, ..Options::default() };
+        let suite = Suite::new(contract, reference.target(), options).expect("a suite");
+        let Usage { requests, gateways, .. } = suite.run(&Silent).await.usage;
+        // One request asks whether anybody is there.
+        let (requests, gateways) = (requests.saturating_sub(1), gateways);
+        if requests > u64::from(check.cost.requests) || gateways > u64::from(check.cost.gateways) {
+            dearer.push(format!(
+                "{}: {:?}, but {requests} requests, {gateways} gateways",
+                check.id, check.cost
+            ));
+        }
+    }
+    reference.close().await;
+    assert!(dearer.is_empty(), "{}", dearer.join("\n"));
 }
 
 #[tokio::test]

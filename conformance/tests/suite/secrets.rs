@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sallyport_conformance::report::{self, Screen, Style};
-use sallyport_conformance::{Report, Verdict};
+use sallyport_conformance::wire::{Redactor, WireOptions};
+use sallyport_conformance::{Report, Secret, Verdict};
 
 use crate::canned::{Canned, Reply, TOKEN};
 
@@ -60,5 +61,43 @@ async fn failures_on_the_wire_show_no_token() {
             .run("groups.*", |options| options.wire.timeout = std::time::Duration::from_millis(50))
             .await;
         assert_clean(&report);
+    }
+}
+
+/// Nobody knows these before the answer shows them. The first one is long enough to be searched for in every text.
+#[tokio::test]
+async fn passwords_that_answers_show_are_found_and_not_kept() {
+    const PASSWORDS: [&str; 2] = ["correct-horse", "pw1"];
+    let item = serde_json::json!({"groupId": {"password": PASSWORDS[0]}, "proxyPassword": PASSWORDS[1],
+                                  "name": format!("with {}", PASSWORDS[0])});
+    let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "7", "data": {"items": [item]}});
+    let server = Canned::start(move |_| Reply::json(200, &body.to_string())).await;
+    let report = server.run("*", |_| {}).await;
+    let clauses: Vec<_> = report
+        .checks
+        .iter()
+        .flat_map(|check| &check.findings)
+        .map(|finding| finding.clause.as_str())
+        .collect();
+    assert!(clauses.contains(&"all.no-secrets") && clauses.contains(&"groups.fields"), "{clauses:?}");
+    let artefacts = [
+        report::failures(&report, &Screen::PLAIN),
+        report::summary(&report, &Screen::PLAIN),
+        report::json(&report).expect("JSON"),
+    ];
+    for artefact in artefacts {
+        for password in PASSWORDS {
+            assert!(!artefact.contains(password), "{password} is shown in {artefact}");
+        }
+    }
+}
+
+#[test]
+fn the_password_of_a_proxy_is_a_secret_by_itself() {
+    let proxy = Secret::new("PROXY", "http://user:p%40ss-w0rd-0@127.0.0.1:1");
+    let options = WireOptions { proxy: Some(proxy), ..WireOptions::default() };
+    let redactor = Redactor::new(options.secrets());
+    for text in ["p%40ss-w0rd-0", "p@ss-w0rd-0", &STANDARD.encode("user:p@ss-w0rd-0")] {
+        assert!(redactor.redact(&format!("<{text}>")).contains("$PROXY"), "{text}");
     }
 }

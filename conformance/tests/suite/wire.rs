@@ -59,6 +59,26 @@ async fn throttling_without_retry_after_is_a_finding() {
 }
 
 #[tokio::test]
+async fn what_a_watching_check_finds_once_is_asked_again() {
+    const WATCHED: &str = "groups.envelope.schema";
+    let broken =
+        || Reply::json(200, r#"{"code": 200, "message": "ok", "requestId": 7, "data": {"items": []}}"#);
+    for (broken_from, broken_until) in [(2, 3), (2, usize::MAX)] {
+        let server = Canned::start(move |asked| {
+            if (broken_from..broken_until).contains(&asked.number) { broken() } else { Reply::groups() }
+        })
+        .await;
+        let report = server.run("groups.*", |_| {}).await;
+        let check = report.checks.iter().find(|check| check.id == WATCHED).expect("watched");
+        assert!(!check.findings.is_empty());
+        match broken_until {
+            3 => assert!(matches!(check.outcome, Outcome::Flaky(_)), "{:?}", check.outcome),
+            _ => assert_eq!(check.outcome, Outcome::Fail),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_is_never_followed() {
     let elsewhere = Canned::start(|_| Reply::groups()).await;
     let location = format!("{}/elsewhere", elsewhere.url());

@@ -1,4 +1,4 @@
-//! CPU of an extraction, against that of a constant answer from a bare Dropshot handler.
+//! CPU of an extraction, against that of a constant answer from a bare Dropshot handler to the same request.
 
 use std::{
     fs,
@@ -7,74 +7,115 @@ use std::{
 };
 
 use dropshot::{
-    ApiDescription, ConfigDropshot, HttpError, HttpResponseOk, RequestContext, ServerBuilder, endpoint,
+    ApiDescription, ConfigDropshot, HttpError, HttpResponseOk, HttpServer, RequestContext, ServerBuilder,
+    endpoint,
 };
 use sallyport_server::{
-    Config, api::generated::ExtractProxies, data::seed::seed, edge::answer::Operation as _, start,
+    Config, Running,
+    api::generated::ExtractProxies,
+    data::seed::{Sample, seed},
+    edge::answer::Operation as _,
+    start,
 };
 use tokio::runtime::Runtime;
 
-use super::{Backend, say};
+use super::{Backend, figure, median};
 
 /// Name of the threads that serve, by which their CPU is told from the callers'.
 pub(crate) const SERVER_THREAD: &str = "bench-server";
 
-const REQUESTS: u32 = 20_000;
+const ROUNDS: usize = 21;
+const REQUESTS: u32 = 1_000;
 
 #[endpoint { method = GET, path = "/constant" }]
 async fn constant(_: RequestContext<()>) -> Result<HttpResponseOk<&'static str>, HttpError> {
     Ok(HttpResponseOk("constant"))
 }
 
-pub(crate) fn bench(runtime: &Runtime, backend: &Backend) {
-    let (bare, ours, token, region) = runtime.block_on(async {
-        let mut api = ApiDescription::new();
-        api.register(constant).unwrap();
-        let log = slog::Logger::root(slog::Discard, slog::o!());
-        let config = ConfigDropshot {
-            default_handler_task_mode: dropshot::HandlerTaskMode::CancelOnDisconnect,
-            ..ConfigDropshot::default()
-        };
-        let bare = ServerBuilder::new(api, (), log).config(config).start().unwrap();
-        let store = backend.open().await;
-        let sample = seed(store.as_ref()).await.unwrap();
-        let ours = start(Config::loopback(store)).unwrap();
-        (bare, ours, sample.tokens.main.expose().to_owned(), sample.plentiful_region)
-    });
-    let target = format!("{}?api_key={token}&num=1&regions={region}", ExtractProxies::PATH);
-    let floor = cpu(bare.local_addr(), "/constant");
-    let extraction = cpu(ours.address(), &target);
-    say(
-        backend,
-        "extraction, µs of CPU (ratio to a constant)",
-        format_args!("{extraction:.1} ({:.2})", extraction / floor),
-    );
-    runtime.block_on(async {
-        assert!(ours.close(std::time::Duration::from_secs(5)).await);
-        bare.close().await.unwrap();
-    });
+/// A server on a backend, beside a bare one.
+pub(crate) struct Bench<'a> {
+    runtime: &'a Runtime,
+    backend: &'a Backend,
+    bare: HttpServer<()>,
+    ours: Running,
+    sample: Sample,
 }
 
-/// Microseconds of CPU that the serving threads use for one request.
-fn cpu(address: SocketAddr, target: &str) -> f64 {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_nodelay(true).unwrap();
-    let request = format!("GET {target} HTTP/1.1\r\nHost: bench\r\n\r\n");
-    let mut answer = [0; 4096];
-    let mut call = || {
-        stream.write_all(request.as_bytes()).unwrap();
-        // Answers are far smaller than the buffer, and come in one piece on a local socket.
-        let length = stream.read(&mut answer).unwrap();
-        assert!(
-            answer[..length].starts_with(b"HTTP/1.1 200"),
-            "{}",
-            String::from_utf8_lossy(&answer[..length])
+impl<'a> Bench<'a> {
+    /// Adds the sample data to the database, which must be without it.
+    pub(crate) fn start(runtime: &'a Runtime, backend: &'a Backend) -> Self {
+        runtime.block_on(async {
+            let mut api = ApiDescription::new();
+            api.register(constant).unwrap();
+            let log = slog::Logger::root(slog::Discard, slog::o!());
+            let config = ConfigDropshot {
+                default_handler_task_mode: dropshot::HandlerTaskMode::CancelOnDisconnect,
+                ..ConfigDropshot::default()
+            };
+            let bare = ServerBuilder::new(api, (), log).config(config).start().unwrap();
+            let store = backend.open().await;
+            let sample = seed(store.as_ref()).await.unwrap();
+            let ours = start(Config::loopback(store)).unwrap();
+            Self { runtime, backend, bare, ours, sample }
+        })
+    }
+
+    /// Extracts so many gateways at once.
+    pub(crate) fn run(&self, count: u32, how: &str) {
+        let (token, region) = (self.sample.tokens.main.expose(), &self.sample.plentiful_region);
+        let query = format!("?api_key={token}&num={count}&regions={region}");
+        let mut bare = Caller::connect(self.bare.local_addr(), &format!("/constant{query}"));
+        let mut ours = Caller::connect(self.ours.address(), &format!("{}{query}", ExtractProxies::PATH));
+        // Turn about, so that whatever disturbs the machine disturbs both.
+        let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (bare.cpu(), ours.cpu())).collect();
+        let ratio = median(rounds.iter().map(|(bare, ours)| ours / bare).collect());
+        let [bare, ours] = [0, 1].map(|side| {
+            median(rounds.iter().map(|(bare, ours)| if side == 0 { *bare } else { *ours }).collect())
+        });
+        figure(
+            self.backend.name,
+            &format!("extraction of {count}{how}, µs of CPU"),
+            format_args!("{ours:.1} ({ratio:.2} of a constant, {bare:.1})"),
         );
-    };
-    (0..REQUESTS / 10).for_each(|_| call());
-    let before = used();
-    (0..REQUESTS).for_each(|_| call());
-    (used() - before) / f64::from(REQUESTS)
+    }
+
+    pub(crate) fn stop(self) {
+        self.runtime.block_on(async {
+            assert!(self.ours.close(std::time::Duration::from_secs(5)).await);
+            self.bare.close().await.unwrap();
+        });
+    }
+}
+
+/// A caller on one connection.
+struct Caller {
+    stream: TcpStream,
+    request: String,
+}
+
+impl Caller {
+    fn connect(address: SocketAddr, target: &str) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, request: format!("GET {target} HTTP/1.1\r\nHost: bench\r\n\r\n") }
+    }
+
+    fn call(&mut self) {
+        let mut answer = [0; 16 << 10];
+        self.stream.write_all(self.request.as_bytes()).unwrap();
+        // Answers are smaller than the buffer, and come in one piece on a local socket.
+        let length = self.stream.read(&mut answer).unwrap();
+        let answer = &answer[..length];
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(answer));
+    }
+
+    /// Microseconds of CPU that the serving threads use for one request.
+    fn cpu(&mut self) -> f64 {
+        (0..REQUESTS / 10).for_each(|_| self.call());
+        let before = used();
+        (0..REQUESTS).for_each(|_| self.call());
+        (used() - before) / f64::from(REQUESTS)
+    }
 }
 
 /// Microseconds of CPU that the serving threads of this process have used.
@@ -85,10 +126,7 @@ fn used() -> f64 {
             let folder = thread.unwrap().path();
             let name = fs::read_to_string(folder.join("comm")).ok()?;
             let served = name.trim_end() == SERVER_THREAD;
-            // The first number is the time on the processor, in nanoseconds.
-            let times = fs::read_to_string(folder.join("schedstat")).ok().filter(|_| served)?;
-            times.split_whitespace().next()?.parse::<f64>().ok()
+            super::cpu_of(&folder).filter(|_| served)
         })
-        .sum::<f64>()
-        / 1e3
+        .sum()
 }

@@ -12,10 +12,11 @@
 #[expect(dead_code, reason = "no bench kills its database")]
 mod cluster;
 mod extraction;
+mod reading;
 mod searching;
 mod transfer;
 
-use std::{fmt::Display, sync::Arc};
+use std::{fmt::Display, path::Path, sync::Arc};
 
 use sallyport_server::store::{Location, OpenMode, Store};
 
@@ -45,7 +46,8 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    for size in sizes {
+    reading::bench();
+    for size in &sizes {
         let folder = tempfile::tempdir().unwrap();
         let cluster = cluster::Cluster::start();
         let sqlite =
@@ -57,14 +59,43 @@ fn main() {
         }
         println!("\n{size} instances");
         for backend in [Some(sqlite), postgres].into_iter().flatten() {
-            let token = runtime.block_on(transfer::bench(&backend, size));
-            runtime.block_on(searching::bench(&backend, &token, size));
-            extraction::bench(&runtime, &backend);
+            let token = runtime.block_on(transfer::bench(&backend, *size));
+            runtime.block_on(searching::bench(&backend, &token, *size));
+            let extraction = extraction::Bench::start(&runtime, &backend);
+            extraction.run(1, "");
+            extraction.run(100, "");
+            extraction.stop();
         }
     }
+    // A log can be begun once in a process, and not be ended.
+    tracing_subscriber::fmt().with_writer(std::io::sink).with_max_level(tracing::Level::INFO).init();
+    println!();
+    let folder = tempfile::tempdir().unwrap();
+    let location = folder.path().join("log.db").to_str().unwrap().to_owned();
+    let backend = Backend { name: "SQLite", location };
+    let extraction = extraction::Bench::start(&runtime, &backend);
+    extraction.run(1, " with a line of log");
+    extraction.stop();
 }
 
 /// One line of figures.
-pub(crate) fn say(backend: &Backend, what: &str, figure: impl Display) {
-    println!("{:<12} {what:<44} {figure}", backend.name);
+pub(crate) fn figure(backend: &str, what: &str, figure: impl Display) {
+    println!("{backend:<10} {what:<52} {figure}");
+}
+
+/// Microseconds of CPU that this thread has used.
+pub(crate) fn thread_cpu() -> f64 {
+    cpu_of(Path::new("/proc/thread-self")).unwrap()
+}
+
+/// Microseconds of CPU that the thread of this folder has used, if it is still there.
+pub(crate) fn cpu_of(thread: &Path) -> Option<f64> {
+    let times = std::fs::read_to_string(thread.join("schedstat")).ok()?;
+    // The first number is the time on the processor, in nanoseconds.
+    Some(times.split_whitespace().next()?.parse::<f64>().ok()? / 1e3)
+}
+
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }

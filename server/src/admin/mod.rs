@@ -1,5 +1,7 @@
-//! The operator's address: health, readiness and metrics. It is apart from the callers' address, and has no tokens:
+//! The operator's address: health, readiness, metrics and the contract as a page. It is apart from the callers' address, and has no tokens:
 //! who may reach it is decided by the network.
+
+pub(crate) mod docs;
 
 use std::{
     sync::{
@@ -11,8 +13,8 @@ use std::{
 
 use dropshot::{ApiDescription, Body, HttpError, RequestContext, endpoint};
 use http::{
-    Response, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE},
+    HeaderValue, Response, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
 };
 
 use crate::{domain::token::TokenDigest, metrics::Metrics, store::Store};
@@ -38,6 +40,7 @@ pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
     api.register(healthz).map_err(|error| error.to_string())?;
     api.register(readyz).map_err(|error| error.to_string())?;
     api.register(metrics).map_err(|error| error.to_string())?;
+    api.register(contract).map_err(|error| error.to_string())?;
     Ok(api)
 }
 
@@ -62,9 +65,21 @@ async fn readyz(rqctx: RequestContext<Admin>) -> Page {
 /// What Prometheus scrapes.
 #[endpoint { method = GET, path = "/metrics" }]
 async fn metrics(rqctx: RequestContext<Admin>) -> Page {
-    let text = rqctx.context().metrics.text();
+    let Admin { metrics, store, draining: _ } = rqctx.context();
+    let text = metrics.of(store.as_ref()).await;
     let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
     Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
+}
+
+/// The contract for whoever integrates it, with the refusals of this server.
+#[endpoint { method = GET, path = "/docs" }]
+async fn contract(_: RequestContext<Admin>) -> Page {
+    let mut response = page(StatusCode::OK, "text/html; charset=utf-8", docs::page());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    Ok(response)
 }
 
 async fn unready(admin: &Admin) -> Option<&'static str> {
@@ -91,7 +106,7 @@ fn page(status: StatusCode, content_type: &'static str, text: String) -> Respons
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(content_type));
-    headers.insert(CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -5,6 +5,7 @@ use dropshot::{
     ApiDescription, ApiDescriptionRegisterError, ApiEndpointBodyContentType,
     ExtractorMetadata, Header, Query as DocumentedQuery, RequestContext, TypedBody,
 };
+use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderValue};
 use jiff::Timestamp;
 use serde::Serialize;
 use crate::{
@@ -88,18 +89,29 @@ pub struct ExtractProxiesHeaders {
     pub x_proxy_partial: Option<String>,
 }
 impl SuccessHeaders for ExtractProxiesHeaders {
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = Vec::new();
-        if let Some(value) = &self.x_proxy_requested_count {
-            pairs.push(("X-Proxy-Requested-Count", value.to_string()));
+    fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+        if let Some(value) = self.x_proxy_requested_count {
+            headers
+                .insert(
+                    const { HeaderName::from_static("x-proxy-requested-count") },
+                    HeaderValue::try_from(value.to_string())?,
+                );
         }
-        if let Some(value) = &self.x_proxy_returned_count {
-            pairs.push(("X-Proxy-Returned-Count", value.to_string()));
+        if let Some(value) = self.x_proxy_returned_count {
+            headers
+                .insert(
+                    const { HeaderName::from_static("x-proxy-returned-count") },
+                    HeaderValue::try_from(value.to_string())?,
+                );
         }
-        if let Some(value) = &self.x_proxy_partial {
-            pairs.push(("X-Proxy-Partial", value.clone()));
+        if let Some(value) = self.x_proxy_partial {
+            headers
+                .insert(
+                    const { HeaderName::from_static("x-proxy-partial") },
+                    HeaderValue::try_from(value)?,
+                );
         }
-        pairs
+        Ok(())
     }
 }
 described!(
@@ -302,13 +314,20 @@ impl ListStaticGroupsCacheControl {
     }
 }
 impl SuccessHeaders for ListStaticGroupsHeaders {
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = Vec::new();
-        let value = &self.cache_control;
-        pairs.push(("Cache-Control", value.as_str().to_owned()));
-        let value = &self.x_request_id;
-        pairs.push(("X-Request-Id", value.clone()));
-        pairs
+    fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+        let value = self.cache_control;
+        headers
+            .insert(
+                const { HeaderName::from_static("cache-control") },
+                HeaderValue::from_static(value.as_str()),
+            );
+        let value = self.x_request_id;
+        headers
+            .insert(
+                const { HeaderName::from_static("x-request-id") },
+                HeaderValue::try_from(value)?,
+            );
+        Ok(())
     }
 }
 described!(
@@ -475,13 +494,20 @@ impl SearchStaticInstancesCacheControl {
     }
 }
 impl SuccessHeaders for SearchStaticInstancesHeaders {
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = Vec::new();
-        let value = &self.cache_control;
-        pairs.push(("Cache-Control", value.as_str().to_owned()));
-        let value = &self.x_request_id;
-        pairs.push(("X-Request-Id", value.clone()));
-        pairs
+    fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+        let value = self.cache_control;
+        headers
+            .insert(
+                const { HeaderName::from_static("cache-control") },
+                HeaderValue::from_static(value.as_str()),
+            );
+        let value = self.x_request_id;
+        headers
+            .insert(
+                const { HeaderName::from_static("x-request-id") },
+                HeaderValue::try_from(value)?,
+            );
+        Ok(())
     }
 }
 described!(

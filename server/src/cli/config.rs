@@ -4,7 +4,7 @@
 use std::{ffi::OsString, fmt::Display, path::Path};
 
 use clap::{Arg, ArgMatches, CommandFactory as _, FromArgMatches as _, Subcommand, parser::ValueSource};
-use sallyport_server::edge::fault::nearest;
+use sallyport_server::{domain::token::Token, names::nearest};
 use toml::{Table, Value};
 
 use super::{
@@ -28,7 +28,7 @@ pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failur
 
 /// The command line with what it leaves to the configuration file, and a line on each setting.
 pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> {
-    let matches = Cli::command().get_matches_from(&line);
+    let matches = Cli::command().try_get_matches_from(&line).or_else(wrong_usage)?;
     let (command, given) = innermost(&matches);
     let file = given.try_get_one::<std::path::PathBuf>("config").ok().flatten();
     let Some(file) = file else {
@@ -60,6 +60,16 @@ pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> 
 
 fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
     Cli::from_arg_matches(matches).map_err(|error| Failure::Usage(brief(&error)))
+}
+
+/// Shows what clap has to say and ends the program, unless there is a token in it: clap repeats what it does not expect.
+fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
+    if Token::resembles(&error.to_string()) {
+        let line = "one of the arguments looks like a token, which belongs into no command line and is not repeated \
+                    here; `--help` tells what is expected in its place";
+        return Err(Failure::Usage(line.to_owned()));
+    }
+    error.exit()
 }
 
 /// Whether the argument would pass if nobody else gave it.

@@ -4,11 +4,20 @@
     reason = "this is the program's face; its one error line goes to standard error"
 )]
 
+mod account;
+mod argument;
 mod config;
+mod confirm;
 mod data;
+mod entitlement;
+mod gateway;
+mod group;
+mod instance;
+mod listing;
 mod run;
 mod settings;
 mod token;
+mod whitelist;
 
 use std::{
     env,
@@ -36,6 +45,7 @@ Examples:
   server run --db sandbox.db              serves that file
   server import --db real.db data.jsonl   real data, all or nothing
   server export --db real.db data.jsonl   everything, for a backup or another database
+  server account add --db real.db acme    accounts, tokens, whitelist and the rest by hand
   server token issue --db real.db --account acme
   server config check --config sallyport.toml
 
@@ -54,11 +64,31 @@ enum Command {
     Import(data::ImportArguments),
     /// Write every record to a file of JSON lines, while the server runs. It has proxy passwords, and tokens as hashes.
     Export(data::ExportArguments),
-    /// Issue, list and revoke tokens.
-    #[command(subcommand)]
+    /// Look after accounts and their real-name verification.
+    #[command(subcommand, after_help = account::EXAMPLES)]
+    Account(account::Command),
+    /// Issue, list, rotate and revoke tokens.
+    #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),
+    /// Look after the addresses from which accounts may extract.
+    #[command(subcommand, after_help = whitelist::EXAMPLES)]
+    Whitelist(whitelist::Command),
+    /// Look after the protocols that accounts may extract.
+    #[command(subcommand, after_help = entitlement::EXAMPLES)]
+    Entitlement(entitlement::Command),
+    /// Look after the pool of gateways.
+    #[command(subcommand, after_help = gateway::EXAMPLES)]
+    Gateway(gateway::Command),
+    /// Look after groups of static instances.
+    #[command(subcommand, after_help = group::EXAMPLES)]
+    Group(group::Command),
+    /// Look after static instances.
+    #[command(subcommand, after_help = instance::EXAMPLES)]
+    Instance(instance::Command),
     /// Print the OpenAPI document that the running API emits.
     Openapi,
+    /// Print the contract as one HTML page, with the refusals of this server.
+    Docs,
     /// Print a completion script for a shell.
     Completions {
         /// Shell to write it for.
@@ -128,8 +158,17 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
         Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
         Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
+        Command::Account(command) => runtime.block_on(account::execute(command)),
         Command::Token(command) => runtime.block_on(token::execute(command)),
+        Command::Whitelist(command) => runtime.block_on(whitelist::execute(command)),
+        Command::Entitlement(command) => runtime.block_on(entitlement::execute(command)),
+        Command::Gateway(command) => runtime.block_on(gateway::execute(command)),
+        Command::Group(command) => runtime.block_on(group::execute(command)),
+        Command::Instance(command) => runtime.block_on(instance::execute(command)),
         Command::Openapi => say(&serde_json::to_string_pretty(&sallyport_server::emitted_openapi())?),
+        Command::Docs => {
+            io::stdout().write_all(sallyport_server::contract_page().as_bytes()).or_else(unless_closed)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "server", &mut script);

@@ -1,6 +1,10 @@
 //! `server run`.
 
-use std::sync::Arc;
+use std::{
+    env,
+    io::{self, IsTerminal as _},
+    sync::Arc,
+};
 
 use sallyport_server::{
     Running,
@@ -55,7 +59,9 @@ async fn drain(running: Running, settings: &Settings) -> Result<(), Failure> {
 }
 
 fn log_to_stderr(filter: EnvFilter, format: LogFormat) {
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // Colours are for people who watch; a file or the journal gets plain text.
+    let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
     match format {
         LogFormat::Human => log.init(),
         LogFormat::Json => log.json().flatten_event(true).with_span_list(false).init(),

@@ -50,6 +50,10 @@ pub(super) struct Arguments {
     /// Longest time for which a body may arrive.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
+    /// How long an extraction is kept under its request id, at least. 0 keeps it for ever.
+    #[arg(long, value_name = "DAYS", env = "SALLYPORT_REQUEST_ID_RETENTION",
+        default_value_t = Config::REQUEST_ID_RETENTION_DAYS)]
+    request_id_retention: u32,
     /// How long calls are still taken after a signal, so that whoever watches /readyz stops sending them.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_DELAY", default_value_t = 0)]
     drain_delay: u32,
@@ -98,13 +102,21 @@ struct Serving {
     rates: Vec<RateRule>,
     max_in_flight: usize,
     body_timeout: Duration,
+    request_id_retention: Option<Duration>,
 }
 
 impl Settings {
     /// The same as a server wants it.
     pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
-        let Serving { listen, admin, ref trusted_proxies, ref rates, max_in_flight, body_timeout } =
-            self.serving;
+        let Serving {
+            listen,
+            admin,
+            ref trusted_proxies,
+            ref rates,
+            max_in_flight,
+            body_timeout,
+            request_id_retention,
+        } = self.serving;
         Config {
             listen,
             store,
@@ -114,6 +126,7 @@ impl Settings {
             rates: rates.clone(),
             max_in_flight,
             admin,
+            request_id_retention,
         }
     }
 }
@@ -145,6 +158,7 @@ impl TryFrom<Arguments> for Settings {
             rate,
             max_in_flight,
             body_timeout,
+            request_id_retention,
             drain_delay,
             drain_timeout,
             log,
@@ -174,6 +188,8 @@ impl TryFrom<Arguments> for Settings {
             rates: rate,
             max_in_flight,
             body_timeout: seconds(body_timeout),
+            request_id_retention: (request_id_retention > 0)
+                .then(|| Duration::from_hours(24) * request_id_retention),
         };
         Ok(Self {
             database: db.as_deref().map(location).transpose()?,

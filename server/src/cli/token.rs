@@ -1,114 +1,194 @@
 //! `server token`.
 #![expect(clippy::print_stderr, reason = "the remark beside a new token must not get into a pipe with it")]
 
-use clap::{Args, Subcommand, ValueEnum};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    data::tokens,
-    domain::{instance::Id, token::TokenKind},
-    store::TokenEntry,
+    data::tokens::{self, End, Rotated},
+    domain::token::TokenKind,
+    store::registry::{TokenEntry, TokenFilter},
+};
+use serde::Serialize;
+
+use super::{
+    Failure,
+    argument::{On, are, duration, future, id, ids, in_words, named},
+    confirm::Confirmation,
+    listing::{Line, ListArguments, ShowArguments},
+    say,
 };
 
-use super::{Database, Failure, say};
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server token issue --account acme --expires 2027-01-01T00:00:00Z
+  server token list --account acme
+  server token rotate 3 --overlap 7d     a new one; the old one is good for seven days more
+  server token revoke 3                  refused from the next call on";
 
 /// What to do with tokens.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Make a token and print it, this once; only its hash is kept.
-    Issue(Issue),
+    Issue(On<Issue>),
     /// List tokens by number; the tokens themselves are not known.
-    List {
-        #[command(flatten)]
-        database: Database,
-    },
-    /// Revoke a token by its number; it is refused from the next call on.
-    Revoke {
-        #[command(flatten)]
-        database: Database,
-        /// Number of the token, as `list` shows it.
-        // Not parsed by clap, whose error would repeat a token that somebody wrote here.
-        number: String,
-    },
+    List(On<List>),
+    /// Make a token in place of another, of the same account and kind, and print it, this once.
+    Rotate(On<Rotate>),
+    /// Revoke tokens by their numbers, all or none; they are refused from the next call on.
+    Revoke(On<Revoke>),
 }
 
 /// What `issue` is told.
 #[derive(Args)]
 pub(super) struct Issue {
-    #[command(flatten)]
-    database: Database,
     /// Name of the account that shall own the token.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// What the token is good for.
-    #[arg(long, value_enum, default_value = "api")]
-    kind: Kind,
+    /// What the token is good for: every operation, or extraction only.
+    #[arg(long, value_parser = named::<TokenKind>(), default_value = TokenKind::Api.name())]
+    kind: TokenKind,
     /// When its time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
+    #[command(flatten)]
+    show: ShowArguments,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Kind {
-    /// Every operation.
-    Api,
-    /// Extraction only.
-    Link,
+/// What `list` is told.
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this account.
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    #[command(flatten)]
+    list: ListArguments,
 }
 
-impl From<Kind> for TokenKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Api => Self::Api,
-            Kind::Link => Self::Link,
-        }
+/// What `rotate` is told.
+#[derive(Args)]
+pub(super) struct Rotate {
+    /// Number of the old token, as `list` shows it.
+    // Not parsed by clap, whose error would repeat a token that somebody wrote here.
+    number: String,
+    /// How long the old token is still good, if its own time is not over before; with 0 it is revoked at once.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
+    overlap: Duration,
+    /// When the time of the new token is over [default: never, unless the old one has an end]
+    #[arg(long, value_name = "TIME|never", value_parser = end)]
+    expires: Option<End>,
+    #[command(flatten)]
+    show: ShowArguments,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+/// What `revoke` is told.
+#[derive(Args)]
+pub(super) struct Revoke {
+    /// Numbers of the tokens, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for TokenEntry {
+    const HEAD: &'static [&'static str] = &["number", "account", "kind", "created", "state"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { id, account, kind, created_at, expires_at, revoked_at } = self;
+        let state = match (revoked_at, expires_at) {
+            (Some(at), _) => format!("revoked {at}"),
+            (None, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
+            (None, Some(at)) => format!("good until {at}"),
+            (None, None) => "good".to_owned(),
+        };
+        vec![id.get().to_string(), account.clone(), kind.to_string(), created_at.to_string(), state]
     }
+}
+
+/// A new token, for a program.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Issued<'a> {
+    id: i64,
+    account: &'a str,
+    kind: TokenKind,
+    expires_at: Option<Timestamp>,
+    token: &'a str,
+    /// The one that it replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<&'a TokenEntry>,
 }
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Issue(Issue { database, account, kind, expires }) => {
-            let store = database.open().await?;
-            let (id, token) = tokens::issue(store.as_ref(), &account, kind.into(), expires).await?;
+        Command::Issue(on) => {
+            let (registry, Issue { account, kind, expires, show }) = on.open().await?;
+            let (id, token) = tokens::issue(&registry, &account, kind, expires).await?;
+            let issued = Issued {
+                id: id.get(),
+                account: &account,
+                kind,
+                expires_at: expires,
+                token: token.expose(),
+                old: None,
+            };
             eprintln!("token {} of account {account}; it is shown this once:", id.get());
-            say(token.expose())
+            show.print_or(&issued, token.expose())
         }
-        Command::List { database } => {
-            let (entries, now) = (database.open().await?.tokens().await?, Timestamp::now());
-            say(&line("number", "account", "kind", "created", "state"))?;
-            entries.iter().try_for_each(|entry| say(&row(entry, now)))
+        Command::List(on) => {
+            let (registry, List { account, list }) = on.open().await?;
+            list.print::<TokenEntry>(&registry, TokenFilter { account }).await
         }
-        Command::Revoke { database, number } => {
-            let id = id(&number)?;
-            if database.open().await?.revoke_token(id, Timestamp::now()).await? {
-                say(&format!("token {} is revoked", id.get()))
-            } else {
-                let line =
-                    format!("there is no token {}; `server token list` shows which there are", id.get());
-                Err(Failure::Failed(line))
-            }
+        Command::Rotate(on) => rotate(on).await,
+        Command::Revoke(on) => {
+            let ids = ids("token", &on.what.numbers)?;
+            on.what.confirmation.possible()?;
+            let (registry, Revoke { numbers: _, confirmation }) = on.open().await?;
+            confirmation.ask(&format!("Revoke {}?", in_words("token", &ids)))?;
+            registry.revoke_tokens(ids.clone(), Timestamp::now()).await?;
+            say(&format!("{} {} revoked", in_words("token", &ids), are(&ids)))
         }
     }
 }
 
-fn row(entry: &TokenEntry, now: Timestamp) -> String {
-    let TokenEntry { id, account, kind, created_at, expires_at, revoked_at } = entry;
-    let state = match (revoked_at, expires_at) {
-        (Some(at), _) => format!("revoked {at}"),
-        (None, Some(at)) if *at <= now => format!("expired {at}"),
-        (None, Some(at)) => format!("good until {at}"),
-        (None, None) => "good".to_owned(),
+async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
+    let old = id("token", &on.what.number)?;
+    let at_once = on.what.overlap.is_zero();
+    if at_once {
+        on.what.confirmation.possible()?;
+    }
+    let (registry, Rotate { number: _, overlap, expires, show, confirmation }) = on.open().await?;
+    if at_once {
+        confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
+    }
+    let expires = expires.unwrap_or(End::AsBefore);
+    let Rotated { id, token, expires_at, old } = tokens::rotate(&registry, old, overlap, expires).await?;
+    let end = match (old.revoked_at, old.expires_at) {
+        (None, Some(end)) => format!("good until {end}"),
+        (Some(_), _) | (None, None) => "revoked".to_owned(),
     };
-    line(&id.get().to_string(), account, kind.name(), &created_at.to_string(), &state)
+    eprintln!(
+        "token {} of account {} takes the place of token {}, which is {end}; it is shown this once:",
+        id.get(),
+        old.account,
+        old.id.get()
+    );
+    let issued = Issued {
+        id: id.get(),
+        account: &old.account,
+        kind: old.kind,
+        expires_at,
+        token: token.expose(),
+        old: Some(&old),
+    };
+    show.print_or(&issued, token.expose())
 }
 
-fn line(number: &str, account: &str, kind: &str, created: &str, state: &str) -> String {
-    format!("{number:>6}  {account:<24} {kind:<5} {created:<30} {state}")
-}
-
-fn id(number: &str) -> Result<Id, Failure> {
-    number.parse().ok().and_then(Id::new).ok_or_else(|| {
-        Failure::Usage(
-            "expected the number of a token, not the token; `server token list` shows it".to_owned(),
-        )
-    })
+/// A time to come, or none.
+fn end(text: &str) -> Result<End, String> {
+    if text == "never" { Ok(End::Never) } else { future(text).map(End::At) }
 }

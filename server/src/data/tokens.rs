@@ -1,27 +1,90 @@
 //! Issuing tokens. A token is seen once, by whoever asked for it; the store keeps its digest.
 
-use jiff::Timestamp;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
         instance::Id,
         token::{Token, TokenKind},
     },
-    store::{NewToken, Store, StoreError},
+    store::registry::{NewToken, Registry, RegistryError, Replacement, TokenEntry},
 };
 
 /// Makes a token for the account of that name, and gives its number and the token itself.
 ///
 /// # Errors
-/// [`StoreError::Conflict`] when there is no such account, and the storage's own faults.
+/// There is no such account, and the storage's own faults.
 pub async fn issue(
-    store: &dyn Store,
+    registry: &Registry,
     account: &str,
     kind: TokenKind,
     expires_at: Option<Timestamp>,
-) -> Result<(Id, Token), StoreError> {
+) -> Result<(Id, Token), RegistryError> {
     let token = Token::generate(kind);
     let created_at = Timestamp::now();
     let new = NewToken { account: account.to_owned(), digest: token.digest(), kind, created_at, expires_at };
-    Ok((store.issue_token(new).await?, token))
+    Ok((registry.issue_token(new).await?, token))
+}
+
+/// A token that took the place of another.
+#[derive(Debug)]
+pub struct Rotated {
+    /// Number of the new token.
+    pub id: Id,
+    /// The new token itself.
+    pub token: Token,
+    /// When its time is over; `None` for never.
+    pub expires_at: Option<Timestamp>,
+    /// What is now known of the old one.
+    pub old: TokenEntry,
+}
+
+/// When the time of a new token is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Never, if the old one has no end either. If it has one, nobody can tell what the new one's should be.
+    AsBefore,
+    /// Never.
+    Never,
+    /// Then.
+    At(Timestamp),
+}
+
+/// Makes a token of the same account and kind as another, which stays good for `overlap`, or its own time if that is
+/// shorter, and is revoked at once if there is none.
+///
+/// # Errors
+/// There is no such token, its time is over, the end of the overlap is past the end of the calendar, or the old token
+/// has an end and `end` does not say when the new one's is.
+pub async fn rotate(
+    registry: &Registry,
+    old: Id,
+    overlap: Duration,
+    end: End,
+) -> Result<Rotated, RegistryError> {
+    let entry = registry.token(old).await?;
+    let created_at = Timestamp::now();
+    let overlap = SignedDuration::try_from(overlap).unwrap_or(SignedDuration::MAX);
+    let old_ends_at = created_at.checked_add(overlap).map_err(|_| {
+        RegistryError::Refused(
+            "the old token would end after the year 9999; take a shorter overlap".to_owned(),
+        )
+    })?;
+    let expires_at = match (end, entry.expires_at) {
+        (End::At(end), _) => Some(end),
+        (End::AsBefore, Some(before)) if before > created_at && entry.revoked_at.is_none() => {
+            return Err(RegistryError::Refused(format!(
+                "token {} ends {before}; say when the new one shall end, with --expires TIME or --expires never",
+                old.get()
+            )));
+        }
+        // One whose time is over is refused below.
+        (End::Never | End::AsBefore, _) => None,
+    };
+    let token = Token::generate(entry.kind);
+    let new = Replacement { old, old_ends_at, digest: token.digest(), created_at, expires_at };
+    let (id, old) = registry.replace_token(new).await?;
+    Ok(Rotated { id, token, expires_at, old })
 }

@@ -44,7 +44,7 @@ impl fmt::Display for Protocol {
 }
 
 /// Where gateways are taken from. Codes are compared letter by letter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Region {
     /// Every region together.

@@ -23,6 +23,13 @@ impl Token {
         Self::new(format!("sally_{kind}_{}", Hex(&noise)))
     }
 
+    /// Whether a text has the look of a token that [`Token::generate`] made, or of a part of one. What came where a name
+    /// belongs is not repeated then.
+    #[must_use]
+    pub fn resembles(text: &str) -> bool {
+        TokenKind::ALL.into_iter().any(|kind| text.contains(&format!("sally_{kind}_")))
+    }
+
     /// What the store keeps instead of the token.
     #[must_use]
     pub fn digest(&self) -> TokenDigest {

@@ -7,8 +7,8 @@ use dropshot::{
     HttpResponseError, HttpResponseHeaders, HttpResponseOk,
 };
 use http::{
-    HeaderName, HeaderValue, Response, StatusCode,
-    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER},
+    HeaderMap, HeaderValue, Response, StatusCode,
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -57,8 +57,11 @@ pub trait Operation: Send + Sync + 'static {
 
 /// The headers that a success carries.
 pub trait SuccessHeaders {
-    /// Name and value of each header that is sent.
-    fn pairs(&self) -> Vec<(&'static str, String)>;
+    /// Adds those that are sent.
+    ///
+    /// # Errors
+    /// A value cannot stand in a header.
+    fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue>;
 }
 
 /// The body of a refusal.
@@ -182,11 +185,7 @@ fn success<O: Operation>(success: Success<O>) -> Result<Response<Body>, Refused>
         }
         Content::Text(text) => response(StatusCode::OK, "text/plain; charset=utf-8", text.into_bytes()),
     };
-    for (name, value) in headers.pairs() {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Refused::from(Reason::Internal))?;
-        let value = HeaderValue::from_str(&value).map_err(|_| Refused::from(Reason::Internal))?;
-        response.headers_mut().insert(name, value);
-    }
+    headers.write(response.headers_mut()).map_err(|_| Refused::from(Reason::Internal))?;
     Ok(response)
 }
 

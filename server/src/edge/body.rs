@@ -13,8 +13,11 @@ use hyper::body::Body as _;
 use super::{
     catalogue::Reason,
     fault::{Came, Fault, Spot},
+    gate::{Gate, overloaded},
     headers,
     json::Json,
+    refused::Refused,
+    room::Taken,
 };
 
 /// Most bytes of a body. The largest batch of addresses in their longest spelling takes about half of it.
@@ -28,14 +31,16 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Reads a body that must be one JSON value.
 ///
 /// # Errors
-/// It is not declared as JSON, too large, too slow, breaks off, or is not one JSON value.
-pub async fn read(body: Body, headers: &HeaderMap, timeout: Duration, spot: Spot<'_>) -> Result<Json, Fault> {
+/// It is not declared as JSON, too large, too slow, breaks off, or is not one JSON value, or the bodies of all callers
+/// take too much room.
+pub async fn read(body: Body, headers: &HeaderMap, gate: &Gate, spot: Spot<'_>) -> Result<Json, Refused> {
     if let Err(fault) = declared_as_json(headers, spot) {
         discard(body);
-        return Err(fault);
+        return Err(fault.into());
     }
-    let bytes = collect(body, timeout, spot).await?;
-    Json::parse(&bytes).map_err(|error| {
+    let mut taken = gate.room.empty();
+    let bytes = collect(body, gate.body_timeout, &mut taken, spot).await?;
+    let json = Json::parse(&bytes).map_err(|error| {
         // serde_json's words can repeat what came, so only the place is told.
         let came = Came::words(match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "one that breaks off".to_owned(),
@@ -47,7 +52,8 @@ pub async fn read(body: Body, headers: &HeaderMap, timeout: Duration, spot: Spot
             "be exactly one JSON value in UTF-8, at most 127 levels deep",
             Some(came),
         )
-    })
+    })?;
+    Ok(json)
 }
 
 /// Lets go of a body that nobody reads. What has not arrived yet is read for a while and thrown away.
@@ -70,10 +76,15 @@ pub fn discard(mut body: Body) {
     });
 }
 
-async fn collect(mut body: Body, timeout: Duration, spot: Spot<'_>) -> Result<Vec<u8>, Fault> {
+async fn collect(
+    mut body: Body,
+    timeout: Duration,
+    taken: &mut Taken<'_>,
+    spot: Spot<'_>,
+) -> Result<Vec<u8>, Refused> {
     let too_large = || {
         let expected = format!("have at most {MAX_BYTES} bytes");
-        spot.fault(Reason::BodyTooLarge, "maxLength", expected, None)
+        Refused::from(spot.fault(Reason::BodyTooLarge, "maxLength", expected, None))
     };
     if body.size_hint().lower() > MAX_BYTES as u64 {
         discard(body);
@@ -85,11 +96,11 @@ async fn collect(mut body: Body, timeout: Duration, spot: Spot<'_>) -> Result<Ve
         let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
             Err(_) => {
                 let expected = format!("arrive within {} ms", timeout.as_millis());
-                return Err(spot.fault(Reason::BodyTimeout, "type", expected, None));
+                return Err(spot.fault(Reason::BodyTimeout, "type", expected, None).into());
             }
             Ok(None) => return Ok(bytes),
             Ok(Some(Err(_))) => {
-                return Err(spot.fault(Reason::MalformedBody, "type", "arrive in full", None));
+                return Err(spot.fault(Reason::MalformedBody, "type", "arrive in full", None).into());
             }
             Ok(Some(Ok(frame))) => frame,
         };
@@ -97,6 +108,10 @@ async fn collect(mut body: Body, timeout: Duration, spot: Spot<'_>) -> Result<Ve
             if bytes.len() + data.len() > MAX_BYTES {
                 discard(body);
                 return Err(too_large());
+            }
+            if taken.grow(data.len()).is_err() {
+                discard(body);
+                return Err(overloaded());
             }
             bytes.extend_from_slice(&data);
         }

@@ -1,6 +1,6 @@
 //! One call: from its request to its answer.
 
-use std::{net::Ipv4Addr, panic::AssertUnwindSafe, sync::Arc};
+use std::{net::Ipv4Addr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use dropshot::{HttpResponse as _, RequestContext};
 use futures::FutureExt;
@@ -16,7 +16,7 @@ use super::{
     received::Received,
     refused::Refused,
 };
-use crate::domain::service::Service;
+use crate::{domain::service::Service, metrics};
 
 /// What every handler has at hand.
 #[derive(Clone, Debug)]
@@ -62,6 +62,7 @@ where
     let mut under_way = rqctx.context().gate.metrics.begin(O::ID);
     let span = tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
     async {
+        let mut unanswered = Unanswered(Some(under_way.begun()));
         let outcome = AssertUnwindSafe(outcome(&rqctx, received, handle)).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| {
             tracing::error!("a handler panicked");
@@ -70,17 +71,35 @@ where
         let answer = Answer::new(outcome, request_id);
         let (status, reason) = (answer.status_code().as_u16(), answer.reason());
         under_way.answered(status, reason);
-        let micros = under_way.begun().elapsed().as_micros();
+        unanswered.0 = None;
+        let micros = micros_since(under_way.begun());
+        let outcome = metrics::outcome(reason);
         match reason {
-            None => tracing::info!(status, micros, "answered"),
+            None => tracing::info!(outcome, status, micros, "answered"),
             Some(reason) => {
-                tracing::info!(status, code = reason.code(), micros, "refused: {}", reason.when())
+                tracing::info!(outcome, status, code = reason.code(), micros, "refused: {}", reason.when())
             }
         }
         answer
     }
     .instrument(span)
     .await
+}
+
+/// A call that began then. Dropped while it has no answer, its caller has left; the log says so.
+struct Unanswered(Option<Instant>);
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(begun) = self.0 {
+            tracing::info!(outcome = metrics::LEFT, micros = micros_since(begun), "the caller left");
+        }
+    }
+}
+
+/// As a number of 64 bits: the log has no longer ones in JSON.
+fn micros_since(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 async fn outcome<O, F, H>(
@@ -106,7 +125,7 @@ where
             return Err(refused);
         }
     };
-    let request = received.read(rqctx, gate.body_timeout).await?;
+    let request = received.read(rqctx, gate).await?;
     gate.limits.token(O::ID, O::token(&request))?;
     let _work = gate.begin()?;
     let call =

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use http::HeaderMap;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{caller::TrustedProxies, catalogue::Reason, limit::Limits, refused::Refused};
+use super::{caller::TrustedProxies, catalogue::Reason, limit::Limits, refused::Refused, room::Room};
 use crate::metrics::Metrics;
 
 /// How long a caller waits when there is too much work under way.
@@ -21,6 +21,8 @@ pub struct Gate {
     /// How many calls may be worked on at once. One more is refused at once: waiting in line helps nobody who gives up
     /// while waiting. A body that is still arriving is no work, so slow callers keep nobody out.
     pub(crate) work: Semaphore,
+    /// What bodies that are still arriving may take, lest callers of whom nothing is known fill the memory.
+    pub(crate) room: Room,
     /// Longest time for which a body may arrive.
     pub(crate) body_timeout: Duration,
     pub(crate) metrics: Arc<Metrics>,
@@ -44,10 +46,13 @@ impl Gate {
     /// # Errors
     /// Too much work is under way.
     pub(crate) fn begin(&self) -> Result<SemaphorePermit<'_>, Refused> {
-        self.work
-            .try_acquire()
-            .map_err(|_| Refused { retry_after: Some(OVERLOADED_RETRY_AFTER), ..Reason::Overloaded.into() })
+        self.work.try_acquire().map_err(|_| overloaded())
     }
+}
+
+/// There is too much to do.
+pub(crate) fn overloaded() -> Refused {
+    Refused { retry_after: Some(OVERLOADED_RETRY_AFTER), ..Reason::Overloaded.into() }
 }
 
 #[cfg(test)]
@@ -61,6 +66,7 @@ mod tests {
             encrypted,
             limits: Limits::default(),
             work: Semaphore::new(1),
+            room: Room::for_bodies(1),
             body_timeout: Duration::ZERO,
             metrics: Arc::default(),
         };

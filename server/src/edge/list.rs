@@ -70,7 +70,8 @@ impl<T: FromJson + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const 
 {
     fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
         let mut items = List::<T, MIN, MAX>::from_json(value, spot)?.into_vec();
-        let mut seen = HashSet::with_capacity(items.len());
+        // Room for a list that is taken; one with more is refused and may take longer.
+        let mut seen = HashSet::with_capacity(DISTINCT.min(items.len()));
         items.retain(|item| seen.insert(item.clone()));
         if items.len() > DISTINCT {
             let came = Came::words(format!("{} distinct ones", items.len()));

@@ -67,7 +67,7 @@ impl<'a> Query<'a> {
 
 /// Decodes one name or value.
 fn decode<'a>(raw: &'a str, spot: Spot<'_>) -> Result<Cow<'a, str>, Fault> {
-    if !raw.contains(['%', '+']) {
+    if !raw.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Ok(Cow::Borrowed(raw));
     }
     let malformed = |expected| spot.fault(Reason::MalformedQuery, "type", expected, None);

@@ -9,7 +9,7 @@ use dropshot::{
     RequestContext, ServerContext,
 };
 
-use super::{answer::Operation, body, fault::Fault};
+use super::{answer::Operation, body, gate::Gate, refused::Refused};
 use crate::edge::call::Arrived;
 
 /// A request of an operation, not yet read.
@@ -28,21 +28,21 @@ impl<O: Operation> Received<O> {
     /// Reads the request.
     ///
     /// # Errors
-    /// The first fault found: in the body, then in parameters, then a missing token.
+    /// No room for the body, or the first fault found: in the body, then in parameters, then a missing token.
     pub async fn read<C: ServerContext>(
         self,
         rqctx: &RequestContext<C>,
-        body_timeout: std::time::Duration,
-    ) -> Result<O::Request, Fault> {
+        gate: &Gate,
+    ) -> Result<O::Request, Refused> {
         let headers = rqctx.request.headers();
         let json = match O::BODY {
-            Some(spot) => Some(body::read(self.body, headers, body_timeout, spot).await?),
+            Some(spot) => Some(body::read(self.body, headers, gate, spot).await?),
             None => {
                 body::discard(self.body);
                 None
             }
         };
-        O::read(Arrived { query: rqctx.request.uri().query(), headers, json })
+        Ok(O::read(Arrived { query: rqctx.request.uri().query(), headers, json })?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the server counts, as Prometheus reads it. No label holds anything that a caller can choose.
 
 mod store;
+mod supply;
 
 use std::{fmt, sync::atomic::AtomicU64, time::Instant};
 
@@ -11,7 +12,11 @@ use prometheus_client::{
 };
 
 pub(crate) use self::store::MeasuredStore;
-use crate::edge::catalogue::Reason;
+use self::supply::Supplies;
+use crate::{
+    edge::catalogue::Reason,
+    store::{Pool, Store},
+};
 
 /// Upper bounds of the histograms, in seconds.
 const BOUNDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
@@ -26,12 +31,21 @@ pub(crate) struct Metrics {
     in_flight: Gauge<i64, std::sync::atomic::AtomicI64>,
     store_seconds: Histograms<Question>,
     store_failures: Family<Question, Counter<u64, AtomicU64>>,
+    pool: PoolGauges,
+    supplies: Supplies,
+}
+
+#[derive(Default)]
+struct PoolGauges {
+    connections: Gauge,
+    busy: Gauge,
+    waiting: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Outcome {
     operation: &'static str,
-    /// `success`, `refused`, or `left` when the caller went away before the answer.
+    /// As [`outcome`] says, or [`LEFT`].
     outcome: &'static str,
     status: u16,
     /// Business code of a refusal, else 0.
@@ -58,17 +72,29 @@ impl Default for Metrics {
             in_flight: Gauge::default(),
             store_seconds: Family::new_with_constructor(histograms),
             store_failures: Family::default(),
+            pool: PoolGauges::default(),
+            supplies: Supplies::default(),
         };
         metrics.registered()
     }
 }
 
 impl Metrics {
-    /// Everything in the text format of OpenMetrics, which Prometheus reads.
+    /// Everything in the text format of OpenMetrics, which Prometheus reads, with what `store` has to say of itself.
     ///
     /// # Errors
     /// Writing to a text fails, which it does not.
-    pub(crate) fn text(&self) -> Result<String, fmt::Error> {
+    pub(crate) async fn of(&self, store: &dyn Store) -> Result<String, fmt::Error> {
+        let Pool { connections, busy, waiting } = store.pool();
+        let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
+        tell(&self.pool.connections, connections);
+        tell(&self.pool.busy, busy);
+        tell(&self.pool.waiting, waiting);
+        self.supplies.refresh(store).await;
+        self.text()
+    }
+
+    fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)
@@ -77,7 +103,7 @@ impl Metrics {
     /// A call of an operation has begun.
     pub(crate) fn begin(&self, operation: &'static str) -> CallUnderWay<'_> {
         self.in_flight.inc();
-        CallUnderWay { metrics: self, operation, begun: Instant::now(), outcome: ("left", 0, 0) }
+        CallUnderWay { metrics: self, operation, begun: Instant::now(), outcome: (LEFT, 0, 0) }
     }
 
     /// A question to the store was answered, or not.
@@ -114,6 +140,15 @@ impl Metrics {
             "Questions that the store could not answer",
             self.store_failures.clone(),
         );
+        let pool = &self.pool;
+        registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
+        registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
+        registry.register("pool_waiting", "Questions that wait for a connection", pool.waiting.clone());
+        registry.register(
+            "gateways",
+            "Gateways left by protocol and region, at most 15 s old; region * is the sum of more regions than are told",
+            self.supplies.gateways(),
+        );
         self
     }
 }
@@ -121,6 +156,20 @@ impl Metrics {
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Metrics")
+    }
+}
+
+/// The outcome of a call whose caller went away before the answer.
+pub(crate) const LEFT: &str = "left";
+
+/// What became of a call, in a word for metrics and the log.
+pub(crate) const fn outcome(reason: Option<Reason>) -> &'static str {
+    match reason {
+        None => "success",
+        Some(Reason::Throttled) => "throttled",
+        Some(Reason::Overloaded) => "shed",
+        Some(Reason::Internal | Reason::Busy | Reason::Unavailable) => "failed",
+        Some(_) => "refused",
     }
 }
 
@@ -135,10 +184,7 @@ pub(crate) struct CallUnderWay<'a> {
 impl CallUnderWay<'_> {
     /// The answer is ready.
     pub(crate) fn answered(&mut self, status: u16, reason: Option<Reason>) {
-        self.outcome = match reason {
-            None => ("success", status, 0),
-            Some(reason) => ("refused", status, reason.code()),
-        };
+        self.outcome = (outcome(reason), status, reason.map_or(0, Reason::code));
     }
 
     /// When it began.
@@ -171,7 +217,7 @@ mod tests {
         let text = metrics.text().unwrap();
         for line in [
             "sallyport_calls_in_flight 0",
-            "sallyport_calls_total{operation=\"a\",outcome=\"refused\",status=\"429\",code=\"42900\"} 1",
+            "sallyport_calls_total{operation=\"a\",outcome=\"throttled\",status=\"429\",code=\"42900\"} 1",
             "sallyport_calls_total{operation=\"a\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
             "sallyport_call_duration_seconds_count{operation=\"a\"} 2",
         ] {

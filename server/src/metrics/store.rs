@@ -10,11 +10,11 @@ use crate::{
     domain::{
         access::{AccountId, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-        instance::{Group, Id},
+        instance::Group,
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded},
+    store::{Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded},
 };
 
 /// Hands every question on, and takes the time of those that callers wait for.
@@ -60,6 +60,10 @@ impl Store for MeasuredStore {
         self.timed("remember", self.store.remember(account, request_id, extraction, now)).await
     }
 
+    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.store.forget(end).await
+    }
+
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
         self.timed("groups", self.store.groups(digest)).await
     }
@@ -80,15 +84,11 @@ impl Store for MeasuredStore {
         self.store.unload(sink).await
     }
 
-    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
-        self.store.issue_token(token).await
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+        self.store.supply().await
     }
 
-    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
-        self.store.revoke_token(id, now).await
-    }
-
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
-        self.store.tokens().await
+    fn pool(&self) -> Pool {
+        self.store.pool()
     }
 }

@@ -1,11 +1,13 @@
 //! The storage behind one narrow trait. A store answers questions; it decides nothing.
 
+mod ahead;
 mod error;
 mod kind;
 mod location;
 mod packed;
 pub mod postgres;
 pub mod record;
+pub mod registry;
 pub mod sqlite;
 mod tally;
 
@@ -19,10 +21,10 @@ pub use self::{
 };
 use crate::domain::{
     access::{AccountId, Guarded},
-    extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-    instance::{Group, Id},
+    extraction::{ExtractionFacts, ExtractionQuery, Protocol, StoredExtraction},
+    instance::Group,
     search::{SearchPage, SearchQuery},
-    token::{TokenDigest, TokenKind},
+    token::TokenDigest,
 };
 
 /// What the service and its commands ask of a storage. Each question is answered from one snapshot. Data of an account
@@ -45,6 +47,10 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<StoredExtraction, StoreError>;
 
+    /// Forgets some of the extractions that were kept before `end`, from the oldest on, and says how many. `0` when there
+    /// are none left.
+    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError>;
+
     /// The groups of the token's account, ascending by id.
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError>;
 
@@ -62,15 +68,16 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
     /// kept under a request id are not records.
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError>;
 
-    /// Adds a token to an account and gives its number.
-    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError>;
+    /// How many gateways there are to extract, for each protocol and region that has any. It looks at all of them, so it
+    /// is no question to ask with every call.
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError>;
 
-    /// Revokes a token. `false` when there is no token of that number; a revoked one stays as it is.
-    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError>;
-
-    /// All tokens, ascending by number.
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError>;
+    /// The connections to the database at this moment.
+    fn pool(&self) -> Pool;
 }
+
+/// Most extractions that are forgotten in one change, so that nobody waits for it.
+const FORGOTTEN_AT_ONCE: u32 = 500;
 
 /// Records to load, in order, each with its line number or the reason why it cannot be read.
 pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
@@ -99,34 +106,24 @@ pub enum OpenMode {
     Create,
 }
 
-/// A token to be added.
-#[derive(Clone, Debug)]
-pub struct NewToken {
-    /// Name of the account that shall own it.
-    pub account: String,
-    /// Digest of the token.
-    pub digest: TokenDigest,
-    /// What it is good for.
-    pub kind: TokenKind,
-    /// When it is made.
-    pub created_at: Timestamp,
-    /// When its time is over; `None` for never.
-    pub expires_at: Option<Timestamp>,
+/// Gateways of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// What they speak.
+    pub protocol: Protocol,
+    /// Code of their region.
+    pub region: String,
+    /// How many there are.
+    pub gateways: u64,
 }
 
-/// What is known of a token, without its digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenEntry {
-    /// Number of the token.
-    pub id: Id,
-    /// Name of the account that owns it.
-    pub account: String,
-    /// What it is good for.
-    pub kind: TokenKind,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When its time is over; `None` for never.
-    pub expires_at: Option<Timestamp>,
-    /// When it was revoked; `None` while it is good.
-    pub revoked_at: Option<Timestamp>,
+/// Connections that questions share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pool {
+    /// Most of them at the same time.
+    pub connections: usize,
+    /// How many are in use.
+    pub busy: usize,
+    /// How many questions wait for one.
+    pub waiting: usize,
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use sallyport_server::{Config, start};
+use sallyport_server::{Config, contract_page, edge::catalogue::Reason, start};
 use tokio::sync::Semaphore;
 
 use super::{get, groups, held::Held, served};
@@ -27,15 +27,59 @@ async fn health_readiness_and_metrics_are_apart_from_the_operations() {
         "sallyport_call_duration_seconds_count{operation=\"listStaticGroups\"} 1",
         "sallyport_store_duration_seconds_count{question=\"groups\"} 1",
         "sallyport_calls_in_flight 0",
+        "sallyport_pool_busy 0",
+        "sallyport_pool_waiting 0",
     ] {
         assert!(metrics.body.lines().any(|it| it == line), "no {line} in\n{}", metrics.body);
     }
     assert!(!metrics.body.contains(sample.tokens.main.expose()));
+    let gateways = |region: &str| {
+        let of_region = format!("region=\"{region}\"}} ");
+        let counts = metrics.body.lines().filter(|line| line.starts_with("sallyport_gateways{"));
+        let counts = counts.filter_map(|line| line.split_once(&of_region));
+        counts.map(|(_, count)| count.parse::<u32>().unwrap()).max()
+    };
+    assert_eq!(gateways(&sample.scarce_region), Some(sample.scarce_count));
+    assert_eq!(gateways(&sample.empty_region), None);
+    assert!(gateways(&sample.plentiful_region) > gateways(&sample.scarce_region));
 
     running.drain();
     let page = get(admin, "/readyz".to_owned(), String::new()).await;
     assert_eq!((page.status, page.body.as_str()), (503, "draining\n"));
     assert_eq!(get(running.address(), groups(&sample), String::new()).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_is_a_page_that_loads_nothing_and_has_every_refusal() {
+    let (running, sample) = served(|config| Config { admin: ADMIN, ..config }).await;
+    assert_eq!(get(running.address(), groups(&sample), String::new()).await.status, 200);
+    assert_eq!(get(running.address(), "/docs".to_owned(), String::new()).await.status, 404);
+
+    let page = get(running.admin_address().unwrap(), "/docs".to_owned(), String::new()).await;
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    let policy = page.header("content-security-policy").unwrap();
+    let directives: Vec<_> = policy.split("; ").collect();
+    for directive in ["default-src 'none'", "form-action 'none'", "frame-ancestors 'none'"] {
+        assert!(directives.contains(&directive), "no {directive} in {policy}");
+    }
+    assert!(!policy.contains("http") && !policy.contains('*') && !policy.contains("'self'"), "{policy}");
+
+    assert_eq!(page.body, contract_page());
+    for (attribute, stays) in [("href=\"", &["#", "data:,"][..]), ("src=\"", &[]), ("action=\"", &[])] {
+        for (at, _) in page.body.match_indices(attribute) {
+            let target = &page.body[at + attribute.len()..];
+            let target = target.split('"').next().unwrap();
+            assert!(stays.iter().any(|start| target.starts_with(start)), "{attribute}{target}");
+        }
+    }
+    for reason in Reason::ALL {
+        let (code, status) = (reason.code(), reason.status());
+        let row = format!("<code>{code}</code></a></th> <td>{status}</td> <td>{}</td>", reason.when());
+        assert!(page.body.contains(&row), "no {row}");
+    }
+    assert!(!page.whole().contains(sample.tokens.main.expose()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,11 +6,11 @@ use sallyport_server::{
     domain::{
         access::{AccountId, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-        instance::{Group, Id},
+        instance::Group,
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded},
+    store::{Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded},
 };
 use tokio::sync::Semaphore;
 
@@ -41,6 +41,10 @@ impl Store for Held {
         Err(StoreError::Closed)
     }
 
+    async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Err(StoreError::Closed)
+    }
+
     async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
         self.answer().await
     }
@@ -61,15 +65,11 @@ impl Store for Held {
         Err(StoreError::Closed.into())
     }
 
-    async fn issue_token(&self, _: NewToken) -> Result<Id, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
         Err(StoreError::Closed)
     }
 
-    async fn revoke_token(&self, _: Id, _: Timestamp) -> Result<bool, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
-        Err(StoreError::Closed)
+    fn pool(&self) -> Pool {
+        Pool::default()
     }
 }

@@ -10,7 +10,6 @@ mod load;
 mod rates;
 mod tls;
 #[path = "../edge_http/wire.rs"]
-#[expect(dead_code, reason = "shared with other tests, which need more of it")]
 mod wire;
 
 use std::{net::SocketAddr, sync::Arc};

@@ -103,7 +103,8 @@ async fn plain_http_gets_nothing_from_an_encrypted_server() {
     tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        // The server may hang up at the first letter, so the rest may fail.
+        let _ = write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         let mut answer = Vec::new();
         // A reset is an end as well.
         let _ = stream.read_to_end(&mut answer);

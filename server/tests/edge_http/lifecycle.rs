@@ -10,14 +10,14 @@ use sallyport_server::{
     domain::{
         access::{AccountId, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-        instance::{Group, Id},
+        instance::Group,
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
     edge::{answer::Operation, catalogue::Reason},
     start,
     store::{
-        Lines, LoadError, NewToken, Sink, Store, StoreError, TokenEntry, UnloadError, record::Loaded,
+        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
         sqlite::SqliteStore,
     },
 };
@@ -87,6 +87,10 @@ impl Store for Broken {
         panic!("broken")
     }
 
+    async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Err(StoreError::Closed)
+    }
+
     async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
         panic!("broken")
     }
@@ -107,15 +111,11 @@ impl Store for Broken {
         panic!("broken")
     }
 
-    async fn issue_token(&self, _: NewToken) -> Result<Id, StoreError> {
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
         panic!("broken")
     }
 
-    async fn revoke_token(&self, _: Id, _: Timestamp) -> Result<bool, StoreError> {
-        panic!("broken")
-    }
-
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
+    fn pool(&self) -> Pool {
         panic!("broken")
     }
 }

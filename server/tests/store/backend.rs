@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use sallyport_server::store::{Location, OpenMode, Store};
+use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
 use tokio_postgres::NoTls;
 
 use crate::cluster::{Cluster, eventually};
@@ -54,6 +54,11 @@ impl Database {
     /// A store on it, one of perhaps several.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
         self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
+    }
+
+    /// The same as its administrator sees it. It must have been opened before.
+    pub(crate) async fn registry(&self) -> Registry {
+        Registry::open(&self.name().parse().unwrap()).await.unwrap()
     }
 
     /// Changes it behind the store's back, as another program would. The SQL must suit both.

@@ -162,7 +162,7 @@ fn unprivileged() -> Option<(u32, u32)> {
 }
 
 /// The folder with the newest of the installed servers.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let debian = debian.filter_map(|entry| Some(entry.ok()?.path().join("bin")));

@@ -2,19 +2,26 @@
 
 use std::{collections::HashSet, net::Ipv4Addr, sync::Arc, time::Duration};
 
+use jiff::Timestamp;
 use sallyport_server::{
+    Config,
     data::{
         import,
         seed::{Sample, seed},
         tokens,
     },
     domain::{
-        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
+        access::Purpose,
+        extraction::{
+            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Protocol, Region,
+            StoredExtraction,
+        },
         refusal::Refusal,
         search::{Filters, SearchCommand},
         service::Service,
         token::{Token, TokenKind},
     },
+    start,
     store::Store,
 };
 
@@ -208,11 +215,11 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
 
 async fn access_is_looked_at_on_every_call_also_for_a_known_request_id(database: Database) {
     let sandbox = Sandbox::new(database).await;
-    let (store, region) = (sandbox.store.as_ref(), &sandbox.sample.plentiful_region);
-    let (id, token) = tokens::issue(store, "aurora", TokenKind::Api, None).await.unwrap();
+    let (registry, region) = (sandbox.database.registry().await, &sandbox.sample.plentiful_region);
+    let (id, token) = tokens::issue(&registry, "aurora", TokenKind::Api, None).await.unwrap();
     let ask = || sandbox.service.extract(with_id("known", command(&token, 1, region)));
     ask().await.unwrap();
-    assert!(store.revoke_token(id, jiff::Timestamp::now()).await.unwrap());
+    registry.revoke_tokens(vec![id], jiff::Timestamp::now()).await.unwrap();
     assert_eq!(ask().await.err(), Some(Refusal::TokenRevoked));
 }
 
@@ -224,7 +231,13 @@ async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_
         (sample.clone(), Service::new(store).extract(command).await.unwrap())
     };
     let service = Service::new(database.open().await);
-    let ask = || service.extract(with_id("kept", command(&sample.tokens.main, 10, &sample.plentiful_region)));
+    let ask = async || {
+        let command = || command(&sample.tokens.main, 10, &sample.plentiful_region);
+        let without = service.extract(command()).await;
+        let with = service.extract(with_id("kept", command())).await;
+        assert_eq!(without.err(), with.as_ref().err().cloned());
+        with
+    };
     assert_eq!(ask().await.unwrap(), first);
 
     database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
@@ -237,6 +250,92 @@ async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_
     assert_eq!(ask().await.err(), Some(Refusal::AccountNotVerified));
     database.execute("DELETE FROM tokens").await;
     assert_eq!(ask().await.err(), Some(Refusal::TokenUnknown));
+}
+
+async fn gateways_come_and_go_between_two_calls(database: Database) {
+    let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
+    let ask = || service.extract(command(&sample.tokens.main, 100, &sample.plentiful_region));
+    assert_eq!(ask().await.unwrap().returned(), 100);
+    database.execute("DELETE FROM gateways WHERE id NOT IN (SELECT min(id) FROM gateways)").await;
+    assert_eq!(ask().await.unwrap().returned(), 1);
+    database.execute("UPDATE gateways SET host = 'moved.invalid'").await;
+    assert_eq!(ask().await.unwrap().endpoints[0].host, "moved.invalid");
+    database.execute("UPDATE gateways SET region = 'XXX'").await;
+    assert!(matches!(ask().await, Err(Refusal::Shortage { .. })));
+}
+
+async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Database) {
+    const OLD: i64 = 600;
+    const ALL: i64 = OLD + 5;
+    let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
+    let second = |n| Timestamp::from_second(n).unwrap();
+    let id = |n: i64| format!("kept-{n}");
+    let kept = |n: i64| Endpoint { host: format!("gw{n}.invalid"), port: 1 };
+    let ask = |n| service.extract(with_id(&id(n), command(&sample.tokens.main, 1, &sample.plentiful_region)));
+    let ExtractCommand { token, parameters, caller_ip, .. } =
+        command(&sample.tokens.main, 1, &sample.plentiful_region);
+    let (digest, now) = (token.digest(), second(0));
+    let query = ExtractionQuery {
+        digest,
+        caller_ip,
+        parameters: parameters.clone(),
+        request_id: None,
+        pivot: 0,
+        now,
+    };
+    let known = store.extraction(query).await.unwrap().unwrap();
+    let (account, _) = known.admit(Purpose::Extraction, now).unwrap();
+    let keeping = (0..ALL).map(|n| {
+        let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: vec![kept(n)] };
+        store.remember(account, id(n), extraction, second(n))
+    });
+    futures::future::try_join_all(keeping).await.unwrap();
+
+    let mut changes = Vec::new();
+    while changes.last() != Some(&0) {
+        changes.push(store.forget(second(OLD)).await.unwrap());
+    }
+    assert_eq!(changes.iter().sum::<u64>(), OLD as u64);
+    assert!(changes.len() > 2, "nobody waits for all of them at once: {changes:?}");
+    for n in OLD..ALL {
+        assert_eq!(ask(n).await.unwrap().endpoints, [kept(n)]);
+    }
+    for n in [0, OLD - 1] {
+        let again = ask(n).await.unwrap().endpoints;
+        assert_ne!(again, [kept(n)]);
+        assert_eq!(ask(n).await.unwrap().endpoints, again);
+    }
+}
+
+async fn a_server_forgets_by_itself(database: Database) {
+    let Sandbox { store, sample, .. } = Sandbox::new(database).await;
+    let parameters = command(&sample.tokens.main, 1, &sample.plentiful_region).parameters;
+    let query = |id: &str| ExtractionQuery {
+        digest: sample.tokens.main.digest(),
+        caller_ip: None,
+        parameters: parameters.clone(),
+        request_id: Some(id.to_owned()),
+        pivot: 0,
+        now: Timestamp::now(),
+    };
+    let ask = async |id: &str| {
+        let known = store.extraction(query(id)).await.unwrap().unwrap();
+        known.admit(Purpose::Extraction, Timestamp::now()).unwrap()
+    };
+    let (account, _) = ask("old").await;
+    for (id, kept_at) in [("old", Timestamp::UNIX_EPOCH), ("young", Timestamp::now())] {
+        let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: Vec::new() };
+        store.remember(account, id.to_owned(), extraction, kept_at).await.unwrap();
+    }
+    let request_id_retention = Some(Duration::from_hours(24));
+    let running = start(Config { request_id_retention, ..Config::loopback(store.clone()) }).unwrap();
+    eventually(async || match ask("old").await.1.earlier {
+        None => Ok(()),
+        Some(_) => Err("still there"),
+    })
+    .await;
+    assert!(ask("young").await.1.earlier.is_some());
+    assert!(running.close(Duration::from_secs(5)).await);
 }
 
 async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: Database) {
@@ -296,6 +395,9 @@ on_both! {
     a_shortage_does_not_use_up_the_request_id,
     access_is_looked_at_on_every_call_also_for_a_known_request_id,
     a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once,
+    gateways_come_and_go_between_two_calls,
+    what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,
+    a_server_forgets_by_itself,
     texts_that_a_database_may_not_hold_are_texts_like_any_other,
     what_cannot_be_read_is_not_answered,
     a_write_that_waits_too_long_is_refused_and_passes_later,

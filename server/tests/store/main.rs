@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 mod backend;
+mod backup;
 mod cluster;
 mod extract;
 mod faults;
@@ -10,5 +11,6 @@ mod open_postgres;
 mod open_sqlite;
 mod plans;
 mod processes;
+mod registry;
 mod search;
 mod transfer;

@@ -3,7 +3,12 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use rusqlite::Connection;
-use sallyport_server::store::{OpenError, OpenMode, Store, StoreError, sqlite::SqliteStore};
+use sallyport_server::store::{
+    Location, OpenError, OpenMode, StoreError,
+    record::Account,
+    registry::{AccountFilter, Registry, RegistryError},
+    sqlite::SqliteStore,
+};
 
 fn refused(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
@@ -82,15 +87,17 @@ fn locked() {
 #[tokio::test]
 async fn a_lock_that_comes_later_is_an_error_of_the_call() {
     let (_folder, path) = good();
-    let store = SqliteStore::open(&path, OpenMode::Existing).unwrap();
+    let registry = Registry::open(&Location::File(path.clone())).await.unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let id = sallyport_server::domain::instance::Id::new(1).unwrap();
-    let now = jiff::Timestamp::now();
-    assert!(matches!(store.revoke_token(id, now).await, Err(StoreError::Locked)));
-    assert!(store.tokens().await.is_ok(), "readers do not wait for writers");
+    let account = || Account { name: "acme".to_owned(), real_name_verified: true };
+    let locked = registry.add_account(account()).await;
+    assert!(matches!(locked, Err(RegistryError::Store(StoreError::Locked))), "{locked:?}");
+    let (accounts, _) =
+        registry.list::<Account, _>(AccountFilter::default(), None, Vec::new()).await.unwrap();
+    assert!(accounts.is_empty(), "readers do not wait for writers");
     other.execute_batch("ROLLBACK").unwrap();
-    assert!(!store.revoke_token(id, now).await.unwrap());
+    registry.add_account(account()).await.unwrap();
 }
 
 #[tokio::test]
@@ -100,10 +107,13 @@ async fn damage_inside_is_found_when_it_is_met() {
     let head = 4096.min(bytes.len());
     bytes[head..].fill(0xa5);
     fs::write(&path, bytes).unwrap();
-    let damaged = match SqliteStore::open(&path, OpenMode::Existing) {
+    let damaged = match Registry::open(&Location::File(path)).await {
         Err(OpenError::Store { source, .. }) => source,
         Err(other) => panic!("{other}"),
-        Ok(store) => store.tokens().await.unwrap_err(),
+        Ok(registry) => match registry.account("acme".to_owned()).await {
+            Err(RegistryError::Store(source)) => source,
+            other => panic!("{other:?}"),
+        },
     };
     assert!(matches!(damaged, StoreError::Corrupt { .. }), "{damaged}");
 }

@@ -9,7 +9,7 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::NewToken,
+    store::registry::NewToken,
 };
 
 use crate::{
@@ -127,7 +127,7 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
 
 /// An account with instances at as many addresses, and its token.
 async fn filled(database: &Database) -> Token {
-    let store = database.open().await;
+    database.open().await;
     database.execute("INSERT INTO accounts (name, real_name_verified) VALUES ('big', true)").await;
     let token = Token::generate(TokenKind::Api);
     let new = NewToken {
@@ -137,7 +137,7 @@ async fn filled(database: &Database) -> Token {
         created_at: jiff::Timestamp::now(),
         expires_at: None,
     };
-    store.issue_token(new).await.unwrap();
+    database.registry().await.issue_token(new).await.unwrap();
     database
         .execute(&format!(
             "INSERT INTO instances (id, account_id, ip, port, offer_id, status, protocols, country_code, city_code,

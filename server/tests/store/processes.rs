@@ -14,6 +14,7 @@ use std::{
 use sallyport_server::{
     api::generated::ExtractProxies,
     data::seed::{Sample, seed},
+    domain::token::Token,
     edge::answer::Operation as _,
     store::Location,
 };
@@ -28,13 +29,13 @@ use crate::{
 };
 
 /// A server that is killed when it goes out of scope, if not before.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    fn run(database: &str) -> Self {
+    pub(crate) fn run(database: &str) -> Self {
         let mut child = program(&["run", "--listen", "127.0.0.1:0", "--log", "off"])
             .env("SALLYPORT_DB", database)
             .stdout(Stdio::piped())
@@ -63,7 +64,7 @@ fn program(arguments: &[&str]) -> Command {
 
 /// What came of one extraction.
 #[derive(Debug, PartialEq)]
-enum Outcome {
+pub(crate) enum Outcome {
     /// The gateways, as JSON.
     Given(String),
     /// 503 with Retry-After.
@@ -72,48 +73,49 @@ enum Outcome {
     Broken,
 }
 
-async fn extract(address: SocketAddr, sample: &Sample, request_id: usize) -> Outcome {
+pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: usize) -> Outcome {
     let (path, token, region) = (ExtractProxies::PATH, sample.tokens.main.expose(), &sample.plentiful_region);
-    let request = format!(
-        "GET {path}?api_key={token}&num=20&regions={region}&request_id={request_id} HTTP/1.1\r\nHost: test\r\n\
-         Connection: close\r\n\r\n"
-    );
+    let target = format!("{path}?api_key={token}&num=20&regions={region}&request_id={request_id}");
+    let Some((head, body)) = get(address, &target).await else { return Outcome::Broken };
+    if head.starts_with("http/1.1 503") {
+        assert!(head.contains("\r\nretry-after: "), "{head}");
+        return Outcome::Later;
+    }
+    assert!(head.starts_with("http/1.1 200"), "{head}{body}");
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["data"].as_array().unwrap().len(), 20);
+    Outcome::Given(body["data"].to_string())
+}
+
+/// Head, in lower case, and body of an answer; `None` when the server went away.
+async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
+    let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
     let mut answer = String::new();
     let asked = async {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(request.as_bytes()).await?;
         stream.read_to_string(&mut answer).await
     };
-    if asked.await.is_err() || answer.is_empty() {
-        return Outcome::Broken;
-    }
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let head = head.to_ascii_lowercase();
-    if head.starts_with("http/1.1 503") {
-        assert!(head.contains("\r\nretry-after: "), "{answer}");
-        return Outcome::Later;
-    }
-    assert!(head.starts_with("http/1.1 200"), "{answer}");
-    let body: serde_json::Value = serde_json::from_str(body).unwrap();
-    assert_eq!(body["data"].as_array().unwrap().len(), 20);
-    Outcome::Given(body["data"].to_string())
+    asked.await.ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.to_ascii_lowercase(), body.to_owned()))
 }
 
 /// Callers that go on asking, each id again and again, of whichever server there is.
 #[derive(Default)]
-struct Load {
-    servers: Mutex<Vec<SocketAddr>>,
+pub(crate) struct Load {
+    pub(crate) servers: Mutex<Vec<SocketAddr>>,
     /// What was answered under each id. Another answer is a double extraction.
-    given: Mutex<HashMap<usize, String>>,
-    good: AtomicUsize,
+    pub(crate) given: Mutex<HashMap<usize, String>>,
+    pub(crate) good: AtomicUsize,
     later: AtomicUsize,
-    done: AtomicBool,
+    pub(crate) done: AtomicBool,
 }
 
 impl Load {
     const IDS: usize = 150;
 
-    async fn call(self: Arc<Self>, sample: Arc<Sample>, caller: usize) {
+    pub(crate) async fn call(self: Arc<Self>, sample: Arc<Sample>, caller: usize) {
         for turn in 0.. {
             if self.done.load(Ordering::Relaxed) {
                 return;
@@ -147,7 +149,7 @@ impl Load {
     }
 
     /// Waits until so many more calls have come to an end of that kind.
-    async fn more(&self, kind: &AtomicUsize, count: usize) {
+    pub(crate) async fn more(&self, kind: &AtomicUsize, count: usize) {
         let goal = kind.load(Ordering::Relaxed) + count;
         eventually(async || {
             let so_far = kind.load(Ordering::Relaxed);
@@ -245,7 +247,42 @@ async fn a_killed_import_leaves_nothing_behind(database: Database) {
     assert_eq!(eventually(again).await.accounts, 1);
 }
 
+/// The server runs in one process, this test changes the database in another, and a third one adds to it.
+async fn a_change_by_another_process_counts_for_the_next_call(database: Database) {
+    let sample = seed(database.open().await.as_ref()).await.unwrap();
+    let server = Server::run(&database.name());
+    let status = async |token: &Token, with_id: bool| {
+        let (path, region) = (ExtractProxies::PATH, &sample.plentiful_region);
+        let id = if with_id { "&request_id=one" } else { "" };
+        let target = format!("{path}?api_key={}&num=1&regions={region}{id}", token.expose());
+        let (head, _) = get(server.address, &target).await.unwrap();
+        head.split(' ').nth(1).unwrap().to_owned()
+    };
+    let main = &sample.tokens.main;
+    for turn in 0..20 {
+        let with_id = turn % 4 == 3;
+        assert_eq!(status(main, with_id).await, "200", "turn {turn}");
+        database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
+        assert_eq!(status(main, with_id).await, "403", "turn {turn}");
+        database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
+    }
+    let other = &sample.tokens.not_entitled;
+    assert_eq!(status(other, false).await, "403");
+    database.execute("DELETE FROM entitlements").await;
+    let mut import = program(&["import", "-"])
+        .env("SALLYPORT_DB", database.name())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let line = br#"{"entitlement":{"account":"not-entitled","protocol":"http"}}"#;
+    import.stdin.take().unwrap().write_all(line).unwrap();
+    assert!(import.wait().unwrap().success());
+    assert_eq!((status(other, false).await, status(main, false).await), ("200".into(), "403".into()));
+}
+
 on_both! {
+    a_change_by_another_process_counts_for_the_next_call,
     what_was_answered_outlives_a_kill,
     a_killed_import_leaves_nothing_behind,
 }

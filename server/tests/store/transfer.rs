@@ -1,14 +1,18 @@
 //! Exports, and what becomes of them in another database.
 
 use std::{
-    io::{Cursor, Write},
+    io::{BufRead as _, BufReader, Cursor, Write},
     sync::{Arc, Mutex, mpsc},
 };
 
 use sallyport_server::{
     data::{export::export, import::import, seed::seed, tokens},
     domain::token::TokenKind,
-    store::{Sink, Store, UnloadError, record::Record},
+    store::{
+        Sink, Store, UnloadError,
+        record::Record,
+        registry::{TokenEntry, TokenFilter},
+    },
 };
 
 use crate::backend::{Database, on_both};
@@ -77,11 +81,13 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
     let reading = Arc::clone(&store);
     let unload = tokio::spawn(async move { reading.unload(Box::new(sink)).await });
     tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
-    tokens::issue(store.as_ref(), "aurora", TokenKind::Api, None).await.unwrap();
+    let registry = database.registry().await;
+    tokens::issue(&registry, "aurora", TokenKind::Api, None).await.unwrap();
     release.send(()).unwrap();
     let unloaded = unload.await.unwrap().unwrap();
     assert_eq!((unloaded.tokens, unloaded), (*taken.lock().unwrap() as u64, sample.loaded));
-    assert_eq!(store.tokens().await.unwrap().len() as u64, unloaded.tokens + 1);
+    let (tokens, _) = registry.list::<TokenEntry, _>(TokenFilter::default(), None, Vec::new()).await.unwrap();
+    assert_eq!(tokens.len() as u64, unloaded.tokens + 1);
 }
 
 async fn an_output_that_fails_ends_the_export(database: Database) {
@@ -99,7 +105,54 @@ async fn an_output_that_fails_ends_the_export(database: Database) {
     seed(store.as_ref()).await.unwrap();
     let failed = export(store.as_ref(), Full, |_| {}).await;
     assert!(matches!(failed, Err(UnloadError::Output(_))), "{failed:?}");
-    assert!(!store.tokens().await.unwrap().is_empty(), "the store goes on");
+    assert!(database.registry().await.account("aurora".to_owned()).await.is_ok(), "the database goes on");
+}
+
+/// So many instances, unless `SALLYPORT_TEST_ROWS` says how many.
+const ROWS: u64 = 20_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_rows_move_from_sqlite_to_postgresql_and_back_unchanged() {
+    let Some(postgres) = Database::postgres().await else { return };
+    let rows = std::env::var("SALLYPORT_TEST_ROWS").map_or(ROWS, |rows| rows.parse().unwrap());
+    let (first, last) = (Database::sqlite().unwrap(), Database::sqlite().unwrap());
+    let store = first.open().await;
+    let sample = seed(store.as_ref()).await.unwrap();
+    // Copies of the sample's instances, of which there is one for every peculiarity that an instance can have.
+    first
+        .execute(&format!(
+            "WITH RECURSIVE copies (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM copies
+                                                WHERE number < 1 + {rows} / (SELECT count(*) FROM instances))
+             INSERT INTO instances
+                 SELECT id + number * (SELECT max(id) FROM instances), account_id, ip, port, order_no, offer_id,
+                        status, protocols, country_code, city_code, isp_type, expires_at, activated_at,
+                        capabilities, group_id, username, password
+                 FROM copies, instances"
+        ))
+        .await;
+    let original = exported_to_file(store.as_ref()).await;
+    let mut loaded = sample.loaded;
+    for database in [postgres, last] {
+        let copy = database.open().await;
+        let again = import(copy.as_ref(), BufReader::new(original.reopen().unwrap()), |_| {}).await.unwrap();
+        loaded.instances = again.instances;
+        assert_eq!(again, loaded);
+        assert!(again.instances >= rows, "{again:?}");
+        assert!(same(&original, &exported_to_file(copy.as_ref()).await), "the copy differs");
+    }
+}
+
+async fn exported_to_file(store: &dyn Store) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    export(store, file.reopen().unwrap(), |_| {}).await.unwrap();
+    file
+}
+
+fn same(one: &tempfile::NamedTempFile, other: &tempfile::NamedTempFile) -> bool {
+    let lines = |file: &tempfile::NamedTempFile| {
+        BufReader::new(file.reopen().unwrap()).split(b'\n').map(|line| line.unwrap())
+    };
+    lines(one).eq(lines(other))
 }
 
 on_both! {

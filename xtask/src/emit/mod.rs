@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 mod conformance;
+mod docs;
 mod json_schema;
 mod reference;
 pub(crate) mod server;
@@ -19,11 +20,12 @@ pub(crate) struct Check {
     pub(crate) clauses: Vec<String>,
 }
 
-/// Everything that is compiled: the client's, the server's and the suite's share of the document.
+/// Everything that is compiled: the client's, the server's and the suite's share of the document, and the page that the
+/// server shows.
 pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let mut artifacts = Vec::new();
     let mut problems = Vec::new();
-    for emit in [client::emit, server::emit, conformance::emit] {
+    for emit in [client::emit, server::emit, docs::emit, conformance::emit] {
         match emit(document) {
             Ok(emitted) => artifacts.extend(emitted),
             Err(found) => problems.extend(found),

@@ -13,7 +13,7 @@ fn artifacts(text: &str) -> Vec<Artifact> {
 }
 
 #[test]
-fn a_changed_limit_reaches_server_client_suite_and_ledger_and_nothing_else() {
+fn a_changed_limit_reaches_server_client_suite_page_and_ledger_and_nothing_else() {
     let halved = TEXT.replacen("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }", 1);
     assert_ne!(TEXT, halved);
     let (before, after) = (artifacts(TEXT), artifacts(&halved));
@@ -24,6 +24,7 @@ fn a_changed_limit_reaches_server_client_suite_and_ledger_and_nothing_else() {
         [
             "client/src/contract.rs",
             "server/src/api/generated.rs",
+            "server/src/admin/generated/contract.html",
             "conformance/src/contract/generated/contract.json",
             "openapi/LEDGER.md",
         ]

@@ -1,6 +1,7 @@
 //! What `cargo xtask` does. The only room that reads and writes files and runs programs.
 
 pub(crate) mod check;
+pub(crate) mod docs;
 pub(crate) mod generate;
 mod programs;
 

@@ -16,8 +16,20 @@ pub(crate) fn emitted(root: &Path) -> Result<serde_json::Value, String> {
     ask(root, "sallyport-server", &["server", "openapi"])
 }
 
-/// Runs `program` (its name, then its arguments) of `package` and reads the JSON that it prints.
+/// The contract as the server shows it to a browser: `server docs`.
+pub(crate) fn page(root: &Path) -> Result<Vec<u8>, String> {
+    output(root, "sallyport-server", &["server", "docs"])
+}
+
+/// Reads the JSON that a program prints.
 fn ask<T: DeserializeOwned>(root: &Path, package: &str, program: &[&str]) -> Result<T, String> {
+    serde_json::from_slice(&output(root, package, program)?).map_err(|error| {
+        format!("error: `{}` printed something other than expected: {error}\n", program.join(" "))
+    })
+}
+
+/// Runs `program` (its name, then its arguments) of `package` and gives what it prints.
+fn output(root: &Path, package: &str, program: &[&str]) -> Result<Vec<u8>, String> {
     let [name, arguments @ ..] = program else { return Err("error: no program named\n".to_owned()) };
     let shown = program.join(" ");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -34,6 +46,5 @@ fn ask<T: DeserializeOwned>(root: &Path, package: &str, program: &[&str]) -> Res
             output.status
         ));
     }
-    serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("error: `{shown}` printed something other than expected: {error}\n"))
+    Ok(output.stdout)
 }

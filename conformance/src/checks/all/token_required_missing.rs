@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     operation: None,
     clauses: &["all.token-required"],
     needs: &[],
-    cost: Cost::extraction(26, 2),
+    cost: Cost::extraction(28, 2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

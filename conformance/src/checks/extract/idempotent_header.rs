@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.idempotent", "extract.request-id-source"],
     needs: &[],
-    cost: Cost::extraction(28, 120),
+    cost: Cost::extraction(31, 139),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
@@ -28,10 +28,13 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let in_query = request.clone().query(&extract.request_id.name, &id);
             let request = request.header(&extract.request_id_header.name, &id);
             let words = format!("{}, the token in {}", shape.name, transport.name());
-            let why = format!("sent again with the same header, {words}");
-            repetition::judge(probe, "extract.idempotent", &request, &[(&why, request.clone())]).await?;
-            let why = format!("the id of the header sent in the query, {words}");
-            repetition::judge(probe, "extract.request-id-source", &request, &[(&why, in_query)]).await?;
+            let same = format!("sent again with the same header, {words}");
+            let moved = format!("the id of the header sent in the query, {words}");
+            let again = [
+                ("extract.idempotent", same.as_str(), request.clone()),
+                ("extract.request-id-source", moved.as_str(), in_query),
+            ];
+            repetition::judge_each(probe, &request, &again).await?;
         }
     }
     Ok(())

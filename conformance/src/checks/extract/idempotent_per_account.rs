@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["all.own-account", "extract.idempotent"],
     needs: &[Fact::SecondToken],
-    cost: Cost::extraction(4, 16),
+    cost: Cost::extraction(5, 17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.idempotent"],
     needs: &[],
-    cost: Cost::extraction(20, 100),
+    cost: Cost::extraction(40, 184),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -11,7 +11,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.partial"],
     needs: &[Fact::ScarceRegion],
-    cost: Cost::extraction(8, 400),
+    cost: Cost::extraction(8, 404),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -21,7 +21,9 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     if has_id || *sighting.judgement != Judgement::Accepted {
         return None;
     }
+    // What is to be refused is judged by the check that sends it.
     let asked: i64 = sighting.request.query_value(&extract.num.name)?.parse().ok()?;
+    let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
     let came = i64::try_from(sighting.answer.at("/data")?.as_array()?.len()).ok()?;
     let complaint = |clause: &str, key: &str, expected: String, actual: String| Complaint {
         clause: clause.to_owned(),

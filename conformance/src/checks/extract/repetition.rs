@@ -21,8 +21,18 @@ pub(super) async fn judge(
     first: &Request,
     again: &[(&str, Request)],
 ) -> Result<(), Stop> {
+    let again: Vec<_> = again.iter().map(|(why, request)| (clause, *why, request.clone())).collect();
+    judge_each(probe, first, &again).await
+}
+
+/// The same, with a clause for each of the others.
+pub(super) async fn judge_each(
+    probe: &Probe<'_>,
+    first: &Request,
+    again: &[(&str, &str, Request)],
+) -> Result<(), Stop> {
     let first = probe.control(first).await?;
-    for (why, request) in again {
+    for (clause, why, request) in again {
         let Some(second) = probe.accepts(clause, why, request).await? else { continue };
         if gateways(&first) != gateways(&second) {
             let expected = format!("the same gateways: {why}");

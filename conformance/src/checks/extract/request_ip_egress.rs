@@ -12,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.request-ip"],
     needs: &[Fact::EgressIp],
-    cost: Cost::extraction(14, 113),
+    cost: Cost::extraction(17, 116),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

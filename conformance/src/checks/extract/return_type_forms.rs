@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.return-type"],
     needs: &[],
-    cost: Cost::extraction(8, 107),
+    cost: Cost::extraction(9, 108),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -16,11 +16,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let sb = &extract.sb.name;
     let most = (*extract.num_range.start() + 2).min(*extract.num_range.end());
-    for shape in shape::usable(probe).await? {
+    for shape in shape::usable_in_text(probe).await? {
         for num in [*extract.num_range.start(), most] {
             let custom = || {
-                let request = shape.anew(probe).query(&extract.return_type.name, &extract.text);
-                request.query(&extract.num.name, num).query(&extract.lb.name, &extract.custom_separator)
+                let request = shape.anew(probe).query(&extract.num.name, num);
+                request.query(&extract.lb.name, &extract.custom_separator)
             };
             let good = custom().query(sb, "|");
             let why = format!("{sb} is absent, {}={num}, {}", extract.num.name, shape.name);

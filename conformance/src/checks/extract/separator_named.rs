@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.separator"],
     needs: &[],
-    cost: Cost::extraction(32, 190),
+    cost: Cost::extraction(32, 191),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -23,9 +23,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let outside = outside.filter(|code| !lb.schema.values.contains(&json!(code)));
     let unlisted = boundaries(&lb.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
     let outside: Vec<String> = outside.chain(unlisted).collect();
-    for shape in shape::usable(probe).await? {
-        // lb applies to text answers only.
-        let text = || shape.anew(probe).query(&extract.return_type.name, &extract.text);
+    // lb applies to text answers only.
+    for shape in shape::usable_in_text(probe).await? {
+        let text = || shape.anew(probe);
         let good = text();
         for code in &outside {
             let why = format!("{}={code} is not in the list, {}", lb.name, shape.name);

@@ -29,17 +29,37 @@ impl Shape {
 }
 
 /// The forms that are accepted with the account's own token. The plain one must be; another one may be refused for reasons
-/// of its own, such as a missing entitlement for its protocol, and is left out then.
+/// of its own, such as a missing entitlement for its protocol, and is left out then. What another check of the run has seen
+/// accepted is not tried again.
 pub(super) async fn usable(probe: &Probe<'_>) -> Result<Vec<Shape>, Stop> {
     let mut usable = Vec::new();
     for (index, shape) in all(probe).into_iter().enumerate() {
+        let plain = index == 0;
+        if !plain && probe.known_forms().has(index) {
+            usable.push(shape);
+            continue;
+        }
         match probe.ground(&shape.good(probe)).await {
-            Ok(()) => usable.push(shape),
-            Err(Stop::Inconclusive(_)) if index > 0 => {}
+            Ok(()) => {
+                probe.known_forms().add(index);
+                usable.push(shape);
+            }
+            Err(Stop::Inconclusive(_)) if !plain => {}
             Err(stop) => return Err(stop),
         }
     }
     Ok(usable)
+}
+
+/// The usable forms, each asking for text. The one in JSON would be the one in text then, and is left out.
+pub(super) async fn usable_in_text(probe: &Probe<'_>) -> Result<Vec<Shape>, Stop> {
+    let extract = &probe.contract().extract;
+    let usable = usable(probe).await?.into_iter().skip(1);
+    let in_text = |shape: Shape| Shape {
+        request: shape.request.query(&extract.return_type.name, &extract.text),
+        ..shape
+    };
+    Ok(usable.map(in_text).collect())
 }
 
 fn all(probe: &Probe<'_>) -> Vec<Shape> {

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.shortage-retry-after"],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(18, 14),
+    cost: Cost::extraction(22, 14),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &["extract.token-equal"],
     needs: &[],
-    cost: Cost::extraction(64, 7),
+    cost: Cost::extraction(66, 15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

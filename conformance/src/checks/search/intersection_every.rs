@@ -21,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for kinds in [FilterKind::ALL.as_slice(), without_order] {
         let Some(filters) = some_instance(survey, kinds) else { continue };
         for batch in survey.batches(&probe.contract().search) {
-            combination::judge(probe, &mut comparison, &batch, &filters).await?;
+            combination::judge(probe, &mut comparison, batch, &filters).await?;
         }
     }
     comparison.conclude(probe).await

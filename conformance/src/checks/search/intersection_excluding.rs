@@ -23,7 +23,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for kinds in combinations(2) {
         let &[one, other] = kinds.as_slice() else { continue };
         let Some((filters, addresses)) = excluding(survey, [one, other]) else { continue };
-        let request = apply(search, probe.search(addresses.map(|ip| ip.to_string())), &filters);
+        let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
         let what = combination::describe(&filters);
         // A city outside the country may be refused: the contract does not say.
         let found = read_unless_refused(probe, "search.intersection", &what, &request).await?;

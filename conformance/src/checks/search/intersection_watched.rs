@@ -34,15 +34,14 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     if *sighting.judgement != Judgement::Accepted {
         return None;
     }
-    let sent: Value = serde_json::from_slice(&sighting.request.body_bytes()?).ok()?;
-    let sent = sent.as_object()?;
-    let items = sighting.answer.at("/data/items")?.as_array()?;
+    let sent = &*sighting.request.body_members()?;
+    let came = sighting.answer.at("/data/items")?.as_array()?.len();
+    let instances: Vec<_> = Instance::all(search, sighting.answer)?.flatten().collect();
     let mut complaints = Vec::new();
-    for instance in items.iter().filter_map(|item| Instance::read(search, item)) {
-        complaints.extend(filters(search, sent, &instance));
-    }
-    complaints.extend(strangers(search, sent, items));
-    complaints.extend(counts(search, sent, items.len(), sighting.answer.at("/data/total")?.as_u64()?));
+    let asked = Asked::read(search, sent);
+    instances.iter().for_each(|instance| asked.judge(instance, &mut complaints));
+    complaints.extend(strangers(search, sent, &instances));
+    complaints.extend(counts(search, sent, came, sighting.answer.at("/data/total")?.as_u64()?));
     Some(complaints)
 }
 
@@ -50,68 +49,90 @@ fn complaint(clause: &str, expected: String, actual: String) -> Complaint {
     Complaint { clause: clause.to_owned(), key: String::new(), severity: Severity::Fail, expected, actual }
 }
 
-/// The filters that an instance shows by itself and does not pass.
-fn filters(search: &Search, sent: &Map<String, Value>, instance: &Instance) -> Vec<Complaint> {
-    let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let time = |name: &str| text(name).and_then(|text| text.parse::<Timestamp>().ok());
-    let group = sent.get(&search.group_id.name).and_then(Value::as_i64);
-    let status = text(&search.status.name);
-    let country = text(&search.country_code.name);
-    let city = text(&search.city_code.name);
-    let from = time(&search.activated_from.name);
-    let to = time(&search.activated_to.name);
-    let group_fits = group.is_none_or(|group| instance.group.unwrap_or(0) == group);
-    let within = |bound: Option<Timestamp>, fits: fn(Timestamp, Timestamp) -> bool| {
-        bound.is_none_or(|bound| instance.activated.is_some_and(|activated| fits(activated, bound)))
-    };
-    let in_range =
-        within(from, |activated, from| activated >= from) && within(to, |activated, to| activated <= to);
-    let shown = [
-        (
-            "search.status",
-            status.is_none_or(|status| status == instance.status),
-            status,
-            instance.status.clone(),
-        ),
-        (
-            "search.country",
-            country.is_none_or(|country| country.eq_ignore_ascii_case(&instance.country)),
-            country,
-            instance.country.clone(),
-        ),
-        ("search.city", city.is_none_or(|city| city == instance.city), city, instance.city.clone()),
-        ("search.group", group_fits, None, format!("group {:?}", instance.group)),
-        ("search.activated-range", in_range, None, format!("activated {:?}", instance.activated)),
-    ];
-    let unfit = shown.into_iter().filter(|(_, fits, ..)| !fits);
-    let complaints = unfit.flat_map(|(clause, _, asked, shown)| {
-        let asked = asked.map_or_else(|| format!("group {group:?} from {from:?} to {to:?}"), str::to_owned);
-        let expected = format!("only instances that fit {asked}");
-        let actual = format!("instance {} with {shown}", instance.id);
-        // Whatever filter it is, the result is then no intersection.
-        [clause, "search.intersection"].map(|clause| complaint(clause, expected.clone(), actual.clone()))
-    });
-    complaints.collect()
+/// The filters of a request that instances show by themselves.
+struct Asked<'a> {
+    group: Option<i64>,
+    status: Option<&'a str>,
+    country: Option<&'a str>,
+    city: Option<&'a str>,
+    from: Option<Timestamp>,
+    to: Option<Timestamp>,
+}
+
+impl<'a> Asked<'a> {
+    fn read(search: &Search, sent: &'a Map<String, Value>) -> Self {
+        let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let time = |name: &str| text(name).and_then(|text| text.parse::<Timestamp>().ok());
+        Self {
+            group: sent.get(&search.group_id.name).and_then(Value::as_i64),
+            status: text(&search.status.name),
+            country: text(&search.country_code.name),
+            city: text(&search.city_code.name),
+            from: time(&search.activated_from.name),
+            to: time(&search.activated_to.name),
+        }
+    }
+
+    /// Complains of each filter that an instance does not pass.
+    fn judge(&self, instance: &Instance, complaints: &mut Vec<Complaint>) {
+        let Self { group, status, country, city, from, to } = self;
+        let mut unfit = |clause: &str, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
+            if fits {
+                return;
+            }
+            let expected = format!("only instances that fit {}", asked());
+            let actual = format!("instance {} with {}", instance.id, shown());
+            // Whatever filter it is, the result is then no intersection.
+            for clause in [clause, "search.intersection"] {
+                complaints.push(complaint(clause, expected.clone(), actual.clone()));
+            }
+        };
+        let texts = [
+            ("search.status", status, status.is_none_or(|asked| asked == instance.status), &instance.status),
+            (
+                "search.country",
+                country,
+                country.is_none_or(|asked| asked.eq_ignore_ascii_case(&instance.country)),
+                &instance.country,
+            ),
+            ("search.city", city, city.is_none_or(|asked| asked == instance.city), &instance.city),
+        ];
+        for (clause, asked, fits, shown) in texts {
+            unfit(clause, fits, &|| asked.unwrap_or_default().to_owned(), &|| shown.clone());
+        }
+        let group_fits = group.is_none_or(|group| instance.group.unwrap_or(0) == group);
+        unfit("search.group", group_fits, &|| format!("group {group:?}"), &|| {
+            format!("group {:?}", instance.group)
+        });
+        let within = |bound: &Option<Timestamp>, fits: fn(Timestamp, Timestamp) -> bool| {
+            bound.is_none_or(|bound| instance.activated.is_some_and(|activated| fits(activated, bound)))
+        };
+        let in_range =
+            within(from, |activated, from| activated >= from) && within(to, |activated, to| activated <= to);
+        unfit("search.activated-range", in_range, &|| format!("from {from:?} to {to:?}"), &|| {
+            format!("activated {:?}", instance.activated)
+        });
+    }
 }
 
 /// Instances at addresses or ports that were not asked for. When an item can't be read here, nothing is said.
-fn strangers(search: &Search, sent: &Map<String, Value>, items: &[Value]) -> Vec<Complaint> {
+fn strangers(search: &Search, sent: &Map<String, Value>, instances: &[Instance]) -> Vec<Complaint> {
     let asked = sent.get(&search.ips.name).and_then(Value::as_array);
     let asked: Option<BTreeSet<(IpAddr, Option<i64>)>> =
         asked.into_iter().flatten().map(|item| address_of(item.as_str()?)).collect();
     let Some(asked) = asked else { return Vec::new() };
     let addresses: BTreeSet<IpAddr> = asked.iter().map(|(ip, _)| *ip).collect();
     let mut complaints = Vec::new();
-    for instance in items.iter().filter_map(|item| Instance::read(search, item)) {
-        let actual = format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
+    for instance in instances {
+        let actual = || format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         if !addresses.contains(&instance.ip) {
             let expected = "only instances at the addresses asked for".to_owned();
-            complaints.push(complaint("search.match-any-port", expected, actual));
+            complaints.push(complaint("search.match-any-port", expected, actual()));
         } else if !asked.contains(&(instance.ip, None))
             && !asked.contains(&(instance.ip, Some(instance.port)))
         {
             let expected = format!("only the ports of {} that were asked for", instance.ip);
-            complaints.push(complaint("search.match-port", expected, actual));
+            complaints.push(complaint("search.match-port", expected, actual()));
         }
     }
     complaints

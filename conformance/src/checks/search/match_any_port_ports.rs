@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -30,10 +29,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         .filter(|port| search.ports.contains(port))
         .filter_map(|port| u16::try_from(port).ok())
         .collect();
-    let items = survey
-        .addresses
-        .iter()
-        .flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port).to_string()));
+    let items = survey.addresses.iter().flat_map(|ip| ports.iter().map(|port| survey.spelt_with(*ip, *port)));
     let items: Vec<String> = items.collect();
     for chunk in items.chunks(search.distinct_items) {
         let found = read(probe, &probe.search(chunk.to_vec())).await?;

@@ -20,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
     let (v6, v4): (Vec<_>, Vec<_>) = busiest(survey).into_iter().partition(|address| address.is_ipv6());
     for address in v4.into_iter().take(MOST_OF_A_FAMILY).chain(v6.into_iter().take(MOST_OF_A_FAMILY)) {
-        let item = address.to_string();
+        let item = survey.spelt(address);
         let found =
             read_accepted(probe, "search.match-any-port", &item, &probe.search([item.as_str()])).await?;
         if let Some(found) = found {

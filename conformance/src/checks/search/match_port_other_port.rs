@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::contract::OperationId;
@@ -26,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let addresses = survey.values(|instance| (instance.ip.is_ipv6() == wanted).then_some(instance.ip));
         for address in addresses.into_iter().take(MOST_OF_A_FAMILY) {
             for port in absent(survey, search, address) {
-                let item = SocketAddr::new(address, port).to_string();
+                let item = survey.spelt_with(address, port);
                 let request = probe.search([item.as_str()]);
                 let found = read_accepted(probe, "search.match-port", &item, &request).await?;
                 if let Some(found) = found {

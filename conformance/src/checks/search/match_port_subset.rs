@@ -18,8 +18,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
-    let usable =
-        survey.values(|instance| instance.with_port(search).map(|item| (instance.ip, item, instance.port)));
+    let usable = survey
+        .values(|instance| survey.item(search, instance).map(|item| (instance.ip, item, instance.port)));
     let (v6, v4): (Vec<_>, Vec<_>) = usable.into_iter().partition(|(ip, ..)| ip.is_ipv6());
     let chosen: Vec<_> = spread(v4).chain(spread(v6)).collect();
     if chosen.is_empty() {

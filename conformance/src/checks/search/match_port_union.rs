@@ -20,16 +20,17 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
     for wanted in [false, true] {
         let address = survey.values(|instance| {
-            (instance.ip.is_ipv6() == wanted && instance.with_port(search).is_some()).then_some(instance.ip)
+            (instance.ip.is_ipv6() == wanted && survey.item(search, instance).is_some())
+                .then_some(instance.ip)
         });
         let Some(address) = address.first().copied() else { continue };
         let of_address = |instance: &Instance| instance.ip == address;
         let all = survey.where_(of_address);
         let ported = survey.with_ports(search, "ports", of_address);
         let Some((first, rest)) = ported.items.split_first() else { continue };
-        let bare = address.to_string();
+        let bare = survey.spelt(address);
         let without_first = survey.where_(|instance| {
-            of_address(instance) && instance.with_port(search).is_some_and(|i| i != *first)
+            of_address(instance) && survey.item(search, instance).is_some_and(|i| i != *first)
         });
         let cases = [
             ("search.match-port", ported.items.clone(), ported.ids.clone()),

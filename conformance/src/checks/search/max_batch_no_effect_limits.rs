@@ -26,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             .find(|instance| instance.max_batch.is_some_and(|declared| test(declared, limit)))
     };
     let with = |instance: &Instance, count: usize| {
-        let own = instance.ip.to_string();
+        let own = survey.spelt(instance.ip);
         let others = addresses::distinct(count + 1).into_iter().filter(|item| *item != own);
         Some(own.clone()).into_iter().chain(others).take(count).collect::<Vec<_>>()
     };

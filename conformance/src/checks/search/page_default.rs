@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &["search.page"],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(7),
+    cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 

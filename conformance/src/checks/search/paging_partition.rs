@@ -48,5 +48,5 @@ fn some(survey: &Survey) -> (Vec<String>, BTreeSet<i64>) {
             break;
         }
     }
-    (taken.iter().map(ToString::to_string).collect(), ids)
+    (taken.iter().map(|ip| survey.spelt(*ip)).collect(), ids)
 }

@@ -24,13 +24,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let batches = survey.batches(search);
     let sets = [combinations(0), combinations(1), combinations(2)].concat();
     let sets = sets.into_iter().chain([FilterKind::ALL[1..].to_vec()]);
-    for (kinds, batch) in sets.zip(batches.iter().cycle()) {
+    for (index, (kinds, batch)) in sets.zip(batches.iter().cycle()).enumerate() {
         let Some(filters) = meeting(survey, &kinds) else { continue };
         let expected = survey.admitted(&filters).intersection(&batch.ids).count();
         let request = apply(search, probe.search(batch.items.clone()), &filters);
         let first = page(probe, &request, *search.pages.start(), *search.page_sizes.start()).await?;
         judge(&mut comparison, expected, &filters, batch, &first);
-        if expected > 1 {
+        // Of pairs every other one: pages of pairs are read as a whole elsewhere.
+        if expected > 1 && (kinds.len() != 2 || index.is_multiple_of(2)) {
             let second = page(probe, &request, *search.pages.start() + 1, *search.page_sizes.start()).await?;
             judge(&mut comparison, expected, &filters, batch, &second);
         }

@@ -13,9 +13,9 @@ pub(super) async fn judge(
     let search = &probe.contract().search;
     let survey = comparison.survey();
     let admitted = survey.admitted(std::slice::from_ref(filter));
-    for batch in survey.batches(search).into_iter().take(2) {
+    for batch in survey.batches(search).iter().take(2) {
         let what = format!("{} among {}", filter.describe(), batch.name);
-        let request = filter.on(search, probe.search(batch.items));
+        let request = filter.on(search, probe.search(batch.items.clone()));
         if let Some(found) = read_accepted(probe, clause, &what, &request).await? {
             let expected = admitted.intersection(&batch.ids).copied().collect();
             comparison.same(clause, &what, &expected, &found);

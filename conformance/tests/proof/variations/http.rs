@@ -16,7 +16,7 @@ pub fn variations() -> Vec<Variation> {
 
 fn travel() -> Vec<Variation> {
     vec![
-        Variation::reply("http.in-pieces", |_, _, reply| reply.framing = Framing::Pieces(7)),
+        Variation::reply("http.in-pieces", |_, _, reply| reply.framing = Framing::Pieces(61)),
         Variation::reply("http.dripping", |_, _, reply| {
             reply.framing = Framing::Drip(reply.body.len() / 3 + 1)
         }),

@@ -73,6 +73,12 @@ fn answers() -> Vec<Variation> {
                 reply.edit(|body| body["message"] = json!(""));
             }
         }),
+        Variation::success("static.says-how-long-it-took", |scene, seen, reply| {
+            if is_static(scene, seen) {
+                let took = scene.memory.calls() * 7_919 % 3;
+                reply.edit(|body| body["tookMs"] = json!(took));
+            }
+        }),
         Variation::success("static.no-capabilities", |_, _, reply| {
             reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
         }),

@@ -1,12 +1,12 @@
 //! What bears on an extraction, and extractions kept under a request id.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use deadpool_postgres::Client;
 use jiff::Timestamp;
 
 use super::{
-    codec::{get, port, storable},
+    codec::{get, number, port, storable},
     credential,
     owners::Owner,
 };
@@ -16,7 +16,7 @@ use crate::{
         extraction::{Endpoint, ExtractionFacts, ExtractionQuery, Region, StoredExtraction},
     },
     store::{
-        StoreError,
+        FORGOTTEN_AT_ONCE, StoreError, Supply,
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -102,8 +102,44 @@ pub(super) async fn remember(
         )
         .await?;
     let row = client.query_opt(&select, &[&account.0, &request_id]).await?.ok_or_else(|| {
-        StoreError::Internal { reason: "an extraction was not there although it was in the way".to_owned() }
+        // Only a clock that goes far ahead of ours forgets what was kept a moment ago.
+        StoreError::Busy { reason: "an extraction was forgotten while it was read".to_owned() }
     })?;
     let (Json(parameters), Json(endpoints)) = (get(&row, 0)?, get(&row, 1)?);
     Ok(StoredExtraction { parameters, endpoints })
+}
+
+pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>, StoreError> {
+    let statement = client
+        .prepare_cached(
+            "SELECT protocol, region, count(*) FROM gateways GROUP BY protocol, region ORDER BY 1, 2",
+        )
+        .await?;
+    let rows = client.query(&statement, &[]).await?;
+    rows.iter()
+        .map(|row| Ok(Supply { protocol: get(row, 0)?, region: get(row, 1)?, gateways: number(row, 2)? }))
+        .collect()
+}
+
+/// Statements that change extractions name their account, by which a cluster finds them.
+pub(super) async fn forget(client: &Client, end: Timestamp) -> Result<u64, StoreError> {
+    let select = client
+        .prepare_cached(
+            "SELECT account_id, request_id FROM extractions WHERE created_at < $1 ORDER BY created_at LIMIT $2",
+        )
+        .await?;
+    let rows = client.query(&select, &[&StoredTime(end), &i64::from(FORGOTTEN_AT_ONCE)]).await?;
+    let mut old: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
+    for row in &rows {
+        old.entry(get(row, 0)?).or_default().push(get(row, 1)?);
+    }
+    let delete = client
+        .prepare_cached(
+            "DELETE FROM extractions WHERE account_id = $1 AND request_id = ANY($2) AND created_at < $3",
+        )
+        .await?;
+    for (account, request_ids) in old {
+        client.execute(&delete, &[&account, &request_ids, &StoredTime(end)]).await?;
+    }
+    Ok(rows.len() as u64)
 }

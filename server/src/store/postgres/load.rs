@@ -4,7 +4,6 @@
 use std::{collections::HashMap, mem, net::IpAddr, pin::pin};
 
 use deadpool_postgres::{Client, Transaction};
-use tokio::sync::mpsc::{self, Receiver};
 use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, types::ToSql};
 
 use super::{
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
+    ahead::{self, BATCH},
     packed::{Json, StoredIp, StoredTime, spin},
     record::{
         Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
@@ -22,11 +22,8 @@ use crate::store::{
     tally::{Refused, Tally},
 };
 
-/// Most lines that are read ahead, and most records that are copied together.
-const BATCH: usize = 4096;
-
-/// Number of the lock that lets one import run at a time ("sallyloa" in ASCII).
-const LOCK: i64 = 0x7361_6c6c_796c_6f61;
+/// Number of the lock that lets one import or administrator at a time give out numbers ("sallyloa" in ASCII).
+pub(super) const LOCK: i64 = 0x7361_6c6c_796c_6f61;
 
 /// Adds every record, or none.
 pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, LoadError> {
@@ -36,7 +33,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
     let gateways = get(&row.map_err(StoreError::from)?, 0)?;
     let mut loader =
         Loader { change, accounts: HashMap::new(), gateways, waiting: Vec::new(), tally: Tally::default() };
-    let mut batches = read_ahead(lines);
+    let mut batches = ahead::read(lines)?;
     'reading: while let Some(batch) = batches.recv().await {
         for line in batch {
             if loader.line(line?).await?.is_break() {
@@ -50,21 +47,6 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
     let loaded = tally.finish()?;
     change.commit().await.map_err(StoreError::from)?;
     Ok(loaded)
-}
-
-/// Reads on a thread that may block, so that reading and storing go on together.
-fn read_ahead(mut lines: Lines) -> Receiver<Vec<std::io::Result<Line>>> {
-    let (batches, receiver) = mpsc::channel(1);
-    tokio::task::spawn_blocking(move || {
-        loop {
-            let batch: Vec<_> = lines.by_ref().take(BATCH).collect();
-            // Nobody listens any more when the loading has ended early.
-            if batch.is_empty() || batches.blocking_send(batch).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 struct Loader<'a> {

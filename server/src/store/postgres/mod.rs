@@ -7,14 +7,14 @@ mod error;
 mod extract;
 mod load;
 mod owners;
+mod registry;
 mod schema;
 mod search;
 mod tables;
-mod tokens;
 mod unload;
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
+use deadpool_postgres::{Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
@@ -24,15 +24,17 @@ use self::{
     owners::{Owner, Owners},
 };
 use super::{
-    Lines, LoadError, NewToken, OpenError, OpenMode, Sink, Store, StoreError, TokenEntry, UnloadError,
-    record::Loaded,
+    Lines, LoadError, OpenError, OpenMode, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
 };
-use crate::domain::{
-    access::{AccountId, Credential, Guarded},
-    extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-    instance::{Group, Id},
-    search::{SearchPage, SearchQuery},
-    token::TokenDigest,
+use crate::{
+    domain::{
+        access::{AccountId, Credential, Guarded},
+        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        instance::Group,
+        search::{SearchPage, SearchQuery},
+        token::TokenDigest,
+    },
+    store,
 };
 
 /// A database on a PostgreSQL server. A lost connection fails the calls that are on it; the next ones get a new one.
@@ -84,6 +86,10 @@ impl Store for PostgresStore {
         extract::remember(&self.pool.get().await?, account, &request_id, extraction, now).await
     }
 
+    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
+        extract::forget(&self.pool.get().await?, end).await
+    }
+
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
         let client = self.pool.get().await?;
         while let Some(owner) = self.owners.find(&client, digest).await? {
@@ -120,16 +126,13 @@ impl Store for PostgresStore {
         unload::unload(&mut client, sink).await
     }
 
-    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
-        tokens::issue(&self.pool.get().await?, &token).await
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+        extract::supply(&self.pool.get().await?).await
     }
 
-    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
-        tokens::revoke(&self.pool.get().await?, id, now).await
-    }
-
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
-        tokens::list(&self.pool.get().await?).await
+    fn pool(&self) -> store::Pool {
+        let Status { max_size, size, available, waiting } = self.pool.status();
+        store::Pool { connections: max_size, busy: size.saturating_sub(available), waiting }
     }
 }
 

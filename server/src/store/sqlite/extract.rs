@@ -1,17 +1,18 @@
 //! What bears on an extraction, and extractions kept under a request id.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::{account::Account, gateways};
 use crate::{
     domain::{
         access::{AccountId, Credential, Guarded},
-        extraction::{Endpoint, ExtractionFacts, ExtractionQuery, Parameters, Region, StoredExtraction},
+        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
         token::TokenDigest,
     },
     store::{
-        StoreError,
-        packed::{Json, StoredIp, StoredTime},
+        FORGOTTEN_AT_ONCE, StoreError,
+        packed::{Json, StoredTime},
     },
 };
 
@@ -19,35 +20,13 @@ pub(super) fn facts(
     snapshot: &Connection,
     query: &ExtractionQuery,
 ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-    let Some(credential) = credential(snapshot, query.digest)? else { return Ok(None) };
-    let account = credential.account;
+    let Some(account) = Account::read(snapshot, query.digest)? else { return Ok(None) };
     let earlier = match &query.request_id {
-        Some(request_id) => stored(snapshot, account, request_id)?,
+        Some(request_id) => stored(snapshot, account.id(), request_id)?,
         None => None,
     };
-    let (verified, whitelisted, entitled) = snapshot
-        .prepare_cached(
-            "SELECT real_name_verified,
-                    EXISTS (SELECT 1 FROM whitelist
-                            WHERE account_id = :account AND first <= :caller AND last >= :caller
-                              AND enabled AND (expires_at IS NULL OR expires_at > :now)),
-                    EXISTS (SELECT 1 FROM entitlements
-                            WHERE account_id = :account AND protocol = :protocol
-                              AND (expires_at IS NULL OR expires_at > :now))
-             FROM accounts WHERE id = :account",
-        )?
-        .query_row(
-            named_params! {
-                ":account": account.0,
-                ":caller": query.caller_ip.map(|ip| StoredIp(ip.into())),
-                ":protocol": query.parameters.protocol,
-                ":now": StoredTime(query.now),
-            },
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?;
-    let candidates = candidates(snapshot, &query.parameters, query.pivot)?;
-    let facts = ExtractionFacts { whitelisted, verified, entitled, earlier, candidates };
-    Ok(Some(Guarded::new(credential, facts)))
+    let candidates = gateways::choose(snapshot, &query.parameters, query.pivot)?;
+    Ok(Some(account.facts(query, earlier, candidates)))
 }
 
 pub(super) fn remember(
@@ -66,6 +45,17 @@ pub(super) fn remember(
     stored(db, account, request_id)?.ok_or_else(|| StoreError::Internal {
         reason: "an extraction was not there right after it was stored".to_owned(),
     })
+}
+
+pub(super) fn forget(db: &Connection, end: Timestamp) -> Result<u64, StoreError> {
+    let forgotten = db
+        .prepare_cached(
+            "DELETE FROM extractions WHERE (account_id, request_id) IN
+                (SELECT account_id, request_id FROM extractions INDEXED BY extractions_by_age
+                 WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
+        )?
+        .execute((StoredTime(end), FORGOTTEN_AT_ONCE))?;
+    Ok(forgotten as u64)
 }
 
 /// What is known of a token.
@@ -107,66 +97,4 @@ fn stored(
         })
         .optional()?;
     Ok(stored)
-}
-
-/// The gateways that follow `pivot` on the ring, then those before it.
-fn candidates(
-    snapshot: &Connection,
-    parameters: &Parameters,
-    pivot: i64,
-) -> Result<Vec<Endpoint>, StoreError> {
-    let Parameters { count, region, protocol } = parameters;
-    let mut found = Vec::new();
-    for half in [RING_AFTER, RING_BEFORE] {
-        let missing = (*count as usize).saturating_sub(found.len());
-        if missing == 0 {
-            break;
-        }
-        let gateways = match region {
-            Region::Everywhere => format!("{EVERYWHERE} {half}"),
-            Region::Only(_) => format!("{IN_REGION} {half}"),
-        };
-        let region = match region {
-            Region::Everywhere => None,
-            Region::Only(code) => Some(code),
-        };
-        let mut gateways = snapshot.prepare_cached(&gateways)?;
-        let rows = gateways.query_map((protocol, region, pivot, missing), |row| {
-            Ok(Endpoint { host: row.get(0)?, port: row.get(1)? })
-        })?;
-        for endpoint in rows {
-            found.push(endpoint?);
-        }
-    }
-    Ok(found)
-}
-
-// Each is one walk along an index, in order, that stops at the limit.
-const EVERYWHERE: &str =
-    "SELECT host, port FROM gateways INDEXED BY gateways_everywhere WHERE protocol = ?1 AND ?2 IS NULL";
-const IN_REGION: &str =
-    "SELECT host, port FROM gateways INDEXED BY gateways_by_region WHERE protocol = ?1 AND region = ?2";
-const RING_AFTER: &str = "AND spin >= ?3 ORDER BY spin LIMIT ?4";
-const RING_BEFORE: &str = "AND spin < ?3 ORDER BY spin LIMIT ?4";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::sqlite::schema;
-
-    #[test]
-    fn the_choice_of_gateways_walks_an_index() {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
-        for gateways in [EVERYWHERE, IN_REGION] {
-            for half in [RING_AFTER, RING_BEFORE] {
-                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {half}")).unwrap();
-                let steps: Vec<String> =
-                    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
-                assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
-                assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
-                assert!(steps[0].contains("spin"), "{steps:?}");
-            }
-        }
-    }
 }

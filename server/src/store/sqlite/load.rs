@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use crate::store::{
-    Lines, LoadError, StoreError,
+    Lines, LoadError, StoreError, ahead,
     packed::{Json, StoredIp, StoredTime, spin},
     record::{
         Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
@@ -23,14 +23,17 @@ pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
     let mut loader = Loader { db, accounts: HashMap::new(), gateways: gateways.map_err(StoreError::from)? };
     let mut tally = Tally::default();
-    for line in lines {
-        let Line { number, record } = line?;
-        let added = record.map_err(Refused::Line).and_then(|record| loader.add(&record).map(|()| record));
-        match added {
-            Ok(record) => tally.stored(&record),
-            Err(refused) => {
-                if tally.refused(number, refused)?.is_break() {
-                    break;
+    let mut batches = ahead::read(lines)?;
+    'reading: while let Some(batch) = batches.blocking_recv() {
+        for line in batch {
+            let Line { number, record } = line?;
+            let added = record.map_err(Refused::Line).and_then(|record| loader.add(&record).map(|()| record));
+            match added {
+                Ok(record) => tally.stored(&record),
+                Err(refused) => {
+                    if tally.refused(number, refused)?.is_break() {
+                        break 'reading;
+                    }
                 }
             }
         }

@@ -1,31 +1,33 @@
-//! The store in one SQLite file: one thread that writes, a few connections that read.
+//! The store in one SQLite file: one thread that writes, a few connections that read, and a cache for extractions.
 
+mod account;
+mod cache;
 mod codec;
 mod error;
 mod extract;
+mod gateways;
 mod load;
 mod open;
 mod readers;
+mod registry;
 mod schema;
 mod search;
-mod tokens;
 mod unload;
 mod writer;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use self::{readers::Readers, writer::Writer};
+use self::{cache::Cache, readers::Readers, writer::Writer};
 use super::{
-    Lines, LoadError, NewToken, OpenError, OpenMode, Sink, Store, StoreError, TokenEntry, UnloadError,
-    record::Loaded,
+    Lines, LoadError, OpenError, OpenMode, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
 };
 use crate::domain::{
     access::{AccountId, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
-    instance::{Group, Id},
+    instance::Group,
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -33,7 +35,8 @@ use crate::domain::{
 /// A database in a SQLite file. Other processes may use the file at the same time.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // In this order: the readers close before the writer, whose connection puts the log back into the file.
+    // In this order: cache and readers close before the writer, whose connection puts the log back into the file.
+    cache: Arc<Cache>,
     readers: Readers,
     writer: Writer,
     _folder: Option<tempfile::TempDir>,
@@ -63,7 +66,14 @@ impl Store for SqliteStore {
         &self,
         query: ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-        self.readers.read(move |snapshot| extract::facts(snapshot, &query)).await
+        if query.request_id.is_some() {
+            return self.readers.read(move |snapshot| extract::facts(snapshot, &query)).await;
+        }
+        if let Some(facts) = self.cache.facts(&query) {
+            return Ok(Some(facts));
+        }
+        let cache = Arc::clone(&self.cache);
+        self.readers.read(move |snapshot| cache.read(snapshot, &query)).await
     }
 
     async fn remember(
@@ -74,6 +84,10 @@ impl Store for SqliteStore {
         now: Timestamp,
     ) -> Result<StoredExtraction, StoreError> {
         self.writer.write(move |db| extract::remember(db, account, &request_id, &extraction, now)).await
+    }
+
+    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.writer.write(move |db| extract::forget(db, end)).await
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
@@ -96,15 +110,11 @@ impl Store for SqliteStore {
         self.readers.read(move |snapshot| unload::unload(snapshot, sink)).await
     }
 
-    async fn issue_token(&self, token: NewToken) -> Result<Id, StoreError> {
-        self.writer.write(move |db| tokens::issue(db, &token)).await
+    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+        self.readers.read(gateways::supply).await
     }
 
-    async fn revoke_token(&self, id: Id, now: Timestamp) -> Result<bool, StoreError> {
-        self.writer.write(move |db| tokens::revoke(db, id, now)).await
-    }
-
-    async fn tokens(&self) -> Result<Vec<TokenEntry>, StoreError> {
-        self.readers.read(tokens::list).await
+    fn pool(&self) -> Pool {
+        self.readers.pool()
     }
 }

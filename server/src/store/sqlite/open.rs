@@ -1,11 +1,12 @@
 //! Opening a database file, with a clear word for everything that may be wrong with it.
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{fs, io, path::Path, sync::Arc, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
     SqliteStore,
+    cache::Cache,
     readers::Readers,
     schema::{self, APPLICATION_ID},
     writer::Writer,
@@ -14,6 +15,10 @@ use crate::store::{OpenError, OpenMode, StoreError};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Memory for pages that wait for their commit, in KiB, written as SQLite wants it. An import touches the indexes all over;
+/// pages that do not fit are written and read again and again.
+const WRITER_CACHE: i32 = -65_536;
 
 /// Statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
@@ -75,19 +80,19 @@ fn connect(
     prepare(&writer, durability).map_err(wrong)?;
     check_owner(&writer, path, wrong)?;
     writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
+    writer.pragma_update(None, "cache_size", WRITER_CACHE).map_err(wrong)?;
     schema::migrate(&mut writer).map_err(wrong)?;
 
-    let readers = (0..reader_count())
-        .map(|_| {
-            let reader = Connection::open_with_flags(path, flags)?;
-            prepare(&reader, durability)?;
-            reader.pragma_update(None, "query_only", true)?;
-            Ok(reader)
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(wrong)?;
+    let reader = || {
+        let reader = Connection::open_with_flags(path, flags)?;
+        prepare(&reader, durability)?;
+        reader.pragma_update(None, "query_only", true)?;
+        Ok(reader)
+    };
+    let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let cache = Arc::new(reader().and_then(Cache::new).map_err(wrong)?);
     let writer = Writer::start(writer).map_err(|error| unusable(path, unavailable(&error)))?;
-    Ok(SqliteStore { readers: Readers::new(readers), writer, _folder: folder })
+    Ok(SqliteStore { cache, readers: Readers::new(readers), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {

@@ -1,23 +1,42 @@
 //! Connections that read.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use rusqlite::{Connection, Transaction};
 use tokio::sync::Semaphore;
 
-use crate::store::StoreError;
+use crate::store::{Pool, StoreError};
 
 /// A fixed set of connections, each used by one reader at a time.
 #[derive(Debug)]
 pub(super) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
     turns: Arc<Semaphore>,
+    connections: usize,
+    waiting: AtomicUsize,
 }
 
 impl Readers {
     pub(super) fn new(connections: Vec<Connection>) -> Self {
-        let turns = Arc::new(Semaphore::new(connections.len()));
-        Self { idle: Arc::new(Mutex::new(connections)), turns }
+        let number = connections.len();
+        Self {
+            idle: Arc::new(Mutex::new(connections)),
+            turns: Arc::new(Semaphore::new(number)),
+            connections: number,
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// The connections at this moment.
+    pub(super) fn pool(&self) -> Pool {
+        Pool {
+            connections: self.connections,
+            busy: self.connections.saturating_sub(self.turns.available_permits()),
+            waiting: self.waiting.load(Ordering::Relaxed),
+        }
     }
 
     /// Runs `work` on a thread that may block, in one snapshot of the database.
@@ -29,7 +48,9 @@ impl Readers {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        let waiting = Waiting::among(&self.waiting);
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        drop(waiting);
         let idle = Arc::clone(&self.idle);
         tokio::task::spawn_blocking(move || {
             let mut lease = Lease { connection: take(&idle), idle };
@@ -47,6 +68,22 @@ impl Readers {
         })
         .await
         .unwrap_or_else(|error| Err(StoreError::Internal { reason: error.to_string() }.into()))
+    }
+}
+
+/// A reader without a connection; one who leaves while waiting is counted no more.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn among(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -6,14 +6,28 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i32 = 0x5341_4c59;
 
 /// One entry a version, only ever added to: databases in the field have run the earlier ones.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_initial.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("migrations/0001_initial.sql"),
+    include_str!("migrations/0002_numbers.sql"),
+    include_str!("migrations/0003_revision.sql"),
+    include_str!("migrations/0004_extractions_by_age.sql"),
+];
 
 /// The version that this program works with.
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// Brings the schema up to date, all or nothing. Takes the write lock, so that a database which cannot be written is
 /// found out here.
+///
+/// Foreign keys are checked again from the end on: a table that is made anew would seem to be missing meanwhile.
 pub(super) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
+    // SQLite ignores the pragma inside a transaction.
+    db.pragma_update(None, "foreign_keys", false)?;
+    apply(db)?;
+    db.pragma_update(None, "foreign_keys", true)
+}
+
+fn apply(db: &mut Connection) -> rusqlite::Result<()> {
     let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: usize = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for migration in MIGRATIONS.iter().skip(version) {

@@ -11,10 +11,13 @@ impl Emitter<'_> {
     pub(super) fn success_headers(&mut self, operation: &Operation) -> Option<TokenStream> {
         let ident = format_ident!("{}Headers", names::pascal(&operation.id));
         let mut fields = TokenStream::new();
-        let mut pairs = TokenStream::new();
+        let mut writes = TokenStream::new();
         let mut enums = TokenStream::new();
         for header in &operation.success.headers {
             let name = &header.name;
+            // Names are looked at here once, and not with every answer.
+            let lower = name.to_ascii_lowercase();
+            let constant = quote!(const { HeaderName::from_static(#lower) });
             let hint = format!("{}-{name}", operation.id);
             let ty = self.rust_type(&header.schema, &hint, Side::Response)?;
             let field = names::field_ident(name);
@@ -28,10 +31,10 @@ impl Emitter<'_> {
                             Side::Response,
                         )?);
                     }
-                    quote!(value.as_str().to_owned())
+                    quote!(HeaderValue::from_static(value.as_str()))
                 }
-                Kind::String { .. } => quote!(value.clone()),
-                Kind::Integer { .. } | Kind::Boolean => quote!(value.to_string()),
+                Kind::String { .. } => quote!(HeaderValue::try_from(value)?),
+                Kind::Integer { .. } | Kind::Boolean => quote!(HeaderValue::try_from(value.to_string())?),
                 _ => {
                     let help = "use a string, an integer or a boolean";
                     return self.refuse(&header.schema.pointer, "a header is a list or an object", help);
@@ -39,10 +42,10 @@ impl Emitter<'_> {
             };
             if header.required {
                 fields.extend(quote!(#doc pub #field: #ty,));
-                pairs.extend(quote!(let value = &self.#field; pairs.push((#name, #text));));
+                writes.extend(quote!(let value = self.#field; headers.insert(#constant, #text);));
             } else {
                 fields.extend(quote!(#doc pub #field: Option<#ty>,));
-                pairs.extend(quote!(if let Some(value) = &self.#field { pairs.push((#name, #text)); }));
+                writes.extend(quote!(if let Some(value) = self.#field { headers.insert(#constant, #text); }));
             }
         }
         let members: Vec<_> = operation
@@ -65,10 +68,9 @@ impl Emitter<'_> {
             #enums
 
             impl SuccessHeaders for #ident {
-                fn pairs(&self) -> Vec<(&'static str, String)> {
-                    let mut pairs = Vec::new();
-                    #pairs
-                    pairs
+                fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+                    #writes
+                    Ok(())
                 }
             }
 

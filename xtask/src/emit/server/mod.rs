@@ -96,6 +96,7 @@ impl Emitter<'_> {
                 ApiDescription, ApiDescriptionRegisterError, ApiEndpointBodyContentType, ExtractorMetadata, Header,
                 Query as DocumentedQuery, RequestContext, TypedBody,
             };
+            use http::{HeaderMap, HeaderName, HeaderValue, header::InvalidHeaderValue};
             use jiff::Timestamp;
             use serde::Serialize;
 

@@ -1,0 +1,183 @@
+//! Calls by way of nginx.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::time::Duration;
+
+use sallyport_conformance::embedded::Reference;
+use sallyport_server::Config;
+use sallyport_server::api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances};
+use sallyport_server::edge::answer::Operation;
+use sallyport_server::edge::body::MAX_BYTES;
+use sallyport_server::edge::catalogue::Reason;
+
+use crate::caller::{Answer, Stream, ask, encrypted, plain, rest};
+use crate::nginx::{Nginx, SITE, installed};
+use crate::{assert_conforms, config};
+
+/// A server that believes nginx, and nginx in front of it.
+pub(crate) async fn behind(program: &Path) -> (Reference, Nginx) {
+    let trusted_proxies = [Ipv4Addr::LOCALHOST.to_string().parse().expect("a network")].into_iter().collect();
+    let mut nginx = None;
+    let reference = Reference::reached_by(Config { trusted_proxies, ..config() }, |running| {
+        nginx.insert(Nginx::start(program, running.address())).url()
+    });
+    (reference.await.expect("started"), nginx.expect("started"))
+}
+
+/// An address of this machine that is not nginx's own. The sample data lets the loopback network in.
+pub(crate) const CALLER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 9);
+const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 8);
+
+pub(crate) fn groups(reference: &Reference) -> String {
+    format!("GET {}?api_key={} HTTP/1.1", ListStaticGroups::PATH, reference.target().token.expose())
+}
+
+pub(crate) fn search(reference: &Reference, length: usize) -> String {
+    format!(
+        "POST {}?api_key={} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}",
+        SearchStaticInstances::PATH,
+        reference.target().token.expose()
+    )
+}
+
+/// nginx logs calls, and no token: not in the log of calls, nor in one of errors, nor in a file of a body.
+pub(crate) fn assert_quiet(nginx: &Nginx, reference: &Reference) {
+    assert!(nginx.access_log().contains(ListStaticGroups::PATH), "calls are not logged");
+    for (file, content) in nginx.files() {
+        let content = String::from_utf8_lossy(&content);
+        for secret in reference.target().secrets() {
+            assert!(!content.contains(secret.expose()), "{secret:?} is in {}", file.display());
+        }
+    }
+}
+
+#[track_caller]
+fn assert_refused(answer: &Answer, reason: Reason) {
+    let body = answer.json();
+    assert_eq!(
+        (answer.status, body["code"].as_i64()),
+        (reason.status().as_u16(), Some(reason.code())),
+        "{answer:?}"
+    );
+    assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer:?}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert!(answer.header("x-request-id").is_some(), "{answer:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_conforms_behind_nginx() {
+    let Some(program) = installed() else { return };
+    let (reference, nginx) = behind(&program).await;
+    assert_conforms(&reference, &nginx.pair).await;
+    assert_quiet(&nginx, &reference);
+    reference.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_caller_is_who_asks_nginx_whatever_he_says() {
+    let Some(program) = installed() else { return };
+    let (reference, nginx) = behind(&program).await;
+    let token = reference.target().token.expose();
+    for spoofed in [
+        "",
+        "\r\nX-Forwarded-For: 127.0.0.7",
+        "\r\nX-Forwarded-For: 198.51.100.1\r\nx-forwarded-for: 127.0.0.7, 127.0.0.1",
+        "\r\nForwarded: for=127.0.0.7",
+        "\r\nForwarded: for=\"\r\nX-Forwarded-For: rubbish",
+        "\r\nX_Forwarded_For: 127.0.0.7\r\nX-Real-IP: 127.0.0.7",
+    ] {
+        let head = format!("GET {}?num=1&api_key={token} HTTP/1.1{spoofed}", ExtractProxies::PATH);
+        let answer = ask(&nginx, CALLER, &head, b"").await;
+        assert_eq!(answer.status, 200, "{spoofed}: {answer:?}");
+        assert_eq!(answer.json()["request_ip"], CALLER.to_string(), "{spoofed}");
+    }
+    assert_eq!(ask(&nginx, CALLER, &groups(&reference), b"").await.status, 200);
+    assert_quiet(&nginx, &reference);
+    reference.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_has_so_many_calls_under_way_and_others_are_served() {
+    let Some(program) = installed() else { return };
+    let (reference, nginx) = behind(&program).await;
+    let limit: usize = SITE
+        .split_once("limit_conn sallyport_callers ")
+        .and_then(|(_, rest)| rest.split_once(';'))
+        .and_then(|(number, _)| number.parse().ok())
+        .expect("the limit");
+    let head = format!("{}\r\nHost: localhost\r\n\r\n", search(&reference, 9));
+    let mut held: Vec<Stream> = Vec::new();
+    while held.len() < limit - 1 {
+        held.push(holding(&nginx, &head).await);
+    }
+    assert_eq!(
+        ask(&nginx, CALLER, &groups(&reference), b"").await.status,
+        200,
+        "one more is within the limit"
+    );
+    held.push(holding(&nginx, &head).await);
+    // nginx may still be reading the last of them.
+    let mut refused = None;
+    for _ in 0..200 {
+        let answer = ask(&nginx, CALLER, &groups(&reference), b"").await;
+        if answer.status != 200 {
+            refused = Some(answer);
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let refused = refused.expect("a call past the limit is refused");
+    assert_refused(&refused, Reason::Overloaded);
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(ask(&nginx, OTHER, &groups(&reference), b"").await.status, 200);
+    assert_quiet(&nginx, &reference);
+    drop(held);
+    reference.close().await;
+}
+
+/// A call whose body does not come.
+async fn holding(nginx: &Nginx, head: &str) -> Stream {
+    let mut stream = encrypted(nginx, CALLER, "http/1.1").await;
+    std::io::Write::write_all(&mut stream, head.as_bytes()).expect("written");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nginx_refuses_looks_like_a_refusal_of_the_server() {
+    let Some(program) = installed() else { return };
+    let (reference, nginx) = behind(&program).await;
+    // The server's own refusal passes as it is.
+    let body = vec![b' '; MAX_BYTES + 1];
+    let own = ask(&nginx, CALLER, &search(&reference, body.len()), &body).await;
+    assert_refused(&own, Reason::BodyTooLarge);
+    assert_eq!(own.json()["requestId"].as_str(), own.header("x-request-id"));
+    let body = vec![b' '; 3 * MAX_BYTES];
+    let nginxs = ask(&nginx, CALLER, &search(&reference, body.len()), &body).await;
+    assert_refused(&nginxs, Reason::BodyTooLarge);
+    assert!(nginxs.json().get("requestId").is_none(), "the server got a body that is too large for nginx");
+
+    // A head that is too long, and one that is none: nothing of it is logged.
+    let token = reference.target().token.expose();
+    let long = format!("GET {}?api_key={token}&x={} HTTP/1.1", ListStaticGroups::PATH, "a".repeat(40_000));
+    assert_eq!(ask(&nginx, CALLER, &long, b"").await.status, 414);
+    let broken = format!("GET {}?api_key={token} HTTP/9.1", ListStaticGroups::PATH);
+    assert!((400..600).contains(&ask(&nginx, CALLER, &broken, b"").await.status));
+    let mut unencrypted = plain(&nginx, CALLER).await;
+    let head = format!("{}\r\nHost: localhost\r\n\r\n", groups(&reference));
+    std::io::Write::write_all(&mut unencrypted, head.as_bytes()).expect("written");
+    assert!(rest(&mut unencrypted).starts_with("HTTP/1.1 400"));
+
+    assert_quiet(&nginx, &reference);
+    let head = groups(&reference);
+    let secrets: Vec<String> =
+        reference.target().secrets().map(|secret| secret.expose().to_owned()).collect();
+    reference.close().await;
+    let down = ask(&nginx, CALLER, &head, b"").await;
+    assert_refused(&down, Reason::Unavailable);
+    assert!(down.header("retry-after").is_some());
+    for (file, content) in nginx.files() {
+        let content = String::from_utf8_lossy(&content);
+        assert!(!secrets.iter().any(|secret| content.contains(secret)), "a token is in {}", file.display());
+    }
+}

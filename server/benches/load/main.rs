@@ -1,0 +1,157 @@
+//! Many connections at once: a server in a process of its own, mixed operations at a steady rate, and how long answers
+//! take, counted from the moment at which a call was due. Ends with an error when one call is not answered with success.
+//!
+//! `cargo bench -p sallyport-server --bench load -- [--minutes N] [--rate N] [CONNECTIONS]…`
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench ends at the first fault, and prints its figures"
+)]
+
+mod calls;
+#[path = "../../tests/store/cluster.rs"]
+#[expect(dead_code, reason = "no bench kills its database")]
+mod cluster;
+mod latency;
+
+use std::{
+    io::{BufRead as _, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use sallyport_server::{
+    data::seed::seed,
+    store::{Location, OpenMode},
+};
+use tokio::{io::BufStream, net::TcpStream};
+
+use self::{calls::Calls, latency::Latency};
+
+#[derive(Parser)]
+struct Arguments {
+    /// Connections at once; one run for each number.
+    #[arg(default_values_t = [64, 512, 4096])]
+    connections: Vec<u32>,
+    /// Length of a run; without it ten seconds.
+    #[arg(long)]
+    minutes: Option<u64>,
+    /// Calls a second, of all connections together.
+    #[arg(long, default_value_t = 1000)]
+    rate: u32,
+    /// What cargo adds.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = cluster::Cluster::start();
+    if cluster.is_none() {
+        println!("SKIPPED on PostgreSQL: it is not installed");
+    }
+    let file = folder.path().join("load.db").to_str().unwrap().to_owned();
+    let postgres = cluster.as_ref().map(|cluster| ("PostgreSQL", cluster.url("postgres")));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    println!(
+        "{:<10} {:>11} {:>8} p50, p99, p99.9, longest in ms; memory in MiB: begin, end",
+        "", "connections", "calls"
+    );
+    for (name, database) in [Some(("SQLite", file)), postgres].into_iter().flatten() {
+        runtime.block_on(async {
+            let location: Location = database.parse().unwrap();
+            let store = cluster::eventually(async || location.open(OpenMode::Create).await).await;
+            let calls = Arc::new(Calls::new(seed(store.as_ref()).await.unwrap()));
+            drop(store);
+            for connections in &arguments.connections {
+                run(name, &database, &calls, *connections, &arguments).await;
+            }
+        });
+    }
+}
+
+async fn run(name: &str, database: &str, calls: &Arc<Calls>, connections: u32, arguments: &Arguments) {
+    let server = Server::run(database);
+    let span = arguments.minutes.map_or(Duration::from_secs(10), |minutes| Duration::from_secs(60 * minutes));
+    let mut streams = Vec::new();
+    for _ in 0..connections {
+        streams.push(BufStream::new(TcpStream::connect(server.address).await.unwrap()));
+    }
+    // Each connection in its turn, so that together they keep the rate.
+    let gap = Duration::from_secs(1) / arguments.rate;
+    // A warm-up of a few calls for each kind, or one turn of the connections.
+    let warm = gap * connections.max(100);
+    let begun = Instant::now() + Duration::from_millis(100);
+    let callers: Vec<_> = streams
+        .into_iter()
+        .zip(0_u32..)
+        .map(|(mut stream, place)| {
+            let calls = Arc::clone(calls);
+            tokio::spawn(async move {
+                let mut latency = Latency::default();
+                let mut due = begun + gap * place;
+                while due < begun + warm + span {
+                    tokio::time::sleep_until(due.into()).await;
+                    calls.next(&mut stream).await;
+                    if due >= begun + warm {
+                        latency.add(due.elapsed());
+                    }
+                    due += gap * connections;
+                }
+                latency
+            })
+        })
+        .collect();
+    tokio::time::sleep_until((begun + warm).into()).await;
+    let before = server.memory();
+    let mut latency = Latency::default();
+    for caller in callers {
+        latency.join(&caller.await.unwrap());
+    }
+    let [half, most, nearly_all] = [0.5, 0.99, 0.999].map(|part| latency.quantile(part).as_secs_f64() * 1e3);
+    println!(
+        "{name:<10} {connections:>11} {:>8} {half:.2}, {most:.2}, {nearly_all:.2}, {:.2}; {before:.1}, {:.1}",
+        latency.count(),
+        latency.longest().as_secs_f64() * 1e3,
+        server.memory(),
+    );
+}
+
+/// A server in a process of its own, ended when this is dropped.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn run(database: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_server"))
+            .args(["run", "--listen", "127.0.0.1:0", "--log", "off", "--max-in-flight", "8192"])
+            .env("SALLYPORT_DB", database)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("listening on http://").unwrap().parse().unwrap();
+        Self { child, address }
+    }
+
+    /// What it has in memory, in MiB.
+    fn memory(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1024.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}

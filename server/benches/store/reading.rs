@@ -1,0 +1,35 @@
+//! A search's body of as many items as the document allows: parsed, validated and freed of duplicates.
+
+use http::HeaderMap;
+use sallyport_server::{
+    api::generated::SearchStaticInstances,
+    edge::{answer::Operation as _, call::Arrived, json::Json},
+};
+
+use super::{figure, thread_cpu};
+
+const ITEMS: usize = 10_000;
+const DISTINCT: usize = 500;
+const ROUNDS: u32 = 500;
+
+pub(crate) fn bench() {
+    let item = |number: usize| match number % 4 {
+        0 => format!("203.0.{}.{}", number % DISTINCT / 250, number % 250),
+        1 => format!("203.0.{}.{}:20001", number % DISTINCT / 250, number % 250),
+        2 => format!("2001:db8::{:x}", number % DISTINCT),
+        _ => format!("[2001:db8::{:x}]:20001", number % DISTINCT),
+    };
+    let items: Vec<_> = (0..ITEMS).map(item).collect();
+    let body = serde_json::json!({ "ips": items }).to_string().into_bytes();
+    let headers = HeaderMap::new();
+    let begun = thread_cpu();
+    for _ in 0..ROUNDS {
+        let json = Some(Json::parse(&body).unwrap());
+        let arrived = Arrived { query: Some("api_key=token"), headers: &headers, json };
+        let request = SearchStaticInstances::read(arrived).unwrap();
+        assert_eq!(request.ips.into_vec().len(), DISTINCT);
+    }
+    // Linux counts in steps of its own clock, which are longer than a round.
+    let micros = (thread_cpu() - begun) / f64::from(ROUNDS);
+    figure("", &format!("body of {ITEMS} items, ms of CPU"), format_args!("{:.2}", micros / 1e3));
+}

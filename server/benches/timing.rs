@@ -1,0 +1,217 @@
+//! Whether time tells what the answers do not: calls that must look alike, taking turns on one connection, and the
+//! ratios of their median times. Figures of one run are compared with each other only. The first ratio of each table is
+//! of a call with itself, and shows how much of the others is noise.
+//!
+//! `cargo bench -p sallyport-server --bench timing`
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a bench ends at the first fault, and prints its figures"
+)]
+
+#[path = "../tests/store/cluster.rs"]
+#[expect(dead_code, reason = "no bench kills its database")]
+mod cluster;
+
+use std::{
+    io::{BufReader, Read as _, Write as _},
+    net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use sallyport_server::{
+    Config,
+    api::generated::{ListStaticGroups, SearchStaticInstances},
+    data::import::import,
+    domain::{
+        instance::{Capabilities, Id, Status},
+        token::{Token, TokenKind},
+    },
+    edge::answer::Operation,
+    start,
+    store::{
+        Location, OpenMode, Store,
+        record::{Account, InstanceRecord, Record, TokenRecord},
+        sqlite::SqliteStore,
+    },
+};
+
+const ROUNDS: usize = 1000;
+const INSTANCES: u64 = 100_000;
+
+/// Our own token, one that was revoked and one that has expired; the last two are of another account.
+struct Tokens {
+    own: Token,
+    revoked: Token,
+    expired: Token,
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(bench("SQLite", Arc::new(SqliteStore::temporary().unwrap())));
+    match cluster::Cluster::start() {
+        Some(cluster) => {
+            let location: Location = cluster.url("postgres").parse().unwrap();
+            let open = cluster::eventually(async || location.open(OpenMode::Create).await);
+            let store = runtime.block_on(open);
+            runtime.block_on(bench("PostgreSQL", store));
+        }
+        None => println!("SKIPPED on PostgreSQL: it is not installed"),
+    }
+}
+
+async fn bench(name: &str, store: Arc<dyn Store>) {
+    let tokens = fill(store.as_ref()).await;
+    let running = start(Config::loopback(store)).unwrap();
+    let address = running.address();
+    let measured = tokio::task::spawn_blocking(move || measure(address, &tokens));
+    println!("\n{name}");
+    for line in measured.await.unwrap() {
+        println!("  {line}");
+    }
+}
+
+fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
+    let mut lines = Vec::new();
+    // Numbers up to the first bound are ours, up to the second the other account's, and nobody has those above.
+    for batch in [1, 500] {
+        let search = move |first: u64, filter: &str| {
+            let numbers = (0..batch).map(move |n| first + n * (INSTANCES / batch));
+            let ips: Vec<IpAddr> = numbers.map(self::address).collect();
+            let body = format!("{{\"ips\":{}{filter}}}", serde_json::to_string(&ips).unwrap());
+            request("POST", SearchStaticInstances::PATH, &tokens.own, &body)
+        };
+        let ratios = compare(address, 200, |round| {
+            let round = round as u64 % (INSTANCES / batch) + 1;
+            let nobodys = || search(2 * INSTANCES + round, "");
+            [nobodys(), nobodys(), search(INSTANCES + round, ""), search(round, ",\"orderNo\":\"none\"")]
+        });
+        lines.push(format!(
+            "search of {batch:>3}, to unknown addresses: unknown {:.3}, foreign {:.3}, own that do not match {:.3}",
+            ratios[1], ratios[2], ratios[3]
+        ));
+    }
+    let ratios = compare(address, 401, |_| {
+        let unknown = || Token::generate(TokenKind::Api);
+        let groups = |token: &Token| request("GET", ListStaticGroups::PATH, token, "");
+        [groups(&unknown()), groups(&unknown()), groups(&tokens.revoked), groups(&tokens.expired)]
+    });
+    lines.push(format!(
+        "groups, to an unknown token: unknown {:.3}, revoked {:.3}, expired {:.3}",
+        ratios[1], ratios[2], ratios[3]
+    ));
+    lines
+}
+
+/// The medians of four calls that take turns, as parts of the first one's. Each round begins with another of them, since
+/// a call can profit from the one before it.
+fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4]) -> [f64; 4] {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    for round in 0..ROUNDS {
+        let calls = calls(round);
+        for turn in 0..4 {
+            let which = (round + turn) % 4;
+            let begun = Instant::now();
+            stream.write_all(calls[which].as_bytes()).unwrap();
+            let answer = answer(&mut stream);
+            times[which].push(begun.elapsed());
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+            assert!(status != 200 || answer.contains("\"total\":0"), "{answer}");
+        }
+    }
+    let medians = times.map(|mut times| {
+        times.sort();
+        times[times.len() / 2].as_secs_f64()
+    });
+    medians.map(|median| median / medians[0])
+}
+
+fn request(method: &str, path: &str, token: &Token, body: &str) -> String {
+    format!(
+        "{method} {path}?api_key={} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        token.expose(),
+        body.len()
+    )
+}
+
+fn answer(stream: &mut TcpStream) -> String {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    loop {
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "the connection ended");
+        bytes.extend_from_slice(&buffer[..count]);
+        let text = std::str::from_utf8(&bytes).unwrap();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        if body.len() >= length.parse().unwrap() {
+            return text.to_owned();
+        }
+    }
+}
+
+/// Address of the instance of this number; neighbours in number lie far apart.
+fn address(number: u64) -> IpAddr {
+    Ipv6Addr::from((0x2001_0db8 << 96) | u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).into()
+}
+
+/// Two accounts with as many instances each.
+async fn fill(store: &dyn Store) -> Tokens {
+    let token = || Token::generate(TokenKind::Api);
+    let tokens = Tokens { own: token(), revoked: token(), expired: token() };
+    let mut file = tempfile::tempfile().unwrap();
+    {
+        let mut output = std::io::BufWriter::new(&mut file);
+        let mut write = |record: Record| {
+            serde_json::to_writer(&mut output, &record).unwrap();
+            output.write_all(b"\n").unwrap();
+        };
+        let ended = Some(Timestamp::UNIX_EPOCH);
+        for (account, token, expires_at, revoked_at) in [
+            ("own", &tokens.own, None, None),
+            ("other", &tokens.revoked, None, ended),
+            ("other", &tokens.expired, ended, None),
+        ] {
+            if revoked_at.is_some() || account == "own" {
+                let account = account.to_owned();
+                write(Record::Account(Account { name: account, real_name_verified: true }));
+            }
+            write(Record::Token(TokenRecord {
+                account: account.to_owned(),
+                sha256: token.digest(),
+                kind: TokenKind::Api,
+                created_at: Timestamp::UNIX_EPOCH,
+                expires_at,
+                revoked_at,
+            }));
+        }
+        for number in 1..=2 * INSTANCES {
+            write(Record::Instance(Box::new(InstanceRecord {
+                account: if number <= INSTANCES { "own" } else { "other" }.to_owned(),
+                order_no: None,
+                instance_id: Id::new(number.cast_signed()).unwrap(),
+                offer_id: Id::new(1).unwrap(),
+                status: Status::Active,
+                ip: address(number),
+                port: 20_001,
+                protocols: vec!["http".to_owned()],
+                country_code: "USA".to_owned(),
+                city_code: "NYC".to_owned(),
+                isp_type: 1,
+                expires_at: None,
+                activated_at: None,
+                capabilities: Capabilities::default(),
+                group_id: None,
+                username: None,
+                password: None,
+            })));
+        }
+        output.flush().unwrap();
+    }
+    std::io::Seek::rewind(&mut file).unwrap();
+    import(store, BufReader::new(file), |_| {}).await.unwrap();
+    tokens
+}

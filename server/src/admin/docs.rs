@@ -1,0 +1,70 @@
+//! The contract as a page for a browser: what the document says comes generated, the refusals from this server's own
+//! catalogue. The page needs no other file and no network.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::edge::catalogue::Reason;
+
+/// The page as `cargo xtask generate` writes it.
+const CONTRACT: &str = include_str!("generated/contract.html");
+
+/// Where the catalogue belongs in it.
+const MARK: &str = "<!-- the server's catalogue -->";
+
+/// What a browser may load for the page: nothing. The page narrows this to its own script and style by their hashes,
+/// wherever it is kept; only a header can keep it out of frames.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                                 img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The whole page.
+pub(crate) fn page() -> String {
+    let rows: String = Reason::ALL.iter().map(|reason| row(*reason)).collect();
+    CONTRACT.replacen(MARK, &rows, 1)
+}
+
+fn row(reason: Reason) -> String {
+    let (code, status, when) = (reason.code(), reason.status(), Escaped(reason.when()));
+    format!(
+        "<tr id=\"error-{code}\" data-what=\"error\" data-name=\"{code}\">\
+         <th scope=\"row\"><a class=\"self\" href=\"#error-{code}\"><code>{code}</code></a></th> <td>{status}</td> <td>{when}</td></tr>\n"
+    )
+}
+
+/// Text between tags.
+struct Escaped<'a>(&'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for piece in self.0.split_inclusive(['&', '<', '>']) {
+            let text = piece.trim_end_matches(['&', '<', '>']);
+            out.write_str(text)?;
+            out.write_str(match piece.strip_prefix(text) {
+                Some("&") => "&amp;",
+                Some("<") => "&lt;",
+                Some(">") => "&gt;",
+                _ => "",
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_catalogue_stands_in_the_place_of_the_mark() {
+        assert_eq!(CONTRACT.matches(MARK).count(), 1);
+        let page = page();
+        assert!(!page.contains(MARK));
+        for reason in Reason::ALL {
+            assert_eq!(page.matches(&row(*reason)).count(), 1, "{reason:?}");
+        }
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(Escaped("a <b> &&amp; c").to_string(), "a &lt;b&gt; &amp;&amp;amp; c");
+    }
+}

@@ -1,0 +1,131 @@
+//! `server account`.
+
+use clap::{Args, Subcommand};
+use sallyport_server::store::{record::Account, registry::AccountFilter};
+
+use super::{
+    Failure,
+    argument::On,
+    confirm::Confirmation,
+    listing::{Line, ListArguments, ShowArguments},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server account add acme --verified
+  server account list --unverified --json
+  server account verify acme             passed real-name verification: may extract
+  server account remove acme --with-data everything of it, asked for beforehand";
+
+/// What to do with accounts.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add an account.
+    Add(On<Add>),
+    /// List accounts by name.
+    List(On<List>),
+    /// Show an account, with the number of things that belong to it.
+    Show(On<Show>),
+    /// Note that an account has passed real-name verification.
+    Verify(On<Name>),
+    /// Take that back; the account may not extract from the next call on.
+    Unverify(On<Name>),
+    /// Remove an account.
+    Remove(On<Remove>),
+}
+
+#[derive(Args)]
+pub(super) struct Add {
+    /// Name of the account.
+    name: String,
+    /// It has passed real-name verification.
+    #[arg(long)]
+    verified: bool,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those that have passed real-name verification.
+    #[arg(long, conflicts_with = "unverified")]
+    verified: bool,
+    /// Only those that have not.
+    #[arg(long)]
+    unverified: bool,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Show {
+    /// Name of the account.
+    name: String,
+    #[command(flatten)]
+    show: ShowArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Name {
+    /// Name of the account.
+    name: String,
+}
+
+#[derive(Args)]
+pub(super) struct Remove {
+    /// Name of the account.
+    name: String,
+    /// Remove its tokens, whitelist entries, entitlements, groups and instances too.
+    #[arg(long)]
+    with_data: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for Account {
+    const HEAD: &'static [&'static str] = &["name", "real name"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { name, real_name_verified } = self;
+        vec![name.clone(), if *real_name_verified { "verified" } else { "not verified" }.to_owned()]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Add(on) => {
+            let (registry, Add { name, verified }) = on.open().await?;
+            registry.add_account(Account { name: name.clone(), real_name_verified: verified }).await?;
+            say(&format!("account {name:?} is added"))
+        }
+        Command::List(on) => {
+            let (registry, List { verified, unverified, list }) = on.open().await?;
+            let real_name_verified = (verified || unverified).then_some(verified);
+            list.print::<Account>(&registry, AccountFilter { real_name_verified }).await
+        }
+        Command::Show(on) => {
+            let (registry, Show { name, show }) = on.open().await?;
+            show.print(&registry.account(name).await?)
+        }
+        Command::Verify(on) => verify(on, true).await,
+        Command::Unverify(on) => verify(on, false).await,
+        Command::Remove(on) => {
+            on.what.confirmation.possible()?;
+            let (registry, Remove { name, with_data, confirmation }) = on.open().await?;
+            let belongings = registry.account(name.clone()).await?.in_words();
+            if with_data || belongings.is_none() {
+                let with = belongings.map(|words| format!(" with {words}")).unwrap_or_default();
+                confirmation.ask(&format!("Remove account {name:?}{with}?"))?;
+            }
+            let gone = registry.remove_account(name, with_data).await?;
+            let with = gone.in_words().map(|words| format!(", with {words}")).unwrap_or_default();
+            say(&format!("account {:?} is removed{with}", gone.name))
+        }
+    }
+}
+
+async fn verify(on: On<Name>, verified: bool) -> Result<(), Failure> {
+    let (registry, Name { name }) = on.open().await?;
+    registry.verify_account(name.clone(), verified).await?;
+    let not = if verified { "" } else { "not " };
+    say(&format!("account {name:?} is {not}real-name verified"))
+}

@@ -1,0 +1,141 @@
+//! Arguments of the administrator's commands. No fault repeats what came where a token may have been put by mistake.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jiff::{Span, SpanRelativeTo, Timestamp};
+use sallyport_server::{
+    domain::{extraction::Protocol, instance::Id, instance::Status, token::TokenKind},
+    store::registry::Registry,
+};
+
+use super::{Database, Failure};
+
+/// A database, and what to do with it.
+#[derive(clap::Args)]
+pub(super) struct On<A: clap::Args> {
+    #[command(flatten)]
+    database: Database,
+    #[command(flatten)]
+    pub(super) what: A,
+}
+
+impl<A: clap::Args> On<A> {
+    /// Opens the database.
+    pub(super) async fn open(self) -> Result<(Registry, A), Failure> {
+        Ok((Registry::open(&self.database.location()?).await?, self.what))
+    }
+}
+
+/// A number of something that `list` shows.
+pub(super) fn id(what: &str, text: &str) -> Result<Id, Failure> {
+    let article = if what.starts_with('i') { "an" } else { "a" };
+    let noun = what.split(' ').next().unwrap_or(what);
+    text.parse().ok().and_then(Id::new).ok_or_else(|| {
+        Failure::Usage(format!("expected the number of {article} {what}, as `server {noun} list` shows it"))
+    })
+}
+
+/// Several numbers, each once.
+pub(super) fn ids(what: &str, texts: &[String]) -> Result<Vec<Id>, Failure> {
+    let mut ids = texts.iter().map(|text| id(what, text)).collect::<Result<Vec<_>, _>>()?;
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
+}
+
+/// The numbers in words: "token 3", "tokens 3, 4".
+pub(super) fn in_words(what: &str, ids: &[Id]) -> String {
+    let numbers: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
+    let plural = if ids.len() == 1 { "" } else { "s" };
+    format!("{what}{plural} {}", numbers.join(", "))
+}
+
+/// "is" of one, "are" of several.
+pub(super) fn are(ids: &[Id]) -> &'static str {
+    if ids.len() == 1 { "is" } else { "are" }
+}
+
+/// A time that is still to come.
+pub(super) fn future(text: &str) -> Result<Timestamp, String> {
+    let time: Timestamp = text
+        .parse()
+        .map_err(|_| "expected a time with its zone, for instance 2027-01-01T00:00:00Z".to_owned())?;
+    if time <= Timestamp::now() {
+        Err("that time is over; give one that is to come".to_owned())
+    } else {
+        Ok(time)
+    }
+}
+
+/// A length of time, of which a day has 24 hours.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let wrong = || "expected a length of time, for instance 24h, 90m, 7d or 0".to_owned();
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    Duration::try_from(length).map_err(|_| wrong())
+}
+
+/// Values that are known by their names.
+pub(super) trait Named: Copy + Send + Sync + 'static {
+    /// Every value, with its name.
+    fn all() -> Vec<(&'static str, Self)>;
+}
+
+macro_rules! named {
+    ($($kind:ty),+) => {$(
+        impl Named for $kind {
+            fn all() -> Vec<(&'static str, Self)> {
+                Self::ALL.into_iter().map(|value| (value.name(), value)).collect()
+            }
+        }
+    )+};
+}
+
+named!(Protocol, Status, TokenKind);
+
+/// Reads the name of a value. `--help` lists them.
+pub(super) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(T::all().into_iter().map(|(name, _)| name));
+    names.try_map(|name| {
+        let found = T::all().into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| value).ok_or("expected one of the names above")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time() {
+        for (text, seconds) in
+            [("0", 0), ("0s", 0), ("24h", 86_400), ("90m", 5400), ("1d 12h", 129_600), ("PT1M", 60)]
+        {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "24", "-1h", "soon", "1mo", "99999999999d"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_to_come() {
+        assert!(future("9998-01-01T00:00:00Z").is_ok());
+        assert!(future("2020-01-01T00:00:00Z").unwrap_err().contains("over"));
+        assert!(future("2027-01-01").unwrap_err().contains("zone"));
+    }
+
+    #[test]
+    fn numbers_are_sorted_and_no_text_is_repeated() {
+        let texts = ["3", "1", "3"].map(str::to_owned);
+        assert_eq!(in_words("token", &ids("token", &texts).ok().unwrap()), "tokens 1, 3");
+        for text in ["sally_api_5f", "0", "-1", "9223372036854775808", ""] {
+            let Err(Failure::Usage(line)) = id("token", text) else { panic!("{text}") };
+            assert_eq!(line, "expected the number of a token, as `server token list` shows it");
+        }
+    }
+}

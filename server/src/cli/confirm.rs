@@ -1,0 +1,67 @@
+//! The question before what cannot be undone.
+
+use std::io::{self, BufRead, IsTerminal as _, Write};
+
+use super::Failure;
+
+/// Whether to ask.
+#[derive(clap::Args)]
+pub(super) struct Confirmation {
+    /// Do it without being asked; needed where standard input is no terminal.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Confirmation {
+    /// Makes sure that somebody can be asked, before anything is looked up.
+    pub(super) fn possible(&self) -> Result<(), Failure> {
+        if self.yes || io::stdin().is_terminal() {
+            return Ok(());
+        }
+        let line = "this cannot be undone, and standard input is no terminal to ask at; add --yes to do it";
+        Err(Failure::Usage(line.to_owned()))
+    }
+
+    /// Asks, unless the answer was given beforehand.
+    pub(super) fn ask(&self, question: &str) -> Result<(), Failure> {
+        if self.yes || agreed(question, &mut io::stdin().lock(), &mut io::stderr())? {
+            return Ok(());
+        }
+        Err(Failure::Failed("nothing was changed".to_owned()))
+    }
+}
+
+/// Whether the answer is yes; all else, silence too, is no.
+fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
+    write!(output, "{question} This cannot be undone. [y/N] ")?;
+    output.flush()?;
+    let mut answer = String::new();
+    answers.read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        for (answer, expected) in [
+            ("y\n", true),
+            ("YES\n", true),
+            (" yes ", true),
+            ("\n", false),
+            ("", false),
+            ("no\n", false),
+            ("yy\n", false),
+        ] {
+            let mut asked = Vec::new();
+            assert_eq!(
+                agreed("Remove it?", &mut answer.as_bytes(), &mut asked).unwrap(),
+                expected,
+                "{answer:?}"
+            );
+            assert_eq!(asked, b"Remove it? This cannot be undone. [y/N] ");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `server entitlement`.
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use sallyport_server::{
+    domain::extraction::Protocol,
+    store::{record::Entitlement, registry::EntitlementFilter},
+};
+
+use super::{
+    Failure,
+    argument::{On, future, named},
+    confirm::Confirmation,
+    listing::{Line, ListArguments},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server entitlement grant --account acme --protocol socks5 --expires 2027-01-01T00:00:00Z
+  server entitlement grant --account acme --protocol socks5    the same without an end
+  server entitlement list --account acme";
+
+/// What to do with entitlements.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Let an account extract a protocol; replaces the end of what was granted before.
+    Grant(On<Grant>),
+    /// List entitlements by account.
+    List(On<List>),
+    /// Take a protocol from an account, from the next call on.
+    Revoke(On<Revoke>),
+}
+
+#[derive(Args)]
+pub(super) struct Grant {
+    /// Name of the account.
+    #[arg(long, value_name = "NAME")]
+    account: String,
+    /// What it may extract.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Protocol,
+    /// When the time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
+    #[arg(long, value_name = "TIME", value_parser = future)]
+    expires: Option<Timestamp>,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this account.
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// Only those for this protocol.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Option<Protocol>,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Revoke {
+    /// Name of the account.
+    #[arg(long, value_name = "NAME")]
+    account: String,
+    /// What it may extract no more.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Protocol,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for Entitlement {
+    const HEAD: &'static [&'static str] = &["account", "protocol", "state"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { account, protocol, expires_at } = self;
+        let state = match expires_at {
+            Some(at) if *at <= Timestamp::now() => format!("expired {at}"),
+            Some(at) => format!("good until {at}"),
+            None => "good".to_owned(),
+        };
+        vec![account.clone(), protocol.to_string(), state]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Grant(on) => {
+            let (registry, Grant { account, protocol, expires }) = on.open().await?;
+            let end = expires.map_or_else(String::new, |end| format!(" until {end}"));
+            let words = format!("account {account:?} may extract {protocol}{end}");
+            registry.grant(Entitlement { account, protocol, expires_at: expires }).await?;
+            say(&words)
+        }
+        Command::List(on) => {
+            let (registry, List { account, protocol, list }) = on.open().await?;
+            list.print::<Entitlement>(&registry, EntitlementFilter { account, protocol }).await
+        }
+        Command::Revoke(on) => {
+            on.what.confirmation.possible()?;
+            let (registry, Revoke { account, protocol, confirmation }) = on.open().await?;
+            confirmation.ask(&format!("Take {protocol} from account {account:?}?"))?;
+            registry.revoke_entitlement(account.clone(), protocol).await?;
+            say(&format!("account {account:?} may extract {protocol} no more"))
+        }
+    }
+}

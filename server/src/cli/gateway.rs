@@ -1,0 +1,246 @@
+//! `server gateway`.
+
+use std::{
+    env,
+    fs::File,
+    io::{self, Read as _},
+    net::Ipv6Addr,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand};
+use sallyport_server::{
+    domain::extraction::Protocol,
+    store::{
+        record::{Gateway, ProxyPassword},
+        registry::{GatewayEntry, GatewayFilter, GatewayName},
+    },
+};
+
+use super::{
+    Failure,
+    argument::{On, named},
+    confirm::Confirmation,
+    listing::{Line, ListArguments, or_dash},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server gateway add gw1.example:20001 --region USA --protocol socks5
+  server gateway add gw1.example:20001 --region USA --protocol http --username u --password-file gw.secret
+  pass show gw1 | server gateway add gw2.example:1080 --region DEU --protocol http --username u --password-file -
+  server gateway remove gw1.example:20001        in every region and for every protocol
+
+Many gateways at once are a task for `server import`.";
+
+/// Where the password is looked for when no file is named.
+const PASSWORD: &str = "SALLYPORT_GATEWAY_PASSWORD";
+
+/// Longest password that is read, in bytes.
+const LONGEST_PASSWORD: u64 = 4096;
+
+/// What to do with gateways.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add a gateway to the pool.
+    Add(On<Add>),
+    /// List gateways; passwords are not shown.
+    List(On<List>),
+    /// Take gateways out of the pool.
+    Remove(On<Remove>),
+}
+
+#[derive(Args)]
+pub(super) struct Add {
+    /// Host name or address with a port: gw1.example:20001, 192.0.2.1:1080 or [2001:db8::1]:1080.
+    // Not parsed by clap, whose error would repeat a password that somebody wrote here.
+    #[arg(value_name = "HOST:PORT")]
+    endpoint: String,
+    /// Code of its region.
+    #[arg(long, value_name = "CODE")]
+    region: String,
+    /// What it speaks. A gateway that speaks both is added twice.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Protocol,
+    /// Proxy user name; its password is taken from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.
+    #[arg(long, value_name = "NAME")]
+    username: Option<String>,
+    /// File whose first line is the password; `-` is standard input.
+    #[arg(long, value_name = "FILE", requires = "username")]
+    password_file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this host.
+    #[arg(long)]
+    host: Option<String>,
+    /// Only those of this region.
+    #[arg(long, value_name = "CODE")]
+    region: Option<String>,
+    /// Only those that speak this.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Option<Protocol>,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Remove {
+    /// Host name or address with a port.
+    #[arg(value_name = "HOST:PORT")]
+    endpoint: String,
+    /// Only in this region.
+    #[arg(long, value_name = "CODE")]
+    region: Option<String>,
+    /// Only for this protocol.
+    #[arg(long, value_parser = named::<Protocol>())]
+    protocol: Option<Protocol>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for GatewayEntry {
+    const HEAD: &'static [&'static str] = &["host", "port", "region", "protocol", "user name", "password"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { host, port, region, protocol, username, has_password } = self;
+        let password = if *has_password { "stored" } else { "-" };
+        vec![
+            host.clone(),
+            port.to_string(),
+            region.clone(),
+            protocol.to_string(),
+            or_dash(username.as_ref()),
+            password.to_owned(),
+        ]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Add(on) => {
+            let (host, port) = endpoint(&on.what.endpoint)?;
+            let password = password(on.what.username.is_some(), on.what.password_file.as_deref())?;
+            let (registry, Add { region, protocol, username, .. }) = on.open().await?;
+            let name = GatewayName { host, port, region: Some(region), protocol: Some(protocol) };
+            let GatewayName { host, region, .. } = name.clone();
+            let region = region.unwrap_or_default();
+            registry.add_gateway(Gateway { host, port, region, protocol, username, password }).await?;
+            say(&format!("gateway {name} is added"))
+        }
+        Command::List(on) => {
+            let (registry, List { host, region, protocol, list }) = on.open().await?;
+            list.print::<GatewayEntry>(&registry, GatewayFilter { host, region, protocol }).await
+        }
+        Command::Remove(on) => {
+            let (host, port) = endpoint(&on.what.endpoint)?;
+            on.what.confirmation.possible()?;
+            let (registry, Remove { region, protocol, confirmation, .. }) = on.open().await?;
+            let name = GatewayName { host, port, region, protocol };
+            let gateways =
+                |count: u64| if count == 1 { "1 gateway".to_owned() } else { format!("{count} gateways") };
+            let count = registry.count_gateways(name.clone()).await?;
+            confirmation.ask(&format!("Remove {name}, {}?", gateways(count)))?;
+            let count = registry.remove_gateways(name.clone()).await?;
+            say(&format!("{name} is removed, {}", gateways(count)))
+        }
+    }
+}
+
+/// Host and port of what was written, which no error repeats: there may be a password in it.
+fn endpoint(text: &str) -> Result<(String, u16), Failure> {
+    let expected = || {
+        Failure::Usage(
+            "expected HOST:PORT for the gateway, for instance gw1.example:20001, with a port from 1 to 65535 and \
+             without user name and password, which are given apart"
+                .to_owned(),
+        )
+    };
+    let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
+    let port = port.parse().ok().filter(|port| *port > 0).ok_or_else(expected)?;
+    let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        Some(ip) => ip.parse::<Ipv6Addr>().map_err(|_| expected())?.to_string(),
+        None => host.to_owned(),
+    };
+    let bad = |letter: char| letter.is_control() || letter.is_whitespace() || "@/[]".contains(letter);
+    let colons = host.contains(':') && host.parse::<Ipv6Addr>().is_err();
+    if host.is_empty() || host.contains(bad) || colons || !text.starts_with('[') && host.contains(':') {
+        return Err(expected());
+    }
+    Ok((host, port))
+}
+
+/// The password from where it was put, if there is a user to have one.
+fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, Failure> {
+    if !wanted {
+        return Ok(None);
+    }
+    let wrong = |file: &Path, reason: &dyn std::fmt::Display| {
+        Failure::Failed(format!("{}: {reason}; give a file whose first line is the password", file.display()))
+    };
+    let text = match file {
+        Some(file) => {
+            let input: Box<dyn io::Read> = if file == Path::new("-") {
+                Box::new(io::stdin())
+            } else {
+                Box::new(File::open(file).map_err(|error| wrong(file, &error))?)
+            };
+            let mut bytes = Vec::new();
+            input.take(LONGEST_PASSWORD + 1).read_to_end(&mut bytes).map_err(|error| wrong(file, &error))?;
+            if bytes.len() as u64 > LONGEST_PASSWORD {
+                return Err(wrong(file, &format!("there are more than {LONGEST_PASSWORD} bytes")));
+            }
+            // The error of the conversion would hold the bytes.
+            let text = String::from_utf8(bytes).map_err(|_| wrong(file, &"the text is not UTF-8"))?;
+            let line = text.lines().next().unwrap_or_default().to_owned();
+            if line.is_empty() {
+                return Err(wrong(file, &"the first line is empty"));
+            }
+            line
+        }
+        None => match env::var(PASSWORD) {
+            Ok(text) => text,
+            Err(env::VarError::NotPresent) => return Ok(None),
+            Err(env::VarError::NotUnicode(_)) => {
+                return Err(Failure::Usage(format!("{PASSWORD} is not UTF-8; use --password-file")));
+            }
+        },
+    };
+    if text.is_empty() || text.chars().any(char::is_control) {
+        let line = "the password is empty or has control characters; give one without";
+        return Err(Failure::Usage(line.to_owned()));
+    }
+    Ok(Some(ProxyPassword::new(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_ports() {
+        for (text, host, port) in [
+            ("gw1.example:20001", "gw1.example", 20001),
+            ("192.0.2.1:1", "192.0.2.1", 1),
+            ("[2001:db8::1]:65535", "2001:db8::1", 65535),
+        ] {
+            assert_eq!(endpoint(text).ok(), Some((host.to_owned(), port)), "{text}");
+        }
+        for text in [
+            "gw1.example",
+            "gw1.example:0",
+            "gw1.example:65536",
+            ":80",
+            "user:very-secret@gw1.example:80",
+            "2001:db8::1:80",
+            "[very-secret]:80",
+            "http://gw1.example:80",
+            "gw1 .example:80",
+        ] {
+            let Err(Failure::Usage(line)) = endpoint(text) else { panic!("{text}") };
+            assert!(line.contains("HOST:PORT") && !line.contains("very-secret"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `server group`.
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use sallyport_server::store::{record::GroupRecord, registry::GroupFilter};
+
+use super::{
+    Failure,
+    argument::{On, id},
+    confirm::Confirmation,
+    listing::{Line, ListArguments, ShowArguments},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server group add --account acme warehouse
+  server group rename 11 'warehouse east'
+  server group remove 11 --ungroup     its instances stay, without a group";
+
+/// What to do with groups of static instances.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add a group to an account, under a number that no group ever had.
+    Add(On<Add>),
+    /// List groups by number.
+    List(On<List>),
+    /// Give a group another name.
+    Rename(On<Rename>),
+    /// Remove a group.
+    Remove(On<Remove>),
+}
+
+#[derive(Args)]
+pub(super) struct Add {
+    /// Name of the account.
+    #[arg(long, value_name = "NAME")]
+    account: String,
+    /// Name of the group.
+    name: String,
+    #[command(flatten)]
+    show: ShowArguments,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this account.
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Rename {
+    /// Number of the group, as `list` shows it.
+    number: String,
+    /// Its new name.
+    name: String,
+}
+
+#[derive(Args)]
+pub(super) struct Remove {
+    /// Number of the group, as `list` shows it.
+    number: String,
+    /// Leave its instances without a group.
+    #[arg(long)]
+    ungroup: bool,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for GroupRecord {
+    const HEAD: &'static [&'static str] = &["number", "account", "name", "created", "updated"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { account, group_id, name, created_at, updated_at } = self;
+        vec![
+            group_id.get().to_string(),
+            account.clone(),
+            name.clone(),
+            created_at.to_string(),
+            updated_at.to_string(),
+        ]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Add(on) => {
+            let (registry, Add { account, name, show }) = on.open().await?;
+            let group = registry.add_group(account, name, Timestamp::now()).await?;
+            let words = format!("group {} of account {:?} is added", group.group_id.get(), group.account);
+            show.print_or(&group, &words)
+        }
+        Command::List(on) => {
+            let (registry, List { account, list }) = on.open().await?;
+            list.print::<GroupRecord>(&registry, GroupFilter { account }).await
+        }
+        Command::Rename(on) => {
+            let id = id("group", &on.what.number)?;
+            let (registry, Rename { number: _, name }) = on.open().await?;
+            registry.rename_group(id, name.clone(), Timestamp::now()).await?;
+            say(&format!("group {} is called {name:?}", id.get()))
+        }
+        Command::Remove(on) => {
+            let id = id("group", &on.what.number)?;
+            on.what.confirmation.possible()?;
+            let (registry, Remove { number: _, ungroup, confirmation }) = on.open().await?;
+            let (group, held) = registry.group(id).await?;
+            if ungroup || held == 0 {
+                let (number, name, account) = (id.get(), group.name, group.account);
+                confirmation.ask(&format!(
+                    "Remove group {number}, {name:?} of account {account:?}, which holds {held} instances?"
+                ))?;
+            }
+            let left = registry.remove_group(id, ungroup).await?;
+            say(&format!("group {} is removed; it held {left} instances", id.get()))
+        }
+    }
+}

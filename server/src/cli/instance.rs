@@ -1,0 +1,181 @@
+//! `server instance`.
+
+use std::net::IpAddr;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use sallyport_server::{
+    domain::instance::Status,
+    store::registry::{GroupChoice, InstanceEntry, InstanceFilter},
+};
+
+use super::{
+    Failure,
+    argument::{On, are, id, ids, in_words, named},
+    confirm::Confirmation,
+    listing::{Line, ListArguments, ShowArguments, or_dash},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server instance list --ip 203.0.113.7                     who holds this address
+  server instance list --account acme --status active --json
+  server instance set-status expired 9001 9002
+  server instance move 9001 --group 11
+  server instance move 9001 --group none
+
+New instances come with `server import`.";
+
+/// What to do with static instances.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// List instances by account and address; passwords are not shown.
+    List(On<List>),
+    /// Show all of one instance but its password.
+    Show(On<Show>),
+    /// Set the state of instances, all or none. One that becomes active for the first time is activated now.
+    SetStatus(On<SetStatus>),
+    /// Move instances into a group of their account, or out of every group, all or none.
+    Move(On<Move>),
+    /// Remove instances, all or none.
+    Remove(On<Remove>),
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this account.
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// Only those in this group; `none` for those in no group.
+    #[arg(long, value_name = "NUMBER|none")]
+    group: Option<String>,
+    /// Only those in this state.
+    #[arg(long, value_parser = named::<Status>())]
+    status: Option<Status>,
+    /// Only those with this address.
+    #[arg(long, value_name = "ADDRESS")]
+    ip: Option<IpAddr>,
+    /// Only those of this country.
+    #[arg(long, value_name = "CODE")]
+    country: Option<String>,
+    /// Only those of this city.
+    #[arg(long, value_name = "CODE")]
+    city: Option<String>,
+    /// Only those of this order.
+    #[arg(long, value_name = "NUMBER")]
+    order: Option<String>,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Show {
+    /// Number of the instance, as `list` shows it.
+    number: String,
+    #[command(flatten)]
+    show: ShowArguments,
+}
+
+#[derive(Args)]
+pub(super) struct SetStatus {
+    /// The new state.
+    #[arg(value_parser = named::<Status>())]
+    status: Status,
+    /// Numbers of the instances, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+}
+
+#[derive(Args)]
+pub(super) struct Move {
+    /// Numbers of the instances, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    /// The group; `none` takes them out of their groups.
+    #[arg(long, value_name = "NUMBER|none")]
+    group: String,
+}
+
+#[derive(Args)]
+pub(super) struct Remove {
+    /// Numbers of the instances, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for InstanceEntry {
+    const HEAD: &'static [&'static str] =
+        &["number", "account", "address", "port", "status", "country", "city", "group", "order", "expires"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.instance_id.get().to_string(),
+            self.account.clone(),
+            self.ip.to_string(),
+            self.port.to_string(),
+            self.status.to_string(),
+            self.country_code.clone(),
+            self.city_code.clone(),
+            or_dash(self.group_id.map(|group| group.get())),
+            or_dash(self.order_no.as_ref()),
+            or_dash(self.expires_at),
+        ]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::List(on) => {
+            let group = on.what.group.as_deref().map(group).transpose()?;
+            let (registry, List { account, status, ip, country, city, order, list, group: _ }) =
+                on.open().await?;
+            let filter = InstanceFilter {
+                account,
+                group,
+                status,
+                ip: ip.map(|ip| ip.to_canonical()),
+                country_code: country,
+                city_code: city,
+                order_no: order,
+            };
+            list.print::<InstanceEntry>(&registry, filter).await
+        }
+        Command::Show(on) => {
+            let id = id("instance", &on.what.number)?;
+            let (registry, Show { number: _, show }) = on.open().await?;
+            show.print(&registry.instance(id).await?)
+        }
+        Command::SetStatus(on) => {
+            let ids = ids("instance", &on.what.numbers)?;
+            let (registry, SetStatus { status, numbers: _ }) = on.open().await?;
+            registry.set_instance_status(ids.clone(), status, Timestamp::now()).await?;
+            say(&format!("{} {} {status}", in_words("instance", &ids), are(&ids)))
+        }
+        Command::Move(on) => {
+            let (ids, to) = (ids("instance", &on.what.numbers)?, group(&on.what.group)?);
+            let (registry, _) = on.open().await?;
+            registry.move_instances(ids.clone(), to).await?;
+            let place = match to {
+                GroupChoice::In(group) => format!("in group {}", group.get()),
+                GroupChoice::Ungrouped => "in no group".to_owned(),
+            };
+            say(&format!("{} {} {place}", in_words("instance", &ids), are(&ids)))
+        }
+        Command::Remove(on) => {
+            let ids = ids("instance", &on.what.numbers)?;
+            on.what.confirmation.possible()?;
+            let (registry, Remove { numbers: _, confirmation }) = on.open().await?;
+            confirmation.ask(&format!("Remove {}?", in_words("instance", &ids)))?;
+            registry.remove_instances(ids.clone()).await?;
+            say(&format!("{} {} removed", in_words("instance", &ids), are(&ids)))
+        }
+    }
+}
+
+/// A group by its number, or none.
+fn group(text: &str) -> Result<GroupChoice, Failure> {
+    if text == "none" { Ok(GroupChoice::Ungrouped) } else { id("group", text).map(GroupChoice::In) }
+}

@@ -1,0 +1,215 @@
+//! What commands print: tables for people, JSON for programs.
+#![expect(clippy::print_stderr, reason = "a remark about a list must not get into a pipe with it")]
+
+use std::io::{self, BufWriter, Stdout, Write as _};
+
+use sallyport_server::store::registry::{Listed, Registry, RegistryError, Taker};
+use serde::Serialize;
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Failure, say, unless_closed};
+
+/// How a list is shown.
+#[derive(clap::Args)]
+pub(super) struct ListArguments {
+    /// Print JSON lines in place of a table: one object a line, named as in an import.
+    #[arg(long)]
+    json: bool,
+    /// Most that are shown [default: 1000 in a table, all with --json]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+}
+
+/// How a result is shown.
+#[derive(clap::Args)]
+pub(super) struct ShowArguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What has a line in a table.
+pub(super) trait Line: Serialize {
+    /// Heads of the columns.
+    const HEAD: &'static [&'static str];
+
+    /// Texts of the columns.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// Most lines of a table, and how many of its first lines are kept in memory to find out how wide its columns are.
+const TABLE: u32 = 1000;
+
+impl ListArguments {
+    /// Lists what matches, as it comes from the database.
+    pub(super) async fn print<T: Listed + Line>(
+        &self,
+        registry: &Registry,
+        filter: T::Filter,
+    ) -> Result<(), Failure> {
+        let output = BufWriter::new(io::stdout());
+        let (printer, most) = if self.json {
+            (Printer::Json(output), self.limit)
+        } else {
+            (Printer::Table { output, table: Table::new(T::HEAD) }, Some(self.limit.unwrap_or(TABLE)))
+        };
+        let listed = match registry.list::<T, _>(filter, most, printer).await {
+            Ok((printer, more)) => printer.end().map(|()| more),
+            Err(RegistryError::Output(error)) => Err(error),
+            Err(error) => return Err(error.into()),
+        };
+        match listed {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                let most = most.unwrap_or_default();
+                eprintln!("there are more than these {most}; a higher --limit shows them");
+                Ok(())
+            }
+            Err(error) => unless_closed(error),
+        }
+    }
+}
+
+impl ShowArguments {
+    /// Prints all that is known of one thing.
+    pub(super) fn print(&self, thing: &impl Serialize) -> Result<(), Failure> {
+        if self.json {
+            return say(&serde_json::to_string(thing)?);
+        }
+        let Value::Object(fields) = serde_json::to_value(thing)? else { return Ok(()) };
+        let width = fields.keys().map(|name| name.width()).max().unwrap_or(0);
+        fields.iter().try_for_each(|(name, value)| {
+            let value = match value {
+                Value::Null => "-".to_owned(),
+                Value::String(text) => plain(text),
+                other => other.to_string(),
+            };
+            say(&format!("{name:<width$}  {value}"))
+        })
+    }
+
+    /// Prints what was made, or says it in words.
+    pub(super) fn print_or(&self, thing: &impl Serialize, words: &str) -> Result<(), Failure> {
+        if self.json { self.print(thing) } else { say(words) }
+    }
+}
+
+/// A value that may be missing, in a table.
+pub(super) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+enum Printer {
+    Json(BufWriter<Stdout>),
+    Table { output: BufWriter<Stdout>, table: Table },
+}
+
+impl<T: Line> Taker<T> for Printer {
+    fn take(&mut self, item: T) -> io::Result<()> {
+        match self {
+            Self::Json(output) => {
+                serde_json::to_writer(&mut *output, &item)?;
+                output.write_all(b"\n")
+            }
+            Self::Table { output, table } => match table.add(item.cells()) {
+                Some(text) => output.write_all(text.as_bytes()),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Printer {
+    fn end(self) -> io::Result<()> {
+        match self {
+            Self::Json(mut output) => output.flush(),
+            Self::Table { mut output, mut table } => {
+                output.write_all(table.waiting().as_bytes())?;
+                output.flush()
+            }
+        }
+    }
+}
+
+/// Lines in columns. The first lines wait until it is known how wide the columns must be.
+struct Table {
+    waiting: Vec<Vec<String>>,
+    /// Widths of the columns, once the first lines are out.
+    widths: Vec<usize>,
+}
+
+impl Table {
+    fn new(head: &[&str]) -> Self {
+        Self { waiting: vec![head.iter().map(|&name| name.to_owned()).collect()], widths: Vec::new() }
+    }
+
+    /// Takes a line and gives text to print, if there is some.
+    fn add(&mut self, cells: Vec<String>) -> Option<String> {
+        self.waiting.push(cells.iter().map(|cell| plain(cell)).collect());
+        let known = !self.widths.is_empty();
+        (known || self.waiting.len() > TABLE as usize).then(|| self.waiting())
+    }
+
+    /// The text of the lines that wait.
+    fn waiting(&mut self) -> String {
+        let lines = std::mem::take(&mut self.waiting);
+        if self.widths.is_empty() {
+            let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+            let width = |column: usize| lines.iter().filter_map(|line| Some(line.get(column)?.width())).max();
+            self.widths = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        }
+        lines.iter().map(|line| self.line(line)).collect()
+    }
+
+    fn line(&self, cells: &[String]) -> String {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(&self.widths) {
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + 2));
+        }
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        line
+    }
+}
+
+/// The text without what would steer a terminal.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() { plain.extend(letter.escape_default()) } else { plain.push(letter) }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_text() {
+        let mut table = Table::new(&["id", "name", "state"]);
+        assert_eq!(table.add(cells(&["1", "北京", "good"])), None);
+        assert_eq!(table.add(cells(&["1000", "a", ""])), None);
+        assert_eq!(table.waiting(), "id    name  state\n1     北京  good\n1000  a\n");
+        assert_eq!(table.add(cells(&["2", "later", "good"])).unwrap(), "2     later  good\n");
+    }
+
+    #[test]
+    fn a_long_table_does_not_wait_for_its_end() {
+        let mut table = Table::new(&["id"]);
+        let texts: Vec<_> = (0..TABLE).filter_map(|id| table.add(vec![id.to_string()])).collect();
+        assert_eq!(texts.len(), 1);
+        assert_eq!(texts[0].lines().count(), 1 + TABLE as usize);
+    }
+
+    #[test]
+    fn no_text_steers_the_terminal() {
+        assert_eq!(plain("a\u{1b}[31m\nb\u{9b}"), "a\\u{1b}[31m\\nb\\u{9b}");
+    }
+}

@@ -1,0 +1,207 @@
+//! `server whitelist`.
+
+use std::net::Ipv4Addr;
+
+use clap::{Args, Subcommand};
+use ipnet::Ipv4Net;
+use jiff::Timestamp;
+use sallyport_server::store::{
+    record::WhitelistEntry,
+    registry::{WhitelistFilter, WhitelistRow},
+};
+
+use super::{
+    Failure,
+    argument::{On, are, future, ids, in_words},
+    confirm::Confirmation,
+    listing::{Line, ListArguments, ShowArguments},
+    say,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  server whitelist add --account acme 192.0.2.1 192.0.2.16-192.0.2.31 198.51.100.0/24
+  server whitelist list --covers 192.0.2.20   whose entries let this address in
+  server whitelist disable 5                  counts from the next call on; enable takes it back";
+
+/// What to do with the whitelist.
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Add addresses from which an account may extract, all or none.
+    Add(On<Add>),
+    /// List entries by number.
+    List(On<List>),
+    /// Switch entries on, all or none.
+    Enable(On<Numbers>),
+    /// Switch entries off, all or none.
+    Disable(On<Numbers>),
+    /// Remove entries, all or none.
+    Remove(On<Remove>),
+}
+
+#[derive(Args)]
+pub(super) struct Add {
+    /// Name of the account.
+    #[arg(long, value_name = "NAME")]
+    account: String,
+    /// When their time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
+    #[arg(long, value_name = "TIME", value_parser = future)]
+    expires: Option<Timestamp>,
+    /// Add them switched off.
+    #[arg(long)]
+    disabled: bool,
+    /// IPv4 addresses (192.0.2.1), ranges with both ends (192.0.2.1-192.0.2.9) or networks (192.0.2.0/24).
+    #[arg(required = true, value_name = "ADDRESSES")]
+    ranges: Vec<String>,
+    #[command(flatten)]
+    show: ShowArguments,
+}
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only those of this account.
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// Only those that cover this address.
+    #[arg(long, value_name = "ADDRESS")]
+    covers: Option<Ipv4Addr>,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct Numbers {
+    /// Numbers of the entries, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+}
+
+#[derive(Args)]
+pub(super) struct Remove {
+    /// Numbers of the entries, as `list` shows them.
+    #[arg(required = true, value_name = "NUMBER")]
+    numbers: Vec<String>,
+    #[command(flatten)]
+    confirmation: Confirmation,
+}
+
+impl Line for WhitelistRow {
+    const HEAD: &'static [&'static str] = &["number", "account", "first", "last", "state"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { id, entry: WhitelistEntry { account, first, last, enabled, expires_at } } = self;
+        let state = match (enabled, expires_at) {
+            (_, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
+            (false, _) => "disabled".to_owned(),
+            (true, Some(at)) => format!("enabled until {at}"),
+            (true, None) => "enabled".to_owned(),
+        };
+        let last = last.unwrap_or(*first);
+        vec![id.get().to_string(), account.clone(), first.to_string(), last.to_string(), state]
+    }
+}
+
+pub(super) async fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Add(on) => {
+            let entry = |(first, last)| WhitelistEntry {
+                account: on.what.account.clone(),
+                first,
+                last: Some(last),
+                enabled: !on.what.disabled,
+                expires_at: on.what.expires,
+            };
+            let ranges = on.what.ranges.iter().map(|text| Ok(entry(range(text)?)));
+            let entries = ranges.collect::<Result<_, String>>().map_err(Failure::Usage)?;
+            let (registry, Add { show, .. }) = on.open().await?;
+            registry.add_whitelist(entries).await?.iter().try_for_each(|row| {
+                let WhitelistRow { id, entry } = row;
+                let last = entry.last.unwrap_or(entry.first);
+                let words = format!("whitelist entry {}: {}-{last}", id.get(), entry.first);
+                show.print_or(row, &words)
+            })
+        }
+        Command::List(on) => {
+            let (registry, List { account, covers, list }) = on.open().await?;
+            list.print::<WhitelistRow>(&registry, WhitelistFilter { account, covers }).await
+        }
+        Command::Enable(on) => enable(on, true).await,
+        Command::Disable(on) => enable(on, false).await,
+        Command::Remove(on) => {
+            let ids = ids("whitelist entry", &on.what.numbers)?;
+            on.what.confirmation.possible()?;
+            let (registry, Remove { numbers: _, confirmation }) = on.open().await?;
+            confirmation.ask(&format!("Remove {} from the whitelist?", in_words("number", &ids)))?;
+            registry.remove_whitelist(ids.clone()).await?;
+            say(&format!("{} of the whitelist {} removed", in_words("number", &ids), are(&ids)))
+        }
+    }
+}
+
+async fn enable(on: On<Numbers>, enabled: bool) -> Result<(), Failure> {
+    let ids = ids("whitelist entry", &on.what.numbers)?;
+    let (registry, _) = on.open().await?;
+    registry.enable_whitelist(ids.clone(), enabled, Timestamp::now()).await?;
+    let state = if enabled { "enabled" } else { "disabled" };
+    say(&format!("{} of the whitelist {} {state}", in_words("number", &ids), are(&ids)))
+}
+
+/// First and last address of what was written.
+fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
+    let expected = || {
+        "expected IPv4 addresses: one (192.0.2.1), a range (192.0.2.1-192.0.2.9) or a network (192.0.2.0/24)"
+            .to_owned()
+    };
+    let address = |text: &str| text.parse::<Ipv4Addr>().map_err(|_| expected());
+    if let Some((first, last)) = text.split_once('-') {
+        let (first, last) = (address(first)?, address(last)?);
+        if last < first {
+            return Err(format!("the range {first}-{last} ends before it begins; write {last}-{first}"));
+        }
+        return Ok((first, last));
+    }
+    if text.contains('/') {
+        let net: Ipv4Net = text.parse().map_err(|_| expected())?;
+        if net.trunc() != net {
+            return Err(format!(
+                "{net} begins within a network; write {} for the network or {} for the address",
+                net.trunc(),
+                net.addr()
+            ));
+        }
+        return Ok((net.network(), net.broadcast()));
+    }
+    address(text).map(|address| (address, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_ranges_and_networks() {
+        let both = |first: [u8; 4], last: [u8; 4]| Ok((first.into(), last.into()));
+        assert_eq!(range("192.0.2.1"), both([192, 0, 2, 1], [192, 0, 2, 1]));
+        assert_eq!(range("192.0.2.1-192.0.2.9"), both([192, 0, 2, 1], [192, 0, 2, 9]));
+        assert_eq!(range("192.0.2.0/24"), both([192, 0, 2, 0], [192, 0, 2, 255]));
+        assert_eq!(range("192.0.2.7/32"), both([192, 0, 2, 7], [192, 0, 2, 7]));
+        assert_eq!(range("0.0.0.0/0"), both([0; 4], [255; 4]));
+    }
+
+    #[test]
+    fn what_is_no_range_is_told_how_to_be_one() {
+        for (text, reason) in [
+            ("192.0.2.9-192.0.2.1", "write 192.0.2.1-192.0.2.9"),
+            ("192.0.2.5/24", "write 192.0.2.0/24 for the network or 192.0.2.5"),
+            ("192.0.2.0/33", "expected IPv4"),
+            ("2001:db8::1", "expected IPv4"),
+            ("192.0.2", "expected IPv4"),
+            ("192.0.2.01", "expected IPv4"),
+            ("192.0.2.1-", "expected IPv4"),
+            ("sally_api_5f", "expected IPv4"),
+        ] {
+            let error = range(text).unwrap_err();
+            assert!(error.contains(reason) && !error.contains("sally"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! How many gateways are left, counted when somebody reads the metrics: no caller waits for it.
+
+use std::time::Duration;
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{family::Family, gauge::Gauge},
+};
+use tokio::{sync::Mutex, time::Instant};
+
+use crate::store::{Store, Supply};
+
+/// Counting looks at every gateway, so it is done no more often than this, however often the metrics are read.
+const FRESH: Duration = Duration::from_secs(15);
+
+/// Longest time for which a reader of the metrics waits for the count.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Most pairs of protocol and region that are told one by one. There are about 250 countries.
+const MOST_PAIRS: usize = 1000;
+
+/// The region under which the rest is told.
+const REST: &str = "*";
+
+/// Gateways by protocol and region.
+#[derive(Debug, Default)]
+pub(super) struct Supplies {
+    gateways: Family<Stock, Gauge>,
+    counted: Mutex<Option<Instant>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Stock {
+    protocol: &'static str,
+    region: String,
+}
+
+impl Supplies {
+    pub(super) fn gateways(&self) -> Family<Stock, Gauge> {
+        self.gateways.clone()
+    }
+
+    /// Counts anew, unless that was done a moment ago. What cannot be counted is not told: an old number would look like
+    /// a true one.
+    pub(super) async fn refresh(&self, store: &dyn Store) {
+        let mut counted = self.counted.lock().await;
+        if counted.is_some_and(|then| then.elapsed() < FRESH) {
+            return;
+        }
+        *counted = None;
+        match tokio::time::timeout(PATIENCE, store.supply()).await {
+            Ok(Ok(supply)) => {
+                self.tell(supply);
+                *counted = Some(Instant::now());
+                return;
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "the gateways could not be counted"),
+            Err(_) => tracing::warn!("the gateways could not be counted within {PATIENCE:?}"),
+        }
+        self.gateways.clear();
+    }
+
+    fn tell(&self, supply: Vec<Supply>) {
+        self.gateways.clear();
+        for (place, Supply { protocol, region, gateways }) in supply.into_iter().enumerate() {
+            let region = if place < MOST_PAIRS { region } else { REST.to_owned() };
+            let stock = Stock { protocol: protocol.name(), region };
+            self.gateways.get_or_create(&stock).inc_by(i64::try_from(gateways).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::extraction::Protocol;
+
+    fn told(supplies: &Supplies, region: &str) -> i64 {
+        let stock = Stock { protocol: Protocol::Http.name(), region: region.to_owned() };
+        supplies.gateways.get_or_create(&stock).get()
+    }
+
+    #[test]
+    fn regions_past_the_bound_are_told_together() {
+        let supplies = Supplies::default();
+        let regions = 0..MOST_PAIRS + 3;
+        let supply =
+            |number: usize| Supply { protocol: Protocol::Http, region: format!("R{number}"), gateways: 2 };
+        supplies.tell(regions.map(supply).collect());
+        assert_eq!((told(&supplies, "R0"), told(&supplies, REST)), (2, 6));
+        supplies.tell(vec![supply(7)]);
+        assert_eq!((told(&supplies, "R7"), told(&supplies, "R0"), told(&supplies, REST)), (2, 0, 0));
+    }
+}

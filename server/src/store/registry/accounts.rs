@@ -1,0 +1,259 @@
+//! Accounts: who may be served, and what belongs to whom.
+
+use serde::Serialize;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, counted};
+use crate::{
+    domain::token::Token,
+    names::nearest,
+    store::{StoreError, record::Account},
+};
+
+/// Which accounts.
+#[derive(Clone, Debug, Default)]
+pub struct AccountFilter {
+    /// Those that have, or have not, passed real-name verification.
+    pub real_name_verified: Option<bool>,
+}
+
+/// An account with the number of things that belong to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each count is that of the things that it is named after")]
+pub struct Belongings {
+    /// Unique name.
+    pub name: String,
+    /// Whether it has passed real-name verification.
+    pub real_name_verified: bool,
+    pub tokens: i64,
+    pub whitelist: i64,
+    pub entitlements: i64,
+    pub groups: i64,
+    pub instances: i64,
+}
+
+impl Belongings {
+    /// Everything that there is, in words; `None` when there is nothing.
+    #[must_use]
+    pub fn in_words(&self) -> Option<String> {
+        let Self { name: _, real_name_verified: _, tokens, whitelist, entitlements, groups, instances } =
+            self;
+        let all = [
+            (tokens, "token"),
+            (whitelist, "whitelist entry"),
+            (entitlements, "entitlement"),
+            (groups, "group"),
+            (instances, "instance"),
+        ];
+        let some: Vec<_> = all.iter().filter(|(count, _)| **count > 0).collect();
+        let words: Vec<_> = some.iter().map(|(count, noun)| counted(**count, noun)).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+impl Listed for Account {
+    type Filter = AccountFilter;
+
+    fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
+        Ok(Query::new("SELECT name, real_name_verified FROM accounts WHERE TRUE")
+            .only("real_name_verified", filter.real_name_verified)
+            .then("ORDER BY name"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self { name: row.take()?, real_name_verified: row.take()? })
+    }
+}
+
+/// Longest name of an account, in characters.
+const LONGEST_NAME: usize = 200;
+
+impl Registry {
+    /// Adds an account.
+    ///
+    /// # Errors
+    /// The name is taken, or is none that people can read and type.
+    pub async fn add_account(&self, account: Account) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let Account { name, real_name_verified } = account;
+            check_name(&name)?;
+            let added = session.execute(
+                "INSERT INTO accounts (name, real_name_verified) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                &[name.as_str().into(), real_name_verified.into()],
+            )?;
+            if added == 0 {
+                return Err(RegistryError::Present(format!("there is already an account named {name:?}")));
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// One account, with what belongs to it.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub async fn account(&self, name: String) -> Result<Belongings, RegistryError> {
+        self.read(move |session| {
+            let account = find(session, &name)?;
+            belongings(session, account, name)
+        })
+        .await
+    }
+
+    /// Says whether an account has passed real-name verification.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub async fn verify_account(&self, name: String, verified: bool) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let account = find(session, &name)?;
+            session.execute(
+                "UPDATE accounts SET real_name_verified = $1 WHERE id = $2",
+                &[verified.into(), account.into()],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes an account, and the extractions that are kept under its request ids. What else belongs to it goes with
+    /// it if `with_data` says so.
+    ///
+    /// # Errors
+    /// There is no such account, or something belongs to it that should not go.
+    pub async fn remove_account(&self, name: String, with_data: bool) -> Result<Belongings, RegistryError> {
+        self.change(move |session| {
+            let account = find_and_hold(session, &name)?;
+            let belongings = belongings(session, account, name)?;
+            if !with_data && let Some(words) = belongings.in_words() {
+                return Err(RegistryError::InUse(format!(
+                    "account {:?} has {words}; remove them first, or all together with --with-data",
+                    belongings.name
+                )));
+            }
+            super::groups::retire(session, account)?;
+            for table in ["extractions", "instances", "groups", "entitlements", "whitelist", "tokens"] {
+                session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[account.into()])?;
+            }
+            session.execute("DELETE FROM accounts WHERE id = $1", &[account.into()])?;
+            Ok(belongings)
+        })
+        .await
+    }
+}
+
+/// The number of an account.
+pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
+    sought(session, name, "")
+}
+
+/// The number of an account to which nothing can be added until the transaction ends.
+fn find_and_hold(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
+    let lock = session.row_lock();
+    sought(session, name, lock)
+}
+
+/// The number of the account that a filter names.
+pub(super) fn find_any(
+    session: &mut dyn Session,
+    name: Option<&String>,
+) -> Result<Option<i64>, RegistryError> {
+    name.map(|name| find(session, name)).transpose()
+}
+
+fn sought(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, RegistryError> {
+    let found = session.first(&format!("SELECT id FROM accounts WHERE name = $1 {lock}"), &[name.into()])?;
+    match found {
+        Some(mut row) => Ok(row.take()?),
+        None => Err(unknown(session, name)?),
+    }
+}
+
+fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {
+    // What came may be a token in the wrong place; one that was made elsewhere is told by its length alone.
+    const LONGEST_SHOWN: usize = 40;
+    let secret = Token::resembles(name) || name.chars().count() > LONGEST_SHOWN;
+    let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
+    let mut names: Vec<String> = Vec::new();
+    session.each("SELECT name FROM accounts", &[], &mut |mut row| {
+        names.push(row.take()?);
+        Ok(std::ops::ControlFlow::Continue(()))
+    })?;
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let advice = match nearest(name, &names) {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => "`server account list` shows which there are".to_owned(),
+    };
+    Ok(RegistryError::Unknown(format!("there is no account {shown}; {advice}")))
+}
+
+fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<Belongings, RegistryError> {
+    let id = [Value::from(account)];
+    let verified = session.first("SELECT real_name_verified FROM accounts WHERE id = $1", &id)?;
+    let mut count =
+        |table: &str| session.number(&format!("SELECT count(*) FROM {table} WHERE account_id = $1"), &id);
+    Ok(Belongings {
+        name,
+        real_name_verified: verified.map_or(Ok(false), |mut row| row.take())?,
+        tokens: count("tokens")?,
+        whitelist: count("whitelist")?,
+        entitlements: count("entitlements")?,
+        groups: count("groups")?,
+        instances: count("instances")?,
+    })
+}
+
+fn check_name(name: &str) -> Result<(), RegistryError> {
+    let refused = |reason: &str| Err(RegistryError::Refused(reason.to_owned()));
+    if Token::resembles(name) {
+        return refused("expected a name for the account, but what came looks like a token; give it a name");
+    }
+    if name.trim() != name || name.is_empty() || name.chars().any(char::is_control) {
+        return refused(
+            "expected a name for the account without control characters, and without spaces at its ends, that is \
+             not empty",
+        );
+    }
+    if name.chars().count() > LONGEST_NAME {
+        return Err(RegistryError::Refused(format!(
+            "expected a name for the account of at most {LONGEST_NAME} characters, not {}; shorten it",
+            name.chars().count()
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_nobody_could_type_are_refused() {
+        for good in ["acme", "Acme, Inc.", "北京公司", "a", &"x".repeat(LONGEST_NAME)] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", " acme", "acme\n", "a\u{1b}[31m", &"x".repeat(LONGEST_NAME + 1)] {
+            assert!(matches!(check_name(bad), Err(RegistryError::Refused(_))), "{bad:?}");
+        }
+        let token = Token::generate(crate::domain::token::TokenKind::Api);
+        let error = check_name(token.expose()).unwrap_err();
+        assert!(!error.to_string().contains(token.expose()), "{error}");
+    }
+
+    #[test]
+    fn counts_are_put_in_words() {
+        let mut all = Belongings {
+            name: "acme".to_owned(),
+            real_name_verified: true,
+            tokens: 1,
+            whitelist: 2,
+            entitlements: 0,
+            groups: 0,
+            instances: 3,
+        };
+        assert_eq!(all.in_words().as_deref(), Some("1 token, 2 whitelist entries, 3 instances"));
+        (all.tokens, all.whitelist, all.instances) = (0, 0, 0);
+        assert_eq!(all.in_words(), None);
+    }
+}

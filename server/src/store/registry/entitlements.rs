@@ -1,0 +1,77 @@
+//! Entitlements: the protocols that an account may extract.
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use crate::{
+    domain::extraction::Protocol,
+    store::{StoreError, record::Entitlement},
+};
+
+/// Which entitlements.
+#[derive(Clone, Debug, Default)]
+pub struct EntitlementFilter {
+    /// Those of the account of that name.
+    pub account: Option<String>,
+    /// Those for this protocol.
+    pub protocol: Option<Protocol>,
+}
+
+impl Listed for Entitlement {
+    type Filter = EntitlementFilter;
+
+    fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query, RegistryError> {
+        let account = accounts::find_any(session, filter.account.as_ref())?;
+        Ok(Query::new(
+            "SELECT a.name, e.protocol, e.expires_at
+             FROM entitlements AS e JOIN accounts AS a ON a.id = e.account_id WHERE TRUE",
+        )
+        .only("e.account_id", account)
+        .only("e.protocol", filter.protocol)
+        .then("ORDER BY a.name, e.protocol"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self { account: row.take()?, protocol: row.take()?, expires_at: row.take()? })
+    }
+}
+
+impl Registry {
+    /// Lets an account extract a protocol, until a time or for ever. What was granted before is replaced.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub async fn grant(&self, entitlement: Entitlement) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let Entitlement { account, protocol, expires_at } = entitlement;
+            let account = accounts::find(session, &account)?;
+            session.execute(
+                "INSERT INTO entitlements (account_id, protocol, expires_at) VALUES ($1, $2, $3)
+                 ON CONFLICT (account_id, protocol) DO UPDATE SET expires_at = excluded.expires_at",
+                &[account.into(), protocol.into(), expires_at.into()],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Takes a protocol from an account.
+    ///
+    /// # Errors
+    /// There is no such account, or it has no entitlement for the protocol.
+    pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let id = accounts::find(session, &account)?;
+            let removed = session.execute(
+                "DELETE FROM entitlements WHERE account_id = $1 AND protocol = $2",
+                &[id.into(), protocol.into()],
+            )?;
+            if removed == 0 {
+                return Err(RegistryError::Unknown(format!(
+                    "account {account:?} has no entitlement for {protocol}; `server entitlement list` shows what it \
+                     has"
+                )));
+            }
+            Ok(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,172 @@
+//! Gateways of the pool. What is listed has no password in it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session};
+use crate::{
+    domain::extraction::Protocol,
+    store::{StoreError, packed::spin, record::Gateway, record::ProxyPassword},
+};
+
+/// A gateway as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayEntry {
+    /// Host name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Code of its region.
+    pub region: String,
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Proxy user name.
+    pub username: Option<String>,
+    /// Whether a password is stored for it.
+    pub has_password: bool,
+}
+
+/// Which gateways.
+#[derive(Clone, Debug, Default)]
+pub struct GatewayFilter {
+    /// Those of this host.
+    pub host: Option<String>,
+    /// Those of this region.
+    pub region: Option<String>,
+    /// Those that speak this.
+    pub protocol: Option<Protocol>,
+}
+
+/// A host with a port, and perhaps which of the gateways there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewayName {
+    /// Host name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Region; `None` for every one.
+    pub region: Option<String>,
+    /// Protocol; `None` for every one.
+    pub protocol: Option<Protocol>,
+}
+
+impl fmt::Display for GatewayName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port, region, protocol } = self;
+        write!(f, "{}:{port}", host.escape_debug())?;
+        if let Some(region) = region {
+            write!(f, " in {}", region.escape_debug())?;
+        }
+        protocol.iter().try_for_each(|protocol| write!(f, " for {protocol}"))
+    }
+}
+
+impl Listed for GatewayEntry {
+    type Filter = GatewayFilter;
+
+    fn query(_: &mut dyn Session, filter: &GatewayFilter) -> Result<Query, RegistryError> {
+        let GatewayFilter { host, region, protocol } = filter;
+        Ok(Query::new(
+            "SELECT host, port, region, protocol, username, password IS NOT NULL FROM gateways WHERE TRUE",
+        )
+        .only("host", host.as_deref())
+        .only("region", region.as_deref())
+        .only("protocol", *protocol)
+        .then("ORDER BY id"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            host: row.take()?,
+            port: row.take()?,
+            region: row.take()?,
+            protocol: row.take()?,
+            username: row.take()?,
+            has_password: row.take()?,
+        })
+    }
+}
+
+impl Registry {
+    /// Adds a gateway to the pool.
+    ///
+    /// # Errors
+    /// There is such a gateway already.
+    pub async fn add_gateway(&self, gateway: Gateway) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let Gateway { host, port, region, protocol, username, password } = gateway;
+            session.lock_numbers()?;
+            let number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
+            let password = password.as_ref().map(ProxyPassword::expose);
+            let added = session.execute(
+                "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (host, port, region, protocol) DO NOTHING",
+                &[
+                    number.into(),
+                    host.as_str().into(),
+                    port.into(),
+                    region.as_str().into(),
+                    protocol.into(),
+                    spin(number).into(),
+                    username.into(),
+                    password.into(),
+                ],
+            )?;
+            if added == 0 {
+                return Err(RegistryError::Present(format!(
+                    "there is already a {protocol} gateway {}:{port} in {}; remove it first to change it",
+                    host.escape_debug(),
+                    region.escape_debug()
+                )));
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// How many gateways have this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn count_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
+        self.read(move |session| {
+            let query = name.query("SELECT count(*) FROM gateways WHERE TRUE");
+            match session.number(&query.sql, &query.values)? {
+                0 => Err(unknown(&name)),
+                count => Ok(count.unsigned_abs()),
+            }
+        })
+        .await
+    }
+
+    /// Takes gateways out of the pool: those of this name. Gives how many there were.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn remove_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
+        self.change(move |session| {
+            let query = name.query("DELETE FROM gateways WHERE TRUE");
+            match session.execute(&query.sql, &query.values)? {
+                0 => Err(unknown(&name)),
+                count => Ok(count),
+            }
+        })
+        .await
+    }
+}
+
+impl GatewayName {
+    fn query(&self, sql: &str) -> Query {
+        Query::new(sql)
+            .only("host", Some(self.host.as_str()))
+            .only("port", Some(self.port))
+            .only("region", self.region.as_deref())
+            .only("protocol", self.protocol)
+    }
+}
+
+fn unknown(name: &GatewayName) -> RegistryError {
+    RegistryError::Unknown(format!("there is no gateway {name}; `server gateway list` shows which there are"))
+}

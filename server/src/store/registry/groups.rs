@@ -1,0 +1,179 @@
+//! Groups of static instances.
+
+use jiff::Timestamp;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, accounts, counted};
+use crate::{
+    domain::instance::Id,
+    store::{StoreError, record::GroupRecord},
+};
+
+/// Which groups.
+#[derive(Clone, Debug, Default)]
+pub struct GroupFilter {
+    /// Those of the account of that name.
+    pub account: Option<String>,
+}
+
+const SELECT: &str = "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
+     FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE TRUE";
+
+impl Listed for GroupRecord {
+    type Filter = GroupFilter;
+
+    fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query, RegistryError> {
+        let account = accounts::find_any(session, filter.account.as_ref())?;
+        Ok(Query::new(SELECT).only("g.account_id", account).then("ORDER BY g.id"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            account: row.take()?,
+            group_id: row.take()?,
+            name: row.take()?,
+            created_at: row.take()?,
+            updated_at: row.take()?,
+        })
+    }
+}
+
+impl Registry {
+    /// Adds a group to an account. Its number was never given to another group.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub async fn add_group(
+        &self,
+        account: String,
+        name: String,
+        now: Timestamp,
+    ) -> Result<GroupRecord, RegistryError> {
+        self.change(move |session| {
+            check_name(&name)?;
+            let owner = accounts::find(session, &account)?;
+            session.lock_numbers()?;
+            let there = session.number("SELECT coalesce(max(id), 0) FROM groups", &[])?;
+            let gone =
+                session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])?;
+            let group_id = there.max(gone).checked_add(1).and_then(Id::new).ok_or_else(|| {
+                RegistryError::Refused("the numbers of groups are used up; import it with a number".to_owned())
+            })?;
+            session.execute(
+                "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)",
+                &[group_id.into(), owner.into(), name.as_str().into(), now.into()],
+            )?;
+            Ok(GroupRecord { account, group_id, name, created_at: now, updated_at: now })
+        })
+        .await
+    }
+
+    /// One group, and how many instances it holds.
+    ///
+    /// # Errors
+    /// There is no group of that number.
+    pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64), RegistryError> {
+        self.read(move |session| {
+            let group = find(session, id)?;
+            let account = accounts::find(session, &group.account)?;
+            Ok((group, held(session, account, id)?))
+        })
+        .await
+    }
+
+    /// Gives a group another name.
+    ///
+    /// # Errors
+    /// There is no group of that number.
+    pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            check_name(&name)?;
+            let changed = session.execute(
+                "UPDATE groups SET name = $1, updated_at = $2 WHERE id = $3",
+                &[name.as_str().into(), now.into(), id.into()],
+            )?;
+            if changed == 0 { Err(unknown(id)) } else { Ok(()) }
+        })
+        .await
+    }
+
+    /// Removes a group. Its instances become ungrouped if `ungroup` says so. Gives how many these were.
+    ///
+    /// # Errors
+    /// There is no group of that number, or it holds instances that should stay in a group.
+    pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
+        self.change(move |session| {
+            let group = find(session, id)?;
+            let account = accounts::find(session, &group.account)?;
+            let held = held(session, account, id)?;
+            if held > 0 && !ungroup {
+                return Err(RegistryError::InUse(format!(
+                    "group {} holds {}; move them with `server instance move`, or add --ungroup to leave them \
+                     without a group",
+                    id.get(),
+                    counted(held, "instance")
+                )));
+            }
+            session.execute(
+                "UPDATE instances SET group_id = NULL WHERE account_id = $1 AND group_id = $2",
+                &[account.into(), id.into()],
+            )?;
+            note(session, id.get())?;
+            session.execute("DELETE FROM groups WHERE id = $1", &[id.into()])?;
+            Ok(held)
+        })
+        .await
+    }
+}
+
+/// The number of the account that owns a group, and its name.
+pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
+    let row = session.first(
+        "SELECT g.account_id, a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1",
+        &[id.into()],
+    )?;
+    let mut row = row.ok_or_else(|| unknown(id))?;
+    Ok((row.take()?, row.take()?))
+}
+
+/// Keeps in mind the numbers of an account's groups, which are about to go.
+pub(super) fn retire(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
+    let highest =
+        session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
+    note(session, highest)
+}
+
+/// No group shall get this number, or a lower one, any more.
+fn note(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
+    session.execute(
+        "INSERT INTO numbers (kind, last) VALUES ('group', $1)
+         ON CONFLICT (kind) DO UPDATE SET last = excluded.last WHERE excluded.last > numbers.last",
+        &[number.into()],
+    )?;
+    Ok(())
+}
+
+fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError> {
+    let query = Query::new(SELECT).only("g.id", Some(id));
+    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
+    Ok(GroupRecord::read(row)?)
+}
+
+fn held(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, RegistryError> {
+    let values: [Value; 2] = [account.into(), id.into()];
+    session.number("SELECT count(*) FROM instances WHERE account_id = $1 AND group_id = $2", &values)
+}
+
+fn unknown(id: Id) -> RegistryError {
+    RegistryError::Unknown(format!(
+        "there is no group {}; `server group list` shows which there are",
+        id.get()
+    ))
+}
+
+fn check_name(name: &str) -> Result<(), RegistryError> {
+    if name.is_empty() || name.chars().any(char::is_control) {
+        let reason = "expected a name for the group that is not empty and has no control characters";
+        return Err(RegistryError::Refused(reason.to_owned()));
+    }
+    Ok(())
+}

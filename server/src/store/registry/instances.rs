@@ -1,0 +1,240 @@
+//! Static instances. What is listed has no password in it.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts, groups};
+use crate::{
+    domain::instance::{Capabilities, Id, Status},
+    store::{StoreError, packed::Json},
+};
+
+/// An instance as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceEntry {
+    /// Name of the account.
+    pub account: String,
+    /// Number of the order that it was bought by.
+    pub order_no: Option<String>,
+    /// Identifier.
+    pub instance_id: Id,
+    /// Product.
+    pub offer_id: Id,
+    /// State.
+    pub status: Status,
+    /// Address.
+    pub ip: IpAddr,
+    /// Port.
+    pub port: u16,
+    /// Protocols.
+    pub protocols: Vec<String>,
+    /// Country.
+    pub country_code: String,
+    /// City.
+    pub city_code: String,
+    /// Kind of line.
+    pub isp_type: u32,
+    /// End of the term.
+    pub expires_at: Option<Timestamp>,
+    /// When it was activated.
+    pub activated_at: Option<Timestamp>,
+    /// What its source declares.
+    pub capabilities: Capabilities,
+    /// Group.
+    pub group_id: Option<Id>,
+    /// Proxy user name.
+    pub username: Option<String>,
+    /// Whether a password is stored for it.
+    pub has_password: bool,
+}
+
+/// Whether an instance is in a group, and in which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupChoice {
+    /// In none.
+    Ungrouped,
+    /// In this one.
+    In(Id),
+}
+
+/// Which instances.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "each field asks for equality with the field of that name")]
+pub struct InstanceFilter {
+    /// Those of the account of that name.
+    pub account: Option<String>,
+    pub group: Option<GroupChoice>,
+    pub status: Option<Status>,
+    pub ip: Option<IpAddr>,
+    pub country_code: Option<String>,
+    pub city_code: Option<String>,
+    pub order_no: Option<String>,
+}
+
+// The accounts come first: for each of them the index by address is walked in its order, or sought in.
+const SELECT: &str =
+    "SELECT a.name, i.order_no, i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code,
+     i.city_code, i.isp_type, i.expires_at, i.activated_at, i.capabilities, i.group_id, i.username,
+     i.password IS NOT NULL
+     FROM accounts AS a CROSS JOIN instances AS i WHERE i.account_id = a.id";
+
+impl Listed for InstanceEntry {
+    type Filter = InstanceFilter;
+
+    fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query, RegistryError> {
+        let InstanceFilter { account, group, status, ip, country_code, city_code, order_no } = filter;
+        let account = accounts::find_any(session, account.as_ref())?;
+        let query = Query::new(SELECT);
+        let query = match *group {
+            None => query,
+            Some(GroupChoice::Ungrouped) => query.then("AND i.group_id IS NULL"),
+            Some(GroupChoice::In(id)) => {
+                // A number that is no group's is a slip to be told of, not an empty list.
+                groups::owner(session, id)?;
+                query.only("i.group_id", Some(id))
+            }
+        };
+        Ok(query
+            .only("a.id", account)
+            .only("i.status", *status)
+            .only("i.ip", *ip)
+            .only("i.country_code", country_code.as_deref())
+            .only("i.city_code", city_code.as_deref())
+            .only("i.order_no", order_no.as_deref())
+            .then("ORDER BY a.id, i.ip, i.port, i.id"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            account: row.take()?,
+            order_no: row.take()?,
+            instance_id: row.take()?,
+            offer_id: row.take()?,
+            status: row.take()?,
+            ip: row.take()?,
+            port: row.take()?,
+            protocols: row.take::<Json<_>>()?.0,
+            country_code: row.take()?,
+            city_code: row.take()?,
+            isp_type: row.take()?,
+            expires_at: row.take()?,
+            activated_at: row.take()?,
+            capabilities: row.take::<Json<_>>()?.0,
+            group_id: row.take()?,
+            username: row.take()?,
+            has_password: row.take()?,
+        })
+    }
+}
+
+impl Registry {
+    /// One instance.
+    ///
+    /// # Errors
+    /// There is no instance of that number.
+    pub async fn instance(&self, id: Id) -> Result<InstanceEntry, RegistryError> {
+        self.read(move |session| {
+            let (account, _) = owner(session, id)?;
+            let query = Query::new(SELECT).only("a.id", Some(account)).only("i.id", Some(id));
+            let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
+            Ok(InstanceEntry::read(row)?)
+        })
+        .await
+    }
+
+    /// Sets the state of instances, all or none of them. One that becomes active for the first time is activated `now`.
+    ///
+    /// # Errors
+    /// There is no instance of one of the numbers.
+    pub async fn set_instance_status(
+        &self,
+        ids: Vec<Id>,
+        status: Status,
+        now: Timestamp,
+    ) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let activated = (status == Status::Active).then_some(now);
+            for id in ids {
+                let (account, _) = owner(session, id)?;
+                session.execute(
+                    "UPDATE instances SET status = $1, activated_at = coalesce(activated_at, $2)
+                     WHERE account_id = $3 AND id = $4",
+                    &[status.into(), activated.into(), account.into(), id.into()],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Moves instances into a group of their account, or out of every group, all or none of them.
+    ///
+    /// # Errors
+    /// There is no instance or group of one of the numbers, or they belong to different accounts.
+    pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            let group = match to {
+                GroupChoice::Ungrouped => None,
+                GroupChoice::In(id) => Some((id, groups::owner(session, id)?)),
+            };
+            for id in ids {
+                let (account, name) = owner(session, id)?;
+                if let Some((group, (groups_account, groups_name))) = &group
+                    && *groups_account != account
+                {
+                    return Err(RegistryError::Refused(format!(
+                        "group {} belongs to account {groups_name:?}, but instance {} to {name:?}; `server group \
+                         list --account` shows the groups of an account",
+                        group.get(),
+                        id.get()
+                    )));
+                }
+                session.execute(
+                    "UPDATE instances SET group_id = $1 WHERE account_id = $2 AND id = $3",
+                    &[group.as_ref().map(|(id, _)| *id).into(), account.into(), id.into()],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes instances, all or none of them.
+    ///
+    /// # Errors
+    /// There is no instance of one of the numbers.
+    pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            for id in ids {
+                let (account, _) = owner(session, id)?;
+                session.execute(
+                    "DELETE FROM instances WHERE account_id = $1 AND id = $2",
+                    &[account.into(), id.into()],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// The number of the account that owns an instance, and its name.
+fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryError> {
+    let row = session.first(
+        "SELECT i.account_id, a.name FROM instances AS i JOIN accounts AS a ON a.id = i.account_id
+         WHERE i.id = $1",
+        &[id.into()],
+    )?;
+    let mut row = row.ok_or_else(|| unknown(id))?;
+    Ok((row.take()?, row.take()?))
+}
+
+fn unknown(id: Id) -> RegistryError {
+    RegistryError::Unknown(format!(
+        "there is no instance {}; `server instance list` shows which there are",
+        id.get()
+    ))
+}

@@ -1,0 +1,181 @@
+//! What the contract presumes and does not show, as its administrator sees it: accounts, tokens, whitelist,
+//! entitlements, gateways, groups and instances. Every change is one transaction, which is carried out whole or not at
+//! all, and counts from the next call of every server on the database.
+
+mod accounts;
+mod entitlements;
+mod gateways;
+mod groups;
+mod instances;
+mod session;
+mod tokens;
+mod whitelist;
+
+use std::{io, ops::ControlFlow};
+
+use self::session::Query;
+pub(in crate::store) use self::session::{Row, Session, Take, Value};
+pub use self::{
+    accounts::{AccountFilter, Belongings},
+    entitlements::EntitlementFilter,
+    gateways::{GatewayEntry, GatewayFilter, GatewayName},
+    groups::GroupFilter,
+    instances::{GroupChoice, InstanceEntry, InstanceFilter},
+    tokens::{NewToken, Replacement, TokenEntry, TokenFilter},
+    whitelist::{WhitelistFilter, WhitelistRow},
+};
+use super::{
+    Location, OpenError, OpenMode, StoreError,
+    postgres::{Limits, PostgresStore},
+    sqlite::SqliteStore,
+};
+use crate::domain::instance::Id;
+
+/// A database, to be administered while servers run on it.
+#[derive(Debug)]
+pub struct Registry(Backend);
+
+#[derive(Debug)]
+enum Backend {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+/// Why an administrator's question has no answer, or a change was not made. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// There is no such thing.
+    #[error("{0}")]
+    Unknown(String),
+    /// There is such a thing already.
+    #[error("{0}")]
+    Present(String),
+    /// Something refers to what shall go.
+    #[error("{0}")]
+    InUse(String),
+    /// The change would make no sense.
+    #[error("{0}")]
+    Refused(String),
+    /// What was asked for cannot be written down.
+    #[error("the output cannot be written: {0}")]
+    Output(#[source] io::Error),
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Things that can be listed. Nobody else can implement this, since what it is made of cannot be named elsewhere.
+pub trait Listed: Sized + Send + 'static {
+    /// Which of them.
+    type Filter: Send + 'static;
+
+    /// All that match, each once, in an order that holds still.
+    #[doc(hidden)]
+    fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query, RegistryError>;
+
+    /// One of them, from its row.
+    #[doc(hidden)]
+    fn read(row: Row) -> Result<Self, StoreError>;
+}
+
+/// Takes what is listed, on a thread that may block.
+pub trait Taker<T>: Send + 'static {
+    /// Takes one thing.
+    ///
+    /// # Errors
+    /// It cannot be kept; no more follow then.
+    fn take(&mut self, item: T) -> io::Result<()>;
+}
+
+impl<T: Send + 'static> Taker<T> for Vec<T> {
+    fn take(&mut self, item: T) -> io::Result<()> {
+        self.push(item);
+        Ok(())
+    }
+}
+
+impl Registry {
+    /// Opens a database, which must be there, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// Says in one line why the database cannot be used.
+    pub async fn open(location: &Location) -> Result<Self, OpenError> {
+        let mode = OpenMode::Existing;
+        Ok(Self(match location {
+            Location::File(path) => Backend::Sqlite(SqliteStore::open(path, mode)?),
+            Location::Postgres(url) => {
+                Backend::Postgres(PostgresStore::open(url, mode, Limits::default()).await?)
+            }
+        }))
+    }
+
+    /// Hands what matches to `taker`, from one snapshot, at most as many as `most`. Gives the taker back, and whether
+    /// there were more.
+    ///
+    /// # Errors
+    /// The filter names an account that is not there; the taker fails; the storage's own faults.
+    pub async fn list<T: Listed, S: Taker<T>>(
+        &self,
+        filter: T::Filter,
+        most: Option<u32>,
+        mut taker: S,
+    ) -> Result<(S, bool), RegistryError> {
+        self.read(move |session| {
+            let mut query = T::query(session, &filter)?;
+            if let Some(most) = most {
+                // One more than is shown tells whether there are more.
+                query.values.push(Value::Number(i64::from(most) + 1));
+                query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
+            }
+            let (mut taken, mut more) = (0_u64, false);
+            session.each(&query.sql, &query.values, &mut |row| {
+                more = most.is_some_and(|most| taken == u64::from(most));
+                if more {
+                    return Ok(ControlFlow::Break(()));
+                }
+                taken += 1;
+                taker.take(T::read(row)?).map_err(RegistryError::Output)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok((taker, more))
+        })
+        .await
+    }
+
+    /// Carries out `work` in a transaction of its own, which is undone when it fails.
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        match &self.0 {
+            Backend::Sqlite(store) => store.change(work).await,
+            Backend::Postgres(store) => store.change(work).await,
+        }
+    }
+
+    /// Asks in one snapshot.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        match &self.0 {
+            Backend::Sqlite(store) => store.read(work).await,
+            Backend::Postgres(store) => store.read(work).await,
+        }
+    }
+}
+
+/// The number that the database gave to what was added.
+fn given_number(row: Option<Row>) -> Result<Id, RegistryError> {
+    let mut row = row.ok_or_else(|| StoreError::Internal { reason: "no number was given".to_owned() })?;
+    Ok(row.take()?)
+}
+
+/// A count with its noun, in plural where it must be.
+fn counted(count: i64, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}

@@ -1,0 +1,201 @@
+//! Tokens, as their administrator sees them: by number, since only digests are kept.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use crate::{
+    domain::{
+        instance::Id,
+        token::{TokenDigest, TokenKind},
+    },
+    store::StoreError,
+};
+
+/// A token to be added.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// Name of the account that shall own it.
+    pub account: String,
+    /// Digest of the token.
+    pub digest: TokenDigest,
+    /// What it is good for.
+    pub kind: TokenKind,
+    /// When it is made.
+    pub created_at: Timestamp,
+    /// When its time is over; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A token to be added in place of another, of the same account and kind.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// Number of the token that it replaces.
+    pub old: Id,
+    /// When the old token's time is over, unless that is earlier anyway. One that is over by `created_at` is revoked.
+    pub old_ends_at: Timestamp,
+    /// Digest of the new token.
+    pub digest: TokenDigest,
+    /// When it is made.
+    pub created_at: Timestamp,
+    /// When its time is over; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What is known of a token, without its digest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenEntry {
+    /// Number of the token.
+    pub id: Id,
+    /// Name of the account that owns it.
+    pub account: String,
+    /// What it is good for.
+    pub kind: TokenKind,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its time is over; `None` for never.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked; `None` while it is good.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Which tokens.
+#[derive(Clone, Debug, Default)]
+pub struct TokenFilter {
+    /// Those of the account of that name.
+    pub account: Option<String>,
+}
+
+const SELECT: &str = "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t.revoked_at
+     FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id WHERE TRUE";
+
+impl Listed for TokenEntry {
+    type Filter = TokenFilter;
+
+    fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query, RegistryError> {
+        let account = accounts::find_any(session, filter.account.as_ref())?;
+        Ok(Query::new(SELECT).only("t.account_id", account).then("ORDER BY t.id"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.take()?,
+            account: row.take()?,
+            kind: row.take()?,
+            created_at: row.take()?,
+            expires_at: row.take()?,
+            revoked_at: row.take()?,
+        })
+    }
+}
+
+impl Registry {
+    /// Adds a token to an account and gives its number.
+    ///
+    /// # Errors
+    /// There is no such account.
+    pub async fn issue_token(&self, token: NewToken) -> Result<Id, RegistryError> {
+        self.change(move |session| {
+            let account = accounts::find(session, &token.account)?;
+            insert(session, account, token.kind, token.digest, token.created_at, token.expires_at)
+        })
+        .await
+    }
+
+    /// One token.
+    ///
+    /// # Errors
+    /// There is no token of that number.
+    pub async fn token(&self, id: Id) -> Result<TokenEntry, RegistryError> {
+        self.read(move |session| find(session, id, "")).await
+    }
+
+    /// Adds a token in place of another and gives its number and what is then known of the old one.
+    ///
+    /// # Errors
+    /// There is no token of that number, or its time is over already.
+    pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry), RegistryError> {
+        self.change(move |session| {
+            let Replacement { old, old_ends_at, digest, created_at, expires_at } = new;
+            let lock = session.row_lock();
+            let mut old = find(session, old, lock)?;
+            let over = match (old.revoked_at, old.expires_at) {
+                (Some(at), _) => Some(format!("was revoked {at}")),
+                (None, Some(at)) if at <= created_at => Some(format!("expired {at}")),
+                _ => None,
+            };
+            if let Some(over) = over {
+                return Err(RegistryError::Refused(format!(
+                    "token {} {over}; issue a new one with `server token issue`",
+                    old.id.get()
+                )));
+            }
+            if old_ends_at <= created_at {
+                old.revoked_at = Some(created_at);
+            } else {
+                old.expires_at = Some(old.expires_at.map_or(old_ends_at, |end| end.min(old_ends_at)));
+            }
+            session.execute(
+                "UPDATE tokens SET expires_at = $1, revoked_at = $2 WHERE id = $3",
+                &[old.expires_at.into(), old.revoked_at.into(), old.id.into()],
+            )?;
+            let account = accounts::find(session, &old.account)?;
+            let id = insert(session, account, old.kind, digest, created_at, expires_at)?;
+            Ok((id, old))
+        })
+        .await
+    }
+
+    /// Revokes tokens, all or none of them. One that is revoked already stays as it is.
+    ///
+    /// # Errors
+    /// There is no token of one of the numbers.
+    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            for id in ids {
+                let changed = session.execute(
+                    "UPDATE tokens SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2",
+                    &[now.into(), id.into()],
+                )?;
+                if changed == 0 {
+                    return Err(unknown(id));
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn find(session: &mut dyn Session, id: Id, lock: &str) -> Result<TokenEntry, RegistryError> {
+    if !lock.is_empty() {
+        session.first(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
+    }
+    let query = Query::new(SELECT).only("t.id", Some(id));
+    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
+    Ok(TokenEntry::read(row)?)
+}
+
+fn insert(
+    session: &mut dyn Session,
+    account: i64,
+    kind: TokenKind,
+    digest: TokenDigest,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+) -> Result<Id, RegistryError> {
+    let row = session.first(
+        "INSERT INTO tokens (account_id, kind, sha256, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+         RETURNING id",
+        &[account.into(), kind.into(), digest.into(), created_at.into(), expires_at.into()],
+    )?;
+    super::given_number(row)
+}
+
+fn unknown(id: Id) -> RegistryError {
+    RegistryError::Unknown(format!(
+        "there is no token {}; `server token list` shows which there are",
+        id.get()
+    ))
+}

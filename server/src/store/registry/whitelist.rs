@@ -1,0 +1,168 @@
+//! The whitelist: the addresses from which an account may extract.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use crate::{
+    domain::instance::Id,
+    store::{StoreError, packed::StoredIp, record::WhitelistEntry},
+};
+
+/// A whitelist entry with its number.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhitelistRow {
+    /// Number of the entry.
+    pub id: Id,
+    /// What it says; its last address is always there.
+    #[serde(flatten)]
+    pub entry: WhitelistEntry,
+}
+
+/// Which whitelist entries.
+#[derive(Clone, Debug, Default)]
+pub struct WhitelistFilter {
+    /// Those of the account of that name.
+    pub account: Option<String>,
+    /// Those that cover this address.
+    pub covers: Option<Ipv4Addr>,
+}
+
+const SELECT: &str = "SELECT w.id, a.name, w.first, w.last, w.enabled, w.expires_at
+     FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id WHERE TRUE";
+
+impl Listed for WhitelistRow {
+    type Filter = WhitelistFilter;
+
+    fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query, RegistryError> {
+        let account = accounts::find_any(session, filter.account.as_ref())?;
+        let mut query = Query::new(SELECT).only("w.account_id", account);
+        if let Some(ip) = filter.covers {
+            query.values.push(IpAddr::V4(ip).into());
+            let place = query.values.len();
+            query = query.then(&format!("AND w.first <= ${place} AND w.last >= ${place}"));
+        }
+        Ok(query.then("ORDER BY w.id"))
+    }
+
+    fn read(mut row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.take()?,
+            entry: WhitelistEntry {
+                account: row.take()?,
+                first: StoredIp(row.take()?).v4()?,
+                last: Some(StoredIp(row.take()?).v4()?),
+                enabled: row.take()?,
+                expires_at: row.take()?,
+            },
+        })
+    }
+}
+
+impl Registry {
+    /// Adds entries, all or none, and gives them with their numbers.
+    ///
+    /// # Errors
+    /// There is no such account, a range ends before it begins, or the account has an entry for the same range.
+    pub async fn add_whitelist(
+        &self,
+        entries: Vec<WhitelistEntry>,
+    ) -> Result<Vec<WhitelistRow>, RegistryError> {
+        self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
+    }
+
+    /// Switches entries on or off, all or none of them.
+    ///
+    /// # Errors
+    /// There is no entry of one of the numbers, or one that shall be switched on has expired.
+    pub async fn enable_whitelist(
+        &self,
+        ids: Vec<Id>,
+        enabled: bool,
+        now: Timestamp,
+    ) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            for id in ids {
+                if enabled
+                    && let Some(end) = find(session, id)?.entry.expires_at
+                    && end <= now
+                {
+                    return Err(RegistryError::Refused(format!(
+                        "whitelist entry {} expired {end}, so it would let nobody in; remove it and add the range \
+                         again",
+                        id.get()
+                    )));
+                }
+                let change = "UPDATE whitelist SET enabled = $1 WHERE id = $2";
+                if session.execute(change, &[enabled.into(), id.into()])? == 0 {
+                    return Err(unknown(id));
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes entries, all or none of them.
+    ///
+    /// # Errors
+    /// There is no entry of one of the numbers.
+    pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
+        self.change(move |session| {
+            for id in ids {
+                if session.execute("DELETE FROM whitelist WHERE id = $1", &[id.into()])? == 0 {
+                    return Err(unknown(id));
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow, RegistryError> {
+    let WhitelistEntry { account, first, last, enabled, expires_at } = entry;
+    let last = last.unwrap_or(first);
+    if last < first {
+        return Err(RegistryError::Refused(format!(
+            "the range ends at {last}, before it begins at {first}; write {last}-{first}"
+        )));
+    }
+    let owner = accounts::find(session, &account)?;
+    let [from, to] = [first, last].map(IpAddr::V4);
+    let same = session.first(
+        "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
+        &[owner.into(), from.into(), to.into()],
+    )?;
+    if let Some(mut row) = same {
+        let id: Id = row.take()?;
+        return Err(RegistryError::Present(format!(
+            "account {account:?} has {first}-{last} already, as whitelist entry {0}; `server whitelist enable {0}` \
+             switches it on",
+            id.get()
+        )));
+    }
+    let row = session.first(
+        "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES ($1, $2, $3, $4, $5)
+         RETURNING id",
+        &[owner.into(), from.into(), to.into(), enabled.into(), expires_at.into()],
+    )?;
+    let id = super::given_number(row)?;
+    Ok(WhitelistRow { id, entry: WhitelistEntry { account, first, last: Some(last), enabled, expires_at } })
+}
+
+fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError> {
+    let query = Query::new(SELECT).only("w.id", Some(id));
+    let row = session.first(&query.sql, &query.values)?.ok_or_else(|| unknown(id))?;
+    Ok(WhitelistRow::read(row)?)
+}
+
+fn unknown(id: Id) -> RegistryError {
+    RegistryError::Unknown(format!(
+        "there is no whitelist entry {}; `server whitelist list` shows which there are",
+        id.get()
+    ))
+}

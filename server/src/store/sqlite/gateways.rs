@@ -1,0 +1,157 @@
+//! The ring of gateways, from which extractions take: in the database, and in memory.
+
+use rusqlite::{Connection, ToSql, Transaction};
+
+use crate::{
+    domain::extraction::{Endpoint, Parameters, Protocol, Region},
+    store::{StoreError, Supply},
+};
+
+/// Most gateways of a ring that is held in memory.
+const LARGEST: usize = 1 << 16;
+
+/// The gateways of one protocol and region, in their order around the ring.
+#[derive(Debug)]
+pub(super) struct Ring(Vec<(i64, Endpoint)>);
+
+impl Ring {
+    /// Reads the ring; `None` when it is too large to hold.
+    pub(super) fn read(
+        snapshot: &Connection,
+        protocol: Protocol,
+        region: &Region,
+    ) -> Result<Option<Self>, StoreError> {
+        let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", places(region)))?;
+        let gateways = select
+            .query_map((protocol, code(region), LARGEST + 1), |row| {
+                Ok((row.get(0)?, Endpoint { host: row.get(1)?, port: row.get(2)? }))
+            })?
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((gateways.len() <= LARGEST).then_some(Self(gateways)))
+    }
+
+    /// The gateways that follow `pivot`, then those before it.
+    pub(super) fn choose(&self, pivot: i64, count: u32) -> Vec<Endpoint> {
+        let (before, after) = self.0.split_at(self.0.partition_point(|(place, _)| *place < pivot));
+        after.iter().chain(before).take(count as usize).map(|(_, gateway)| gateway.clone()).collect()
+    }
+
+    /// How many gateways it has.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// How many gateways there are of each kind.
+pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreError> {
+    let supply = snapshot
+        .prepare_cached(SUPPLY)?
+        .query_map([], |row| {
+            Ok(Supply { protocol: row.get(0)?, region: row.get(1)?, gateways: row.get(2)? })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(supply)
+}
+
+/// The same choice from the database: the work depends on the count alone.
+pub(super) fn choose(
+    snapshot: &Connection,
+    parameters: &Parameters,
+    pivot: i64,
+) -> Result<Vec<Endpoint>, StoreError> {
+    let Parameters { count, region, protocol } = parameters;
+    let mut found = Vec::new();
+    for half in [AFTER, BEFORE] {
+        let missing = (*count as usize).saturating_sub(found.len());
+        if missing == 0 {
+            break;
+        }
+        let mut select = snapshot.prepare_cached(&format!("{} {half}", places(region)))?;
+        let values: [&dyn ToSql; 4] = [protocol, &code(region), &missing, &pivot];
+        let rows = select.query_map(values, |row| Ok(Endpoint { host: row.get(1)?, port: row.get(2)? }))?;
+        for endpoint in rows {
+            found.push(endpoint?);
+        }
+    }
+    Ok(found)
+}
+
+fn places(region: &Region) -> &'static str {
+    match region {
+        Region::Everywhere => EVERYWHERE,
+        Region::Only(_) => IN_REGION,
+    }
+}
+
+fn code(region: &Region) -> Option<&str> {
+    match region {
+        Region::Everywhere => None,
+        Region::Only(code) => Some(code),
+    }
+}
+
+// Each is one walk along an index, in order, that stops at the limit.
+const EVERYWHERE: &str =
+    "SELECT spin, host, port FROM gateways INDEXED BY gateways_everywhere WHERE protocol = ?1 AND ?2 IS NULL";
+const IN_REGION: &str =
+    "SELECT spin, host, port FROM gateways INDEXED BY gateways_by_region WHERE protocol = ?1 AND region = ?2";
+const WHOLE: &str = "ORDER BY spin LIMIT ?3";
+const AFTER: &str = "AND spin >= ?4 ORDER BY spin LIMIT ?3";
+const BEFORE: &str = "AND spin < ?4 ORDER BY spin LIMIT ?3";
+
+// One walk along an index, in whose order the groups already are.
+const SUPPLY: &str = "SELECT protocol, region, count(*) FROM gateways INDEXED BY gateways_by_region
+     GROUP BY protocol, region ORDER BY protocol, region";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    #[test]
+    fn gateways_are_counted_along_an_index() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {SUPPLY}")).unwrap();
+        let steps: Vec<String> =
+            explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+        assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
+        assert!(steps[0].contains("USING COVERING INDEX gateways_by_region"), "{steps:?}");
+    }
+
+    #[test]
+    fn the_choice_of_gateways_walks_an_index() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        for gateways in [EVERYWHERE, IN_REGION] {
+            for part in [WHOLE, AFTER, BEFORE] {
+                let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {part}")).unwrap();
+                let steps: Vec<String> =
+                    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
+                assert_eq!(steps.len(), 1, "one walk, without sorting: {steps:?}");
+                assert!(steps[0].starts_with("SEARCH gateways USING COVERING INDEX"), "{steps:?}");
+                assert!(part == WHOLE || steps[0].contains("spin"), "{steps:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn memory_and_database_choose_alike() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        for place in [-30, -7, 0, 1, 12, i64::MAX] {
+            let row = (format!("gw{place}.invalid"), place);
+            db.execute("INSERT INTO gateways VALUES (NULL, ?1, 1, 'USA', 'http', ?2, NULL, NULL)", row)
+                .unwrap();
+        }
+        for region in [Region::Everywhere, Region::Only("USA".to_owned()), Region::Only("usa".to_owned())] {
+            let ring = Ring::read(&db, Protocol::Http, &region).unwrap().unwrap();
+            for count in [1, 3, 6, 100] {
+                let parameters = Parameters { count, region: region.clone(), protocol: Protocol::Http };
+                for pivot in [i64::MIN, -30, -29, 0, 2, 12, 13, i64::MAX] {
+                    assert_eq!(ring.choose(pivot, count), choose(&db, &parameters, pivot).unwrap());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! One transaction as administration sees it, on SQLite.
+
+use std::ops::ControlFlow;
+
+use rusqlite::{Connection, Statement, types::ValueRef};
+
+use super::SqliteStore;
+use crate::store::{
+    StoreError,
+    registry::{RegistryError, Row, Session, Take, Value},
+};
+
+impl SqliteStore {
+    pub(in crate::store) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        self.writer.write(move |db| work(&mut SqliteSession(db))).await
+    }
+
+    pub(in crate::store) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        self.readers.read(move |snapshot| work(&mut SqliteSession(snapshot))).await
+    }
+}
+
+struct SqliteSession<'a>(&'a Connection);
+
+impl SqliteSession<'_> {
+    fn bound(&self, sql: &str, values: &[Value]) -> Result<Statement<'_>, StoreError> {
+        let mut statement = self.0.prepare(sql)?;
+        for (place, value) in (1..).zip(values) {
+            // By name: SQLite counts parameters in the order in which they are written.
+            let Some(place) = statement.parameter_index(&format!("${place}"))? else { continue };
+            match value {
+                Value::Null => statement.raw_bind_parameter(place, rusqlite::types::Null)?,
+                Value::Flag(flag) => statement.raw_bind_parameter(place, flag)?,
+                Value::Number(number) => statement.raw_bind_parameter(place, number)?,
+                Value::Text(text) => statement.raw_bind_parameter(place, text)?,
+                Value::Bytes(bytes) => statement.raw_bind_parameter(place, bytes)?,
+            }
+        }
+        Ok(statement)
+    }
+}
+
+impl Session for SqliteSession<'_> {
+    fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+        Ok(self.bound(sql, values)?.raw_execute()? as u64)
+    }
+
+    fn each(&mut self, sql: &str, values: &[Value], take: Take<'_>) -> Result<(), RegistryError> {
+        let mut statement = self.bound(sql, values)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(StoreError::from)? {
+            let values = (0..columns).map(|column| value(row.get_ref(column)?)).collect::<Result<_, _>>()?;
+            if let ControlFlow::Break(()) = take(Row::new(values))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn lock_numbers(&mut self) -> Result<(), StoreError> {
+        // Whoever writes at all is the only one.
+        Ok(())
+    }
+
+    fn row_lock(&self) -> &'static str {
+        ""
+    }
+}
+
+fn value(column: ValueRef<'_>) -> Result<Value, StoreError> {
+    let damage = |reason: &str| StoreError::Corrupt { reason: reason.to_owned() };
+    Ok(match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Number(number),
+        ValueRef::Text(text) => {
+            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| damage("a text is not UTF-8"))?)
+        }
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Real(_) => return Err(damage("a column holds a fraction")),
+    })
+}

@@ -1,0 +1,45 @@
+//! Many connections.
+
+use std::{thread, time::Duration};
+
+use super::{rounds, target::Target};
+
+#[test]
+fn connections_that_say_little_keep_nobody_out() {
+    let mut target = Target::start();
+    let half = target.search("Content-Length: 1000000", b"{");
+    let large = target.search("Content-Length: 1000000", &[b' '; 100_000]);
+    let (idle, heads, bodies) = (rounds(500, 4000), rounds(300, 2000), rounds(300, 2000));
+    let _idle: Vec<_> = (0..idle).map(|_| target.open(b"")).collect();
+    let _head: Vec<_> = (0..heads).map(|_| target.open(b"GET /openapi")).collect();
+    let _body: Vec<_> = (0..bodies).map(|_| target.open(&half)).collect();
+    let _large: Vec<_> = (0..rounds(50, 200)).map(|_| target.open(&large)).collect();
+    for _ in 0..rounds(20, 500) {
+        target.assert_good_callers_are_served();
+    }
+    target.assert_unharmed();
+}
+
+#[test]
+fn callers_who_leave_in_between_leave_nothing_behind() {
+    let mut target = Target::start();
+    let whole = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.groups());
+    for round in 0..rounds(500, 20_000) {
+        let length = round % whole.len() + 1;
+        drop(target.open(&whole.as_bytes()[..length]));
+    }
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
+/// The one resource that callers can use up in process; the docs leave its bound to the proxy.
+#[test]
+fn a_server_out_of_files_serves_again_when_connections_end() {
+    let mut target = Target::with(&[], "ulimit -n 200");
+    let held: Vec<_> = (0..300).map(|_| target.open(b"GET /openapi")).collect();
+    // Long enough to have been asked for more than there is.
+    thread::sleep(Duration::from_millis(500));
+    drop(held);
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}

@@ -1,0 +1,135 @@
+//! HTTP/1 with faults.
+
+use super::{rounds, target::Target};
+
+#[test]
+fn shapes_of_smuggling_give_one_answer_at_most() {
+    let mut target = Target::start();
+    let hidden = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.groups());
+    let requests = [
+        "Content-Length: 4\r\nContent-Length: 5",
+        "Content-Length: 4, 5",
+        "Content-Length: +4",
+        "Content-Length: -1",
+        "Content-Length: 0x4",
+        "Content-Length: 18446744073709551616",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4",
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\nContent-Length: 4",
+        "Transfer-Encoding : chunked",
+        "Transfer-Encoding:\x0bchunked",
+        "Content-Length: 4\r\n Transfer-Encoding: chunked",
+    ]
+    .map(|headers| target.search(headers, format!("0\r\n\r\n{hidden}").as_bytes()));
+    target.assert_refused(&requests);
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
+#[test]
+fn broken_http_is_refused_or_hung_up_on() {
+    let mut target = Target::start();
+    let long = "a".repeat(1 << 20);
+    let many = "X: y\r\n".repeat(5000);
+    let (groups, chunked) = (target.groups(), "Transfer-Encoding: chunked");
+    target.assert_refused(&[
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
+        b"\0\0\0\0".to_vec(),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\xff\xff".to_vec(),
+        b"GET / HTTP/9.9\r\n\r\n".to_vec(),
+        b"GET\r\n\r\n".to_vec(),
+        format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n").into_bytes(),
+        format!("GET {groups} HTTP/1.1\r\nHost: x\r\nX: {long}\r\n\r\n").into_bytes(),
+        format!("GET {groups} HTTP/1.1\r\nHost: x\r\n{many}\r\n").into_bytes(),
+        format!("GET {groups} HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n").into_bytes(),
+        format!("GET {groups} HTTP/1.1\r\nHost").into_bytes(),
+        target.search(chunked, b"zz\r\n{}\r\n0\r\n\r\n"),
+        target.search(chunked, b"ffffffffffffffffff\r\n{}"),
+        target.search(chunked, b"2;ext=\"\r\n{}\r\n0\r\n"),
+        target.search(chunked, b"-2\r\n{}\r\n0\r\n\r\n"),
+        target.search(chunked, format!("2;{long}\r\n{{}}\r\n0\r\n\r\n").as_bytes()),
+        target.search(chunked, format!("2\r\n{{}}\r\n0\r\n{many}\r\n").as_bytes()),
+        target.search("Content-Length: 9", b"{"),
+    ]);
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+    let mut target = Target::start();
+    let (groups, token) = (target.groups(), target.token.clone());
+    let path = groups.split('?').next().unwrap().to_owned();
+    let before_and_after = [
+        (format!("GET {path}"), format!("?api_key={token} HTTP/1.1\r\nHost: x\r\n\r\n")),
+        (format!("GET {groups}"), " HTTP/1.1\r\nHost: x\r\n\r\n".to_owned()),
+        (format!("GET {path}?api_key={token}&x="), " HTTP/1.1\r\nHost: x\r\n\r\n".to_owned()),
+        ("G".to_owned(), format!(" {groups} HTTP/1.1\r\nHost: x\r\n\r\n")),
+        (format!("GET {groups} HTTP/1.1\r\nHost: x\r\nX-"), ": y\r\n\r\n".to_owned()),
+    ];
+    for bytes in [b"\xff\xfe".as_slice(), b"\xed\xa0\x80", b"\xc0\x80", b"\xf8"] {
+        let around = before_and_after
+            .iter()
+            .map(|(before, after)| [before.as_bytes(), bytes, after.as_bytes()].concat());
+        let in_header = ["Content-Type", "Content-Encoding", "Expect", "Transfer-Encoding"].map(|name| {
+            let mut request = target.search("MARK", b"{}");
+            let place = request.windows(4).position(|four| four == b"MARK").unwrap();
+            request
+                .splice(place..place + 4, [b"Content-Length: 2\r\n", name.as_bytes(), b": ", bytes].concat());
+            request
+        });
+        target.assert_refused(&around.chain(in_header).collect::<Vec<_>>());
+        let string = [b"{\"ips\":[\"", bytes, b"\"]}"].concat();
+        let body = target.search(&format!("Connection: close\r\nContent-Length: {}", string.len()), &string);
+        assert_eq!(target.statuses(&body), ["400"]);
+    }
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
+#[test]
+fn bodies_that_are_deep_huge_or_compressed_are_refused() {
+    let mut target = Target::start();
+    let million = 1_000_000;
+    let whole = |body: &str| {
+        target.search(&format!("Connection: close\r\nContent-Length: {}", body.len()), body.as_bytes())
+    };
+    let gzip = "Connection: close\r\nContent-Encoding: gzip\r\nContent-Length: 20";
+    for (request, status) in [
+        (whole(&"[".repeat(million)), "400"),
+        (whole(&"{\"a\":".repeat(million / 5)), "400"),
+        (whole(&format!("{{\"ips\":{}{}}}", "[".repeat(100), "]".repeat(100))), "400"),
+        (whole(&format!("{{\"ips\":[{}\"\"]}}", "\"\",".repeat(million / 3))), "400"),
+        (whole(&format!("{{{}\"a\":1}}", "\"a\":1,".repeat(million / 6))), "400"),
+        (whole(&format!("{{\"page\":{}}}", "9".repeat(million))), "400"),
+        (whole(&format!("{{\"orderNo\":\"{}\"}}", "\\u0000".repeat(million / 6))), "400"),
+        (whole(&" ".repeat(2 * million)), "413"),
+        (target.search(gzip, b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\xae\x05\0\x43\xbf\xa6\xa3\x02\0"), "415"),
+        (target.search("Connection: close\r\nContent-Encoding: br\r\nContent-Length: 2", b"{}"), "415"),
+        (target.search("TE: gzip\r\nTransfer-Encoding: gzip, chunked", b"0\r\n\r\n"), "400"),
+    ] {
+        for _ in 0..rounds(2, 50) {
+            let given = target.statuses(&request);
+            let shown = String::from_utf8_lossy(&request[..request.len().min(300)]).into_owned();
+            assert_eq!(given, [status], "{shown}");
+        }
+    }
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
+#[test]
+fn http_1_0_and_pipelines_are_served() {
+    let mut target = Target::start();
+    let old = format!("GET {} HTTP/1.0\r\n\r\n", target.groups());
+    assert_eq!(target.statuses(old.as_bytes()), ["200"]);
+    let calls = rounds(50, 2000);
+    let piped = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.groups()).repeat(calls);
+    assert_eq!(target.statuses(piped.as_bytes()), vec!["200"; calls]);
+    // Who never reads his answers keeps nobody from theirs.
+    let _deaf: Vec<_> = (0..20).map(|_| target.open(piped.as_bytes())).collect();
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}

@@ -1,0 +1,158 @@
+//! HTTP/2 with intent: floods of frames that cost little to send.
+
+use sallyport_server::{api::generated::ExtractProxies, edge::answer::Operation};
+
+use super::{rounds, tls::Encrypted};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const PRIORITY: u8 = 2;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PUSH_PROMISE: u8 = 5;
+const PING: u8 = 6;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
+
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+
+/// RFC 9113, section 4.1.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// The headers of a GET, RFC 7541: known pairs by their number, texts as they are.
+fn get(path: &str) -> Vec<u8> {
+    let text = |name: u8, text: &str| [&[name, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    assert!(path.len() < 127, "a longer length is written in another way");
+    [vec![0x82, 0x87], text(0x04, path), text(0x01, "x")].concat()
+}
+
+fn opening() -> Vec<u8> {
+    [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()
+}
+
+/// Kind, flags, stream and payload of each whole frame.
+fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {
+    let mut frames = Vec::new();
+    while let Some((head, rest)) = bytes.split_at_checked(9) {
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let Some((payload, rest)) = rest.split_at_checked(length) else { break };
+        frames.push((head[3], head[4], payload.to_vec()));
+        bytes = rest;
+    }
+    frames
+}
+
+/// Whether an answer with status 200 is among the frames: its first header is pair number 8.
+fn answered(bytes: &[u8]) -> bool {
+    frames(bytes).iter().any(|(kind, _, payload)| *kind == HEADERS && payload.contains(&0x88))
+}
+
+#[track_caller]
+fn assert_served(server: &Encrypted) {
+    let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get(&server.target.groups()));
+    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no answer over HTTP/2");
+}
+
+/// Requests that are taken back at once, thousands on one connection.
+#[test]
+fn rapid_resets_cost_nobody_his_answer() {
+    let mut server = Encrypted::start(&[]);
+    assert_served(&server);
+    let headers = get(&server.target.groups());
+    let count = u32::try_from(rounds(5000, 100_000)).unwrap();
+    let flood: Vec<u8> = (0..count)
+        .flat_map(|number| {
+            let stream = 2 * number + 1;
+            let call = frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers);
+            [call, frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat()
+        })
+        .collect();
+    for _ in 0..rounds(3, 20) {
+        server.exchange(&[opening(), flood.clone()].concat(), |_| false);
+        assert_served(&server);
+    }
+    server.target.assert_unharmed();
+}
+
+#[test]
+fn floods_and_faults_of_frames_end_a_connection_at_most() {
+    let mut server = Encrypted::start(&[]);
+    let count = rounds(20_000, 1_000_000);
+    let headers = get(&server.target.groups());
+    let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
+    let open = frame(HEADERS, END_HEADERS, 1, &headers);
+    let unended = frame(HEADERS, END_STREAM, 1, &headers);
+    let name = [vec![0x00, 0x01, b'x', 0x7f, 0x81, 0x7f], vec![b'y'; 16_384]].concat();
+    for (what, bytes) in [
+        ("nothing after the preface", PREFACE.to_vec()),
+        ("rubbish after the preface", [PREFACE, &[0xff; 4096]].concat()),
+        ("pings", [opening(), frame(PING, 0, 0, &[0; 8]).repeat(count)].concat()),
+        ("settings", [opening(), frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff]).repeat(count)].concat()),
+        ("priorities", [opening(), frame(PRIORITY, 0, 1, &[0, 0, 0, 3, 1]).repeat(count)].concat()),
+        ("empty data", [opening(), open.clone(), frame(DATA, 0, 1, &[]).repeat(count)].concat()),
+        (
+            "empty continuations",
+            [opening(), unended.clone(), frame(CONTINUATION, 0, 1, &[]).repeat(count)].concat(),
+        ),
+        (
+            "headers without an end",
+            [opening(), unended, frame(CONTINUATION, 0, 1, &name).repeat(500)].concat(),
+        ),
+        ("windows", [opening(), frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]).repeat(2)].concat()),
+        ("a window of nothing", [opening(), frame(WINDOW_UPDATE, 0, 0, &[0; 4])].concat()),
+        ("no window", [opening(), frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]), call.clone()].concat()),
+        ("data without a stream", [opening(), frame(DATA, 0, 7, b"x")].concat()),
+        ("an even stream", [opening(), frame(HEADERS, END_HEADERS | END_STREAM, 2, &headers)].concat()),
+        ("a promise", [opening(), frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2])].concat()),
+        ("headers that cannot be read", [opening(), frame(HEADERS, 5, 1, &[0xff; 64])].concat()),
+        ("a length that is a lie", [opening(), [&[0xff, 0xff, 0xff], &call[3..]].concat()].concat()),
+        ("a call twice", [opening(), call.clone(), call].concat()),
+    ] {
+        server.exchange(&bytes, |_| true);
+        assert_served(&server);
+        eprintln!("{what}: good callers are served");
+    }
+    server.target.assert_unharmed();
+}
+
+#[test]
+fn idle_connections_keep_nobody_out() {
+    let mut server = Encrypted::start(&[]);
+    let mut idle: Vec<_> = (0..rounds(200, 3000)).map(|_| server.connect()).collect();
+    for stream in idle.iter_mut().step_by(2) {
+        std::io::Write::write_all(stream, &opening()).unwrap();
+    }
+    for _ in 0..rounds(5, 100) {
+        assert_served(&server);
+    }
+    server.target.assert_unharmed();
+}
+
+/// h2 and rustls tell the log of every frame, at their most talkative level.
+#[test]
+fn no_level_of_any_crate_logs_a_token_of_http2() {
+    let mut server = Encrypted::start(&["--log", "trace"]);
+    assert_served(&server);
+    let token = server.target.token.clone();
+    // A token among headers that are remembered for the next call, and one behind a fault.
+    let by_header = |name: &[u8]| {
+        let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
+        let pair = [&[0x40, length(name)], name, &[length(token.as_bytes())], token.as_bytes()].concat();
+        [get(&format!("{}?num=1", ExtractProxies::PATH)), pair].concat()
+    };
+    let calls: Vec<u8> = [by_header(b"x-api-key"), by_header(b"X-Api-Key")]
+        .iter()
+        .zip([1, 3])
+        .flat_map(|(headers, stream)| frame(HEADERS, END_HEADERS | END_STREAM, stream, headers))
+        .collect();
+    server.exchange(&[opening(), calls].concat(), answered);
+    // This looks for the token in the log.
+    let log = server.target.assert_unharmed();
+    assert!(log.contains("TRACE") && log.contains("h2::"), "the log says nothing of HTTP/2");
+}

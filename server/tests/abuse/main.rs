@@ -1,0 +1,19 @@
+//! Requests that nobody sends by accident, to the program as it is deployed. None of them is a reason for a 5xx, a panic, a
+//! second request that nobody sent, memory without bound, or a good caller without an answer. `SALLYPORT_ABUSE=long` sends
+//! more of them.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+mod connections;
+mod damaged;
+mod http1;
+mod http2;
+mod target;
+mod tls;
+
+/// How often something is done: in short, or in the longer form.
+fn rounds(short: usize, long: usize) -> usize {
+    match std::env::var("SALLYPORT_ABUSE") {
+        Ok(form) if form == "long" => long,
+        _ => short,
+    }
+}

@@ -1,0 +1,71 @@
+//! A server that speaks TLS, and connections to it that speak HTTP/2.
+
+use std::{
+    io::{Read, Write},
+    net::{IpAddr, Ipv4Addr, TcpStream},
+    sync::Arc,
+    time::Duration,
+};
+
+use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::aws_lc_rs, pki_types::ServerName,
+};
+
+use super::target::Target;
+
+/// An encrypted connection.
+pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+/// A target with a certificate.
+pub(crate) struct Encrypted {
+    pub(crate) target: Target,
+    client: Arc<ClientConfig>,
+}
+
+impl Encrypted {
+    pub(crate) fn start(flags: &[&str]) -> Self {
+        let pair: CertifiedKey<KeyPair> = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+        std::fs::write(&certificate, pair.cert.pem()).unwrap();
+        std::fs::write(&key, pair.signing_key.serialize_pem()).unwrap();
+        let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+        let target = Target::with(&[&files, flags].concat(), "");
+        let mut roots = RootCertStore::empty();
+        roots.add(pair.cert.der().clone()).unwrap();
+        let mut client = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        client.alpn_protocols = vec![b"h2".to_vec()];
+        Self { target, client: Arc::new(client) }
+    }
+
+    /// A connection over which HTTP/2 was agreed upon and nothing more.
+    pub(crate) fn connect(&self) -> Stream {
+        let mut socket = TcpStream::connect(self.target.address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let name = ServerName::from(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let mut connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
+        connection.complete_io(&mut socket).unwrap();
+        assert_eq!(connection.alpn_protocol(), Some(b"h2".as_slice()));
+        StreamOwned::new(connection, socket)
+    }
+
+    /// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.
+    pub(crate) fn exchange(&self, bytes: &[u8], enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let mut stream = self.connect();
+        // The server may hang up before it has read all of it.
+        let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+        let (mut answer, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+        while !enough(&answer) {
+            match stream.read(&mut buffer) {
+                Ok(count) if count > 0 => answer.extend_from_slice(&buffer[..count]),
+                _ => break,
+            }
+        }
+        answer
+    }
+}

@@ -1,0 +1,7 @@
+//! The administrator's commands, as people and programs see them.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+mod nouns;
+mod office;
+mod running;
+mod secrets;

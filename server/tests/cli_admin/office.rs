@@ -1,0 +1,85 @@
+//! A database with an account, and the program on it.
+
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// An account, an instance and a gateway with passwords.
+const DATA: &str = r#"{"account":{"name":"acme","realNameVerified":true}}
+{"group":{"account":"acme","groupId":11,"name":"warehouse","createdAt":"2026-01-04T09:30:00Z","updatedAt":"2026-03-01T00:00:00Z"}}
+{"instance":{"account":"acme","orderNo":"SO-17","instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{"trialDays":3},"groupId":11,"username":"u","password":"very-secret"}}
+{"gateway":{"host":"gw1.invalid","port":20001,"region":"USA","protocol":"http","username":"u","password":"very-secret"}}
+"#;
+
+pub(crate) struct Office(tempfile::TempDir);
+
+impl Office {
+    pub(crate) fn open() -> Self {
+        let office = Self(tempfile::tempdir().unwrap());
+        std::fs::write(office.path("data.jsonl"), DATA).unwrap();
+        let data = office.path("data.jsonl");
+        office.done(&["import", data.to_str().unwrap()]);
+        office
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+        command.args(arguments).env("SALLYPORT_DB", self.path("test.db")).stdin(Stdio::null());
+        command.env_remove("SALLYPORT_GATEWAY_PASSWORD");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// With something to read on standard input.
+    pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that does not want it ends before it is all written.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    /// Standard output of a command that does what it should.
+    pub(crate) fn done(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// JSON lines of a command that does what it should.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        self.done(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The one line of a command that fails with this exit code, and changes nothing.
+    pub(crate) fn failed(&self, code: i32, arguments: &[&str]) -> String {
+        let before = self.done(&["export", "-"]);
+        let line = failure(&self.run(arguments), code);
+        assert_eq!(self.done(&["export", "-"]), before, "{arguments:?}");
+        line
+    }
+}
+
+/// The one line of a failure.
+pub(crate) fn failure(output: &Output, code: i32) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{error}");
+    assert!(output.stdout.is_empty() && !error.contains("panicked"), "{error}");
+    assert!(error.starts_with("error: "), "{error}");
+    // Clap adds how the command is used.
+    assert!(error.lines().count() == 1 || code == 2, "{error}");
+    error
+}

@@ -1,0 +1,94 @@
+//! What is never shown: tokens but once, and proxy passwords.
+
+use std::process::Output;
+
+use crate::office::Office;
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap()).concat()
+}
+
+#[test]
+fn a_password_is_taken_from_a_file_a_pipe_or_the_environment_and_never_shown() {
+    let office = Office::open();
+    let file = office.path("gw.secret");
+    std::fs::write(&file, "very-secret-file\nnot this line\n").unwrap();
+    let add = |host: &'static str| {
+        ["gateway", "add", host, "--region", "USA", "--protocol", "http", "--username", "u"]
+    };
+    let mut shown = String::new();
+
+    let from_file = [&add("gw2.invalid:1")[..], &["--password-file", file.to_str().unwrap()]].concat();
+    shown += &said(&office.run(&from_file));
+    shown += &said(
+        &office.fed(&[&add("gw3.invalid:1")[..], &["--password-file", "-"]].concat(), "very-secret-pipe\n"),
+    );
+    let environment =
+        office.command(&add("gw4.invalid:1")).env("SALLYPORT_GATEWAY_PASSWORD", "very-secret-env").output();
+    shown += &said(&environment.unwrap());
+    shown += &said(&office.run(&from_file));
+    shown += &said(&office.run(&["gateway", "list"]));
+    shown += &said(&office.run(&["gateway", "list", "--json"]));
+    shown += &said(&office.run(&["gateway", "remove", "user:very-secret@gw2.invalid:1", "--yes"]));
+    shown += &said(&office.run(&["gateway", "remove", "gw2.invalid:1", "--yes"]));
+    for arguments in
+        [["instance", "list"].as_slice(), &["instance", "list", "--json"], &["instance", "show", "9001"]]
+    {
+        shown += &said(&office.run(arguments));
+    }
+    assert!(shown.contains("gateway gw2.invalid:1 in USA for http is added"), "{shown}");
+    assert!(shown.contains("already a http gateway gw2.invalid:1"), "{shown}");
+    assert!(!shown.contains("very-secret") && !shown.contains("not this line"), "{shown}");
+
+    let exported = office.done(&["export", "-"]);
+    for password in ["\"very-secret-pipe\"", "\"very-secret-env\""] {
+        assert!(exported.contains(password), "it is stored: {exported}");
+    }
+    std::fs::write(&file, "\nvery-secret\n").unwrap();
+    let empty = office.failed(1, &from_file);
+    assert!(empty.contains("the first line is empty") && !empty.contains("very-secret"), "{empty}");
+    std::fs::write(&file, b"very-secret\xff").unwrap();
+    let bytes = office.failed(1, &from_file);
+    assert!(bytes.contains("not UTF-8") && !bytes.contains("very-secret"), "{bytes}");
+}
+
+#[test]
+fn a_token_is_shown_once_wherever_it_is_put_afterwards() {
+    let office = Office::open();
+    let token = office.done(&["token", "issue", "--account", "acme"]).trim_end().to_owned();
+    let token = token.as_str();
+    let rotated = office.done(&["token", "rotate", "1"]).trim_end().to_owned();
+    assert!(token.starts_with("sally_api_") && rotated.starts_with("sally_api_") && token != rotated);
+    for arguments in [
+        ["token", "list"].as_slice(),
+        &["token", "list", "--json"],
+        &["account", "show", "acme"],
+        &["export", "-"],
+        &["token", "revoke", token, "--yes"],
+        &["token", "rotate", token],
+        &["token", "rotate", "1", "--overlap", token],
+        &["token", "issue", "--account", token],
+        &["token", "issue", "--account", "acme", "--kind", token],
+        &["token", "issue", "--account", "acme", "--expires", token],
+        &["token", "list", token],
+        &["account", "add", token],
+        &["account", "show", token],
+        &["account", "remove", token, "--yes"],
+        &["whitelist", "add", "--account", "acme", token],
+        &["whitelist", "add", "--account", token, "192.0.2.1"],
+        &["whitelist", "list", "--covers", token],
+        &["gateway", "add", token, "--region", "USA", "--protocol", "http"],
+        &["gateway", "list", "--protocol", token],
+        &["group", "remove", token, "--yes"],
+        &["group", "list", "--limit", token],
+        &["instance", "move", "9001", "--group", token],
+        &["instance", "set-status", token, "9001"],
+        &["instance", "list", "--ip", token],
+        &[token],
+        &["token", token],
+    ] {
+        let shown = said(&office.run(arguments));
+        assert!(!shown.contains(token) && !shown.contains(&rotated), "{arguments:?}: {shown}");
+        assert!(!shown.is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! What proxies say of a caller.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderValue};
+use proptest::prelude::*;
+use sallyport_server::edge::{caller::TrustedProxies, catalogue::Reason};
+
+/// Of two declared proxies.
+const PROXY: &str = "10.0.0.2";
+
+/// Hops as they are written in `X-Forwarded-For`, and whom they name.
+const HOPS: &[(&str, Option<&str>)] = &[
+    ("198.51.100.1", Some("198.51.100.1")),
+    ("198.51.100.2:4711", Some("198.51.100.2")),
+    ("2001:db8::5", Some("2001:db8::5")),
+    ("[2001:db8::6]:_hidden", Some("2001:db8::6")),
+    ("::ffff:198.51.100.3", Some("198.51.100.3")),
+    (PROXY, Some(PROXY)),
+    ("::ffff:10.0.0.1", Some("10.0.0.1")),
+    ("unknown", None),
+    ("", None),
+    ("198.51.100.256", None),
+    ("198.51.100.1 10.0.0.2", None),
+];
+
+/// Elements of `Forwarded`, and whom they name. `Err` spoils the whole field.
+const ELEMENTS: &[(&str, Result<Option<&str>, ()>)] = &[
+    ("for=198.51.100.1", Ok(Some("198.51.100.1"))),
+    ("proto=https;For=\"198.51.100.2:4711\";by=_x", Ok(Some("198.51.100.2"))),
+    ("FOR=\"[2001:db8::5]\"", Ok(Some("2001:db8::5"))),
+    ("for=10.0.0.2;host=\"a, for=\\\"1.1.1.1\\\"\"", Ok(Some(PROXY))),
+    ("for=unknown", Ok(None)),
+    ("proto=https", Ok(None)),
+    ("for=198.51.100.1;for=198.51.100.1", Err(())),
+    ("for", Err(())),
+    ("", Err(())),
+];
+
+fn proxies() -> TrustedProxies {
+    ["10.0.0.0/8", "2001:db8:1::/48"].iter().map(|net| net.parse().unwrap()).collect()
+}
+
+fn is_proxy(ip: &IpAddr) -> bool {
+    matches!(ip, IpAddr::V4(ip) if ip.octets()[0] == 10)
+}
+
+/// The caller whom hops name, the nearest proxy's last: the last of them that is no proxy. `None` is unreadable.
+fn slow(hops: &[Option<&str>]) -> Option<IpAddr> {
+    let mut caller: IpAddr = PROXY.parse().unwrap();
+    for hop in hops.iter().rev() {
+        caller = (*hop)?.parse().unwrap();
+        if !is_proxy(&caller) {
+            break;
+        }
+    }
+    Some(caller)
+}
+
+/// The caller, or nothing where the headers cannot be read.
+fn read(name: &'static str, fields: &[String]) -> Option<IpAddr> {
+    let mut headers = HeaderMap::new();
+    for field in fields {
+        headers.append(name, HeaderValue::from_str(field).unwrap());
+    }
+    match proxies().caller(PROXY.parse().unwrap(), &headers) {
+        Ok(ip) => Some(ip),
+        Err(fault) => {
+            assert_eq!(fault.reason, Reason::CallerUnknown);
+            None
+        }
+    }
+}
+
+/// Indices into a table, in fields of at least one each.
+fn fields(length: usize) -> impl Strategy<Value = Vec<Vec<usize>>> {
+    prop::collection::vec(prop::collection::vec(0..length, 1..4), 1..4)
+}
+
+proptest! {
+    #[test]
+    fn the_list_names_whom_a_slow_reader_finds(fields in fields(HOPS.len())) {
+        let written: Vec<String> = fields
+            .iter()
+            .map(|field| field.iter().map(|hop| HOPS[*hop].0).collect::<Vec<_>>().join(" ,\t"))
+            .collect();
+        let hops: Vec<_> = fields.iter().flatten().map(|hop| HOPS[*hop].1).collect();
+        prop_assert_eq!(read("x-forwarded-for", &written), slow(&hops), "{:?}", written);
+    }
+
+    #[test]
+    fn the_standard_header_names_whom_a_slow_reader_finds(fields in fields(ELEMENTS.len())) {
+        let written: Vec<String> = fields
+            .iter()
+            .map(|field| field.iter().map(|hop| ELEMENTS[*hop].0).collect::<Vec<_>>().join(", "))
+            .collect();
+        // Fields are read from the last one; one that cannot be read hides those before it, but not those behind.
+        let mut hops = Vec::new();
+        for field in fields.iter().rev() {
+            let clear: Result<Vec<_>, ()> = field.iter().map(|hop| ELEMENTS[*hop].1).collect();
+            hops.splice(0..0, clear.unwrap_or(vec![None]));
+        }
+        prop_assert_eq!(read("forwarded", &written), slow(&hops), "{:?}", written);
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(list: Vec<u8>, standard: Vec<u8>, peer: IpAddr) {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("x-forwarded-for", list), ("forwarded", standard)] {
+            if let Ok(value) = HeaderValue::from_bytes(&value) {
+                headers.append(name, value);
+            }
+        }
+        // Strangers are whom they ask as, whatever they say.
+        let (proxies, peer) = (proxies(), peer.to_canonical());
+        if !proxies.contains(peer) {
+            prop_assert_eq!(proxies.caller(peer, &headers).ok(), Some(peer));
+        }
+        let _ = proxies.caller(PROXY.parse().unwrap(), &headers);
+    }
+}

@@ -1,0 +1,78 @@
+//! A call of an operation, for a shell.
+
+use serde_json::Value;
+
+use crate::model::{Credential, Location, Method, Operation, Parameter};
+
+/// A `curl` command with what the operation requires and the example of its body. The token stands as `$API_KEY`, for the shell to put in.
+pub(super) fn command(base: &str, operation: &Operation, body: Option<&Value>) -> String {
+    let url = format!("{base}{}", operation.path);
+    let mut lines = Vec::new();
+    let required =
+        operation.parameters.iter().filter(|parameter| parameter.required && !parameter.credential);
+    for parameter in required {
+        let pair = example(parameter);
+        lines.push(match parameter.location {
+            Location::Query => format!("--url-query {}", quoted(&format!("{}={pair}", parameter.name))),
+            Location::Header => format!("-H {}", quoted(&format!("{}: {pair}", parameter.name))),
+        });
+    }
+    // A header is in fewer logs than a query, so it is shown where there is a choice.
+    let header = operation.credentials.iter().find(|way| !matches!(way, Credential::Query { .. }));
+    lines.extend(header.or(operation.credentials.first()).map(|way| match way {
+        Credential::Header { name } => format!("-H \"{name}: $API_KEY\""),
+        Credential::Bearer => "-H \"Authorization: Bearer $API_KEY\"".to_owned(),
+        Credential::Query { name } => format!("--url-query \"{name}=$API_KEY\""),
+    }));
+    if let Some(body) = body {
+        lines.push(format!("--json {}", quoted(&format!("{body:#}"))));
+    }
+    let method = match (operation.method, body) {
+        (Method::Get, None) | (Method::Post, Some(_)) => String::new(),
+        (method, _) => format!("-X {method} "),
+    };
+    lines.insert(0, format!("curl -sS {method}{}", quoted(&url)));
+    lines.join(" \\\n  ")
+}
+
+fn example(parameter: &Parameter) -> String {
+    match parameter.example.as_ref().or(parameter.schema.example.as_ref()) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => format!("<{}>", parameter.name),
+    }
+}
+
+/// One literal word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{document::Document, model::Contract};
+
+    fn operation(index: usize) -> Operation {
+        let document = Document::parse(include_str!("../../../../openapi/openapi.yaml")).unwrap();
+        Contract::read(&document).unwrap().operations.remove(index)
+    }
+
+    #[test]
+    fn a_call_has_what_is_required_and_a_token_that_the_shell_puts_in() {
+        let extract = operation(0);
+        let expected = format!(
+            "curl -sS 'https://x.invalid{}' \\\n  --url-query 'num=3' \\\n  -H \"X-API-Key: $API_KEY\"",
+            extract.path
+        );
+        assert_eq!(command("https://x.invalid", &extract, None), expected);
+    }
+
+    #[test]
+    fn a_body_is_one_word_of_the_shell() {
+        let body = serde_json::json!({"it's": "$(id) `id`"});
+        let command = command("", &operation(2), Some(&body));
+        assert!(command.ends_with("--json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"), "{command}");
+        assert!(command.contains("--url-query \"api_key=$API_KEY\""), "{command}");
+    }
+}

@@ -1,0 +1,193 @@
+//! Parameters, headers and properties, all as rows of one kind of table.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words::{self, Type};
+use crate::model::{Citation, Contract, Header, Kind, Location, Operation, Parameter, Rule, Schema};
+
+/// A row.
+#[derive(Serialize)]
+pub(super) struct Field<'a> {
+    /// Where links lead.
+    anchor: String,
+    /// What it is and of what, for results of the search.
+    what: String,
+    name: String,
+    /// `query` or `header`.
+    place: Option<&'static str>,
+    required: bool,
+    /// Whether it is there, in a word.
+    presence: &'static str,
+    kind: Type<'a>,
+    /// Every constraint in words, those of the extensions included.
+    limits: Vec<String>,
+    default: Option<String>,
+    example: Option<String>,
+    description: Option<&'a str>,
+    clauses: Vec<&'a str>,
+}
+
+/// What an operation takes beside its body.
+pub(super) fn parameter<'a>(
+    contract: &'a Contract,
+    operation: &'a Operation,
+    parameter: &'a Parameter,
+) -> Field<'a> {
+    let Parameter { name, schema, citation, .. } = parameter;
+    let (place, what) = match parameter.location {
+        Location::Query => ("query", "query parameter"),
+        Location::Header => ("header", "header"),
+    };
+    let rules = rules_for(operation, name);
+    let mut limits = words::limits(contract, schema);
+    limits.extend(words::extensions(parameter));
+    limits.extend(rules.iter().map(|rule| words::rule(rule)));
+    let mut clauses = cited([citation, &schema.citation]);
+    clauses.extend(parameter.aliases_agree.as_deref());
+    clauses.extend(rules.iter().map(|rule| clause(rule)));
+    Field {
+        anchor: format!("{}-{place}-{name}", operation.id),
+        what: format!("{what} of {}", operation.id),
+        name: name.clone(),
+        place: Some(place),
+        required: parameter.required,
+        presence: presence(parameter.required),
+        kind: Type::of(schema),
+        limits,
+        default: schema.default.as_ref().map(words::value),
+        example: shown(parameter.example.as_ref().or(schema.example.as_ref())),
+        description: parameter.description.as_deref(),
+        clauses: once(clauses),
+    }
+}
+
+/// A header of an answer.
+pub(super) fn header<'a>(
+    contract: &'a Contract,
+    home: Home<'_, 'a>,
+    header: &'a Header,
+    example: Option<&Value>,
+) -> Field<'a> {
+    let Header { name, schema, .. } = header;
+    Field {
+        anchor: format!("{}-{name}", home.anchor),
+        what: format!("header of {}", home.of),
+        name: name.clone(),
+        place: None,
+        required: header.required,
+        presence: if header.required { "always" } else { "not always" },
+        kind: Type::of(schema),
+        limits: words::limits(contract, schema),
+        default: schema.default.as_ref().map(words::value),
+        example: shown(example.or(schema.example.as_ref())),
+        description: header.description.as_deref(),
+        clauses: once(cited([&header.citation, &schema.citation])),
+    }
+}
+
+/// Where headers or the properties of a schema are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Home<'h, 'a> {
+    /// What their anchors begin with.
+    pub(super) anchor: &'h str,
+    /// What they belong to, in words.
+    pub(super) of: &'h str,
+    /// The operation whose rules bind them here.
+    pub(super) operation: Option<&'a Operation>,
+}
+
+/// The properties of an object, and of the objects in it that have no name of their own.
+pub(super) fn properties<'a>(
+    contract: &'a Contract,
+    home: Home<'_, 'a>,
+    schema: &'a Schema,
+) -> Vec<Field<'a>> {
+    let mut fields = Vec::new();
+    collect(contract, home, "", schema, &mut fields);
+    fields
+}
+
+fn collect<'a>(
+    contract: &'a Contract,
+    home: Home<'_, 'a>,
+    path: &str,
+    outer: &'a Schema,
+    fields: &mut Vec<Field<'a>>,
+) {
+    for property in outer.properties() {
+        let schema = &property.schema;
+        let name = format!("{path}{}", property.name);
+        let rules = home.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
+        let mut limits = words::limits(contract, schema);
+        limits.extend(rules.iter().map(|rule| words::rule(rule)));
+        let mut clauses = cited([&schema.citation]);
+        clauses.extend(rules.iter().map(|rule| clause(rule)));
+        fields.push(Field {
+            anchor: format!("{}-{name}", home.anchor),
+            what: format!("field of {}", home.of),
+            place: None,
+            required: property.required,
+            presence: presence(property.required),
+            kind: Type::of(schema),
+            limits,
+            default: schema.default.as_ref().map(words::value),
+            example: shown(schema.example.as_ref()),
+            description: schema.description.as_deref(),
+            clauses: once(clauses),
+            name: name.clone(),
+        });
+        if let Some((inner, step)) = unnamed_object(schema) {
+            collect(contract, home, &format!("{name}{step}."), inner, fields);
+        }
+    }
+}
+
+/// The object that stands inline in `schema`, and how a path gets to it.
+fn unnamed_object(schema: &Schema) -> Option<(&Schema, String)> {
+    if schema.name.is_some() {
+        return None;
+    }
+    match &schema.kind {
+        Kind::Object { .. } => Some((schema, String::new())),
+        Kind::Array { items, .. } => {
+            let (inner, step) = unnamed_object(items)?;
+            Some((inner, format!("[]{step}")))
+        }
+        Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => None,
+    }
+}
+
+fn presence(required: bool) -> &'static str {
+    if required { "required" } else { "optional" }
+}
+
+fn rules_for<'a>(operation: &'a Operation, name: &str) -> Vec<&'a Rule> {
+    operation.rules.iter().filter(|rule| words::bound(rule) == name).collect()
+}
+
+/// The clause that a rule comes from.
+pub(super) fn clause(rule: &Rule) -> &str {
+    match rule {
+        Rule::RequiredWhen { clause, .. } | Rule::NotBefore { clause, .. } => clause,
+    }
+}
+
+fn cited<const N: usize>(citations: [&Citation; N]) -> Vec<&str> {
+    citations.into_iter().flat_map(Citation::all).collect()
+}
+
+/// Each of them once, in their order.
+pub(super) fn once(mut ids: Vec<&str>) -> Vec<&str> {
+    let mut seen = Vec::new();
+    ids.retain(|id| {
+        let new = !seen.contains(id);
+        seen.push(*id);
+        new
+    });
+    ids
+}
+
+fn shown(example: Option<&Value>) -> Option<String> {
+    example.map(words::value)
+}

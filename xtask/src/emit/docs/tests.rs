@@ -1,0 +1,264 @@
+//! The page shows the whole document, shows nothing else, and asks for nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::model::{Kind, Schema};
+
+const TEXT: &str = include_str!("../../../../openapi/openapi.yaml");
+
+fn document() -> Document {
+    Document::parse(TEXT).unwrap()
+}
+
+fn page(document: &Document) -> String {
+    emit(document).unwrap().remove(0).contents
+}
+
+/// What stands in quotes after `name=`, each time.
+fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    page.match_indices(&start)
+        .map(|(at, _)| &page[at + start.len()..])
+        .map(|rest| &rest[..rest.find('"').unwrap()])
+        .collect()
+}
+
+/// Every text under one of `keys`, however deep.
+fn texts<'a>(value: &'a Value, keys: &[&str], found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(text) if keys.contains(&key.as_str()) => found.push(text),
+                    other => texts(other, keys, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, keys, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_operation_parameter_header_property_clause_and_silence_has_its_place() {
+    let document = document();
+    let contract = Contract::read(&document).unwrap();
+    let page = page(&document);
+    let places: BTreeSet<_> = attributes(&page, "id").into_iter().collect();
+    let mut expected = Vec::new();
+    for operation in &contract.operations {
+        expected.push(operation.id.clone());
+        for parameter in &operation.parameters {
+            expected.push(format!("{}-{}-{}", operation.id, parameter.location, parameter.name));
+        }
+        for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
+            expected.push(format!("{}-body-{}", operation.id, property.name));
+        }
+        for response in std::iter::once(&operation.success).chain(&operation.errors) {
+            let answer = format!("{}-{}", operation.id, response.status);
+            expected.extend(response.headers.iter().map(|header| format!("{answer}-{}", header.name)));
+            expected.push(answer);
+        }
+    }
+    for schema in &contract.schemas {
+        let anchor = format!("schema-{}", schema.name.as_deref().unwrap());
+        expected.extend(schema.properties().iter().map(|property| format!("{anchor}-{}", property.name)));
+        expected.push(anchor);
+    }
+    expected.extend(contract.clauses.iter().map(|clause| format!("clause-{}", clause.id)));
+    expected.extend(contract.unspecified.iter().map(|silence| format!("silence-{}", silence.id)));
+    for anchor in expected {
+        assert!(places.contains(anchor.as_str()), "no place for {anchor}");
+    }
+}
+
+#[test]
+fn every_sentence_of_the_document_is_shown() {
+    let document = document();
+    let page = page(&document);
+    let mut found = Vec::new();
+    texts(document.root(), &["description", "summary", "text", "reason", "section"], &mut found);
+    assert!(found.len() > 200, "{}", found.len());
+    for text in found {
+        let (paragraphs, line) = (prose::paragraphs(text), prose::line(text));
+        assert!(page.contains(&paragraphs) || page.contains(&line), "not shown: {text}");
+    }
+}
+
+#[test]
+fn every_example_is_shown() {
+    fn examples<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    if key == "example" { found.push(member) } else { examples(member, found) }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| examples(item, found)),
+            _ => {}
+        }
+    }
+    let document = document();
+    let page = page(&document);
+    let mut found = Vec::new();
+    examples(document.root(), &mut found);
+    assert!(!found.is_empty());
+    for example in found {
+        let forms =
+            [words::value(example), format!("{example:#}"), example.as_str().unwrap_or_default().to_owned()];
+        let shown =
+            |form: &String| !form.is_empty() && page.contains(&minijinja::HtmlEscape(form).to_string());
+        assert!(forms.iter().any(shown), "not shown: {example}");
+    }
+}
+
+#[test]
+fn constraints_are_told_in_words_with_their_own_numbers() {
+    fn each<'a>(schema: &'a Schema, see: &mut impl FnMut(&'a Schema)) {
+        see(schema);
+        match &schema.kind {
+            Kind::Array { items, .. } => each(items, see),
+            _ => schema.properties().iter().for_each(|property| each(&property.schema, see)),
+        }
+    }
+    let document = document();
+    let contract = Contract::read(&document).unwrap();
+    let page = page(&document);
+    let mut told = BTreeSet::new();
+    let mut expect = |keyword: &'static str, words: String| {
+        assert!(page.contains(&words), "{keyword}: no `{words}`");
+        told.insert(keyword);
+    };
+    let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
+    for schema in contract.schemas.iter().chain(parameters.map(|parameter| &parameter.schema)) {
+        each(schema, &mut |schema| match &schema.kind {
+            Kind::Integer { minimum: Some(least), maximum: Some(most), .. } => {
+                expect("maximum", format!("from {least} to {most}<"));
+            }
+            Kind::Integer { minimum: Some(least), .. } => expect("minimum", format!("at least {least}<")),
+            Kind::Array {
+                min_items: Some(least),
+                max_items: Some(most),
+                max_distinct: Some(distinct),
+                ..
+            } => {
+                expect("maxItems", format!("from {least} to {most} items"));
+                expect("x-max-distinct", format!("at most {distinct} distinct items"));
+            }
+            Kind::String { max_utf8_bytes: Some(most), .. } => {
+                expect("x-max-utf8-bytes", format!("at most {most} bytes of UTF-8"));
+            }
+            Kind::String { separators: Some(separators), .. } => {
+                for separator in separators {
+                    expect("x-separators", format!("<code>{}</code> (", separator.value));
+                }
+                expect("x-separators", "the value of <code>sb</code>".to_owned());
+            }
+            Kind::String {
+                format: Some(crate::model::Format::IpEndpoint { port: (least, most) }), ..
+            } => {
+                expect("x-port", format!("port from {least} to {most}"));
+            }
+            _ => {}
+        });
+    }
+    for operation in &contract.operations {
+        for rule in &operation.rules {
+            expect("x-rules", prose::line(&words::rule(rule)));
+        }
+        for parameter in &operation.parameters {
+            if let Some(other) = &parameter.alias_of {
+                expect("x-alias-of", format!("another name for <code>{other}</code>"));
+            }
+            if let Some(header) = &parameter.falls_back_to {
+                expect("x-falls-back-to", format!("the header <code>{header}</code> is read"));
+            }
+        }
+    }
+    assert_eq!(told.len(), 10, "not all met: {told:?}");
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    const HOSTILE: &str =
+        "`<img src=x onerror=alert(1)>` \"'&</script></style><!-- the server's catalogue -->**<b>**";
+    const TEXTS: [&str; 11] = [
+        "description",
+        "summary",
+        "text",
+        "reason",
+        "section",
+        "title",
+        "version",
+        "url",
+        "email",
+        "default",
+        "equals",
+    ];
+    fn spoil(value: &mut Value, inside: bool) {
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    let own = TEXTS.contains(&key.as_str()) && member.is_string();
+                    spoil(member, inside || own || matches!(key.as_str(), "example" | "enum"));
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| spoil(item, inside)),
+            Value::String(text) if inside => text.push_str(HOSTILE),
+            _ => {}
+        }
+    }
+    let document = document();
+    let mut root = document.root().clone();
+    spoil(&mut root, false);
+    let (harmless, spoiled) = (page(&document), page(&document.with_root(root)));
+    assert!(spoiled.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    for tag in ["<img", "<b>", "<script", "</script", "<style", "</style", "<!--", "<article", "<tr"] {
+        assert_eq!(spoiled.matches(tag).count(), harmless.matches(tag).count(), "{tag}");
+    }
+    assert_eq!(attributes(&spoiled, "id"), attributes(&harmless, "id"));
+    assert_eq!(attributes(&spoiled, "onerror"), Vec::<&str>::new());
+}
+
+#[test]
+fn every_link_leads_to_one_place_on_the_page() {
+    let page = page(&document());
+    let places = attributes(&page, "id");
+    let unique: BTreeSet<_> = places.iter().collect();
+    assert_eq!(unique.len(), places.len(), "an id stands twice");
+    for link in attributes(&page, "href") {
+        // The empty picture that keeps a browser from asking for one.
+        if link == "data:," {
+            continue;
+        }
+        let place = link.strip_prefix('#').unwrap_or_else(|| panic!("a link off the page: {link}"));
+        assert!(unique.contains(&place), "{link} leads nowhere");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_and_only_the_own_style_and_script_may_be() {
+    let page = page(&document());
+    for way in [
+        " src=",
+        " srcset=",
+        "url(",
+        "@import",
+        "fetch(",
+        "XMLHttpRequest",
+        "<iframe",
+        " style=\"",
+        " onclick=",
+    ] {
+        assert!(!page.contains(way), "{way}");
+    }
+    for (element, text) in [("style", STYLE), ("script", SCRIPT)] {
+        assert_eq!(page.matches(&format!("<{element}>{text}</{element}>")).count(), 1, "{element}");
+        let hash = BASE64_STANDARD.encode(Sha256::digest(text));
+        let allowed = minijinja::HtmlEscape(&format!("{element}-src 'sha256-{hash}'")).to_string();
+        assert!(page.contains(&allowed), "{allowed}");
+    }
+}

@@ -1,0 +1,40 @@
+//! `cargo xtask docs`.
+
+use std::path::{Path, PathBuf};
+
+use super::programs;
+
+/// Where the page goes when nobody says so.
+const FILE: &str = "target/contract.html";
+
+/// Writes the page that the server shows to `file`, and reports where it is.
+///
+/// Fails with a report when the server does not build or the file cannot be written.
+pub(crate) fn run(root: &Path, file: Option<PathBuf>) -> Result<String, String> {
+    let file = file.unwrap_or_else(|| root.join(FILE));
+    write(&file, &programs::page(root)?)
+}
+
+fn write(file: &Path, page: &[u8]) -> Result<String, String> {
+    let shown = file.display();
+    let help = "name a file in a folder that is there and that you may write to";
+    std::fs::write(file, page)
+        .map_err(|error| format!("error: {shown} cannot be written: {error}; {help}\n"))?;
+    Ok(format!("wrote {shown}; open it in a browser\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_replaced_and_a_file_that_cannot_be_is_named() {
+        let file = std::env::temp_dir().join(format!("xtask-docs-{}.html", std::process::id()));
+        let report = write(&file, b"long page").and_then(|_| write(&file, b"page")).unwrap();
+        assert!(report.contains(&file.display().to_string()), "{report}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"page");
+        let report = write(&file.join("below-a-file"), b"page").unwrap_err();
+        assert!(report.starts_with("error: ") && report.contains("below-a-file"), "{report}");
+        std::fs::remove_file(file).unwrap();
+    }
+}
