@@ -1,5 +1,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use reqwest::Url;
 use serde_json::Value;
@@ -205,12 +206,13 @@ impl<'a> Probe<'a> {
         not_busy(self.send_with(request, Patience::WaitOut).await?)
     }
 
-    /// Sends a request without waiting, where a shortage may come as 503.
+    /// Sends a request whose shortage may come as 503, for those who want none: a service that is busy now and then is
+    /// asked again.
     ///
     /// # Errors
     /// As for [`Probe::send`].
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
-        not_busy(self.first_answer(request).await?)
+        not_busy(self.lasting_answer(|| request.clone()).await?)
     }
 
     /// Sends a request and takes the first answer, whatever it is: also [`Judgement::Busy`], which no check may take for an
@@ -220,6 +222,26 @@ impl<'a> Probe<'a> {
     /// When the budget is used up or there is no connection at all.
     pub async fn first_answer(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
         self.send_with(request, Patience::FirstAnswer).await
+    }
+
+    /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most, and takes the last answer.
+    /// [`Judgement::Busy`] then means that it lasts: a shortage may come as 503 every time, while a service that is busy
+    /// now and then is not so many times in a row.
+    ///
+    /// # Errors
+    /// As for [`Probe::first_answer`].
+    pub async fn lasting_answer(&self, request: impl Fn() -> Request) -> Result<(Exchange, Judgement), Stop> {
+        const IN_A_ROW: u32 = 6;
+        const PAUSE: Duration = Duration::from_millis(7);
+        let mut tries = 1;
+        loop {
+            let (exchange, judgement) = self.first_answer(&request()).await?;
+            if tries == IN_A_ROW || !matches!(judgement, Judgement::Busy(_)) {
+                return Ok((exchange, judgement));
+            }
+            tokio::time::sleep(PAUSE * tries).await;
+            tries += 1;
+        }
     }
 
     /// Sends a request and says whether it was accepted, where either may be right.

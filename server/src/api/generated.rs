@@ -696,7 +696,7 @@ impl FromText for ProxyProtocol {
     }
 }
 impl FromJson for ProxyProtocol {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }
@@ -737,7 +737,7 @@ impl FromText for ReturnType {
     }
 }
 impl FromJson for ReturnType {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }
@@ -821,7 +821,7 @@ impl FromText for SeparatorCode {
     }
 }
 impl FromJson for SeparatorCode {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }
@@ -1085,7 +1085,7 @@ impl FromText for InstanceStatus {
     }
 }
 impl FromJson for InstanceStatus {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }

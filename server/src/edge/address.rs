@@ -35,7 +35,7 @@ impl<const MIN: u16, const MAX: u16> FromText for IpEndpoint<MIN, MAX> {
 }
 
 impl<const MIN: u16, const MAX: u16> FromJson for IpEndpoint<MIN, MAX> {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }

@@ -28,19 +28,25 @@ pub const MAX_BYTES: usize = 1 << 20;
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads a body that must be one JSON value.
+/// Reads a body that is declared as JSON.
 ///
 /// # Errors
-/// It is not declared as JSON, too large, too slow, breaks off, or is not one JSON value, or the bodies of all callers
-/// take too much room.
-pub async fn read(body: Body, headers: &HeaderMap, gate: &Gate, spot: Spot<'_>) -> Result<Json, Refused> {
+/// It is not declared as JSON, too large, too slow or breaks off, or the bodies of all callers take too much room.
+pub async fn read(body: Body, headers: &HeaderMap, gate: &Gate, spot: Spot<'_>) -> Result<Vec<u8>, Refused> {
     if let Err(fault) = declared_as_json(headers, spot) {
         discard(body);
         return Err(fault.into());
     }
     let mut taken = gate.room.empty();
-    let bytes = collect(body, gate.body_timeout, &mut taken, spot).await?;
-    let json = Json::parse(&bytes).map_err(|error| {
+    collect(body, gate.body_timeout, &mut taken, spot).await
+}
+
+/// What a body says.
+///
+/// # Errors
+/// It is not exactly one JSON value.
+pub fn parse<'a>(bytes: &'a [u8], spot: Spot<'_>) -> Result<Json<'a>, Fault> {
+    Json::parse(bytes).map_err(|error| {
         // serde_json's words can repeat what came, so only the place is told.
         let came = Came::words(match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "one that breaks off".to_owned(),
@@ -52,8 +58,7 @@ pub async fn read(body: Body, headers: &HeaderMap, gate: &Gate, spot: Spot<'_>) 
             "be exactly one JSON value in UTF-8, at most 127 levels deep",
             Some(came),
         )
-    })?;
-    Ok(json)
+    })
 }
 
 /// Lets go of a body that nobody reads. What has not arrived yet is read for a while and thrown away.

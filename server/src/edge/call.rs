@@ -35,7 +35,7 @@ pub struct Arrived<'a> {
     /// The headers.
     pub headers: &'a HeaderMap,
     /// The body, for operations that have one.
-    pub json: Option<Json>,
+    pub json: Option<Json<'a>>,
 }
 
 /// What a handler knows of a call besides its request.

@@ -93,7 +93,7 @@ impl<const MIN: i64, const MAX: i64> FromText for Within<MIN, MAX> {
 
 /// Fractions are refused even when they are zero (`open.static.fractional-integer`).
 impl<const MIN: i64, const MAX: i64> FromJson for Within<MIN, MAX> {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         let number = match value {
             Json::Number(number) => number.as_i64(),
             _ => None,

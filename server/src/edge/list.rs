@@ -26,7 +26,7 @@ impl<T, const MIN: usize, const MAX: usize> List<T, MIN, MAX> {
 }
 
 impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, MAX> {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         let Json::Array(items) = value else {
             return Err(spot.invalid("type", "be a list", value.came()));
         };
@@ -68,7 +68,7 @@ impl<T, const MIN: usize, const MAX: usize, const DISTINCT: usize> Distinct<T, M
 impl<T: FromJson + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const DISTINCT: usize> FromJson
     for Distinct<T, MIN, MAX, DISTINCT>
 {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         let mut items = List::<T, MIN, MAX>::from_json(value, spot)?.into_vec();
         // Room for a list that is taken; one with more is refused and may take longer.
         let mut seen = HashSet::with_capacity(DISTINCT.min(items.len()));

@@ -35,8 +35,12 @@ impl<O: Operation> Received<O> {
         gate: &Gate,
     ) -> Result<O::Request, Refused> {
         let headers = rqctx.request.headers();
+        let bytes;
         let json = match O::BODY {
-            Some(spot) => Some(body::read(self.body, headers, gate, spot).await?),
+            Some(spot) => {
+                bytes = body::read(self.body, headers, gate, spot).await?;
+                Some(body::parse(&bytes, spot)?)
+            }
             None => {
                 body::discard(self.body);
                 None

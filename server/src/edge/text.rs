@@ -57,7 +57,7 @@ impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromText for Text<M
 }
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromJson for Text<MIN, MAX, BYTES> {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }

@@ -34,7 +34,7 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 impl FromJson for Timestamp {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }

@@ -20,7 +20,7 @@ pub trait FromJson: Sized {
     ///
     /// # Errors
     /// Names the place, the clause, what was expected and what came.
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault>;
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault>;
 }
 
 /// An optional field that may be null, with all three states kept apart.
@@ -44,7 +44,7 @@ impl FromText for String {
 }
 
 /// A JSON string is read as text is.
-pub(crate) fn from_json_string<T: FromText>(value: &Json, spot: Spot<'_>) -> Result<T, Fault> {
+pub(crate) fn from_json_string<T: FromText>(value: &Json<'_>, spot: Spot<'_>) -> Result<T, Fault> {
     match value {
         Json::String(text) => T::from_text(text, spot),
         other => Err(spot.invalid("type", "be a string", other.came())),
@@ -52,7 +52,7 @@ pub(crate) fn from_json_string<T: FromText>(value: &Json, spot: Spot<'_>) -> Res
 }
 
 impl FromJson for String {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         from_json_string(value, spot)
     }
 }
@@ -68,7 +68,7 @@ impl FromText for bool {
 }
 
 impl FromJson for bool {
-    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
         match value {
             Json::Bool(value) => Ok(*value),
             other => Err(spot.invalid("type", "be true or false", other.came())),

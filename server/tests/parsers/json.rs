@@ -1,5 +1,7 @@
 //! Bodies.
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use sallyport_server::edge::json::Json;
 
@@ -41,11 +43,13 @@ const PARTS: &[&str] = &[
     "[[1],{}]",
 ];
 
+type Member<'a> = (Cow<'a, str>, Json<'a>);
+
 /// Levels of containers in a value that is read.
 const DEEPEST: usize = 127;
 
 /// A value by RFC 8259, or nothing.
-fn slow(bytes: &[u8]) -> Option<Json> {
+fn slow(bytes: &[u8]) -> Option<Json<'static>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut letters = Letters(text);
     let value = letters.value(0)?;
@@ -66,13 +70,13 @@ impl Letters<'_> {
         Some(())
     }
 
-    fn value(&mut self, depth: usize) -> Option<Json> {
+    fn value(&mut self, depth: usize) -> Option<Json<'static>> {
         self.blank();
         match self.0.chars().next()? {
             'n' => self.word("null").map(|()| Json::Null),
             't' => self.word("true").map(|()| Json::Bool(true)),
             'f' => self.word("false").map(|()| Json::Bool(false)),
-            '"' => self.string().map(Json::String),
+            '"' => self.string().map(|text| Json::String(text.into())),
             '[' if depth < DEEPEST => {
                 self.word("[")?;
                 let mut items = Vec::new();
@@ -97,7 +101,7 @@ impl Letters<'_> {
                     self.blank();
                     let name = self.string()?;
                     self.word(":")?;
-                    members.push((name, self.value(depth + 1)?));
+                    members.push((name.into(), self.value(depth + 1)?));
                     if self.word("}").is_some() {
                         return Some(Json::Object(members));
                     }
@@ -141,7 +145,7 @@ impl Letters<'_> {
         }
     }
 
-    fn number(&mut self) -> Option<Json> {
+    fn number(&mut self) -> Option<Json<'static>> {
         let text = self.0;
         let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
         let mut end = usize::from(text.starts_with('-'));
@@ -190,7 +194,7 @@ fn alike(one: &Json, other: &Json) -> bool {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
         }
         (Json::Object(one), Json::Object(other)) => {
-            let same = |((name, one), (called, other)): (&(String, Json), &(String, Json))| {
+            let same = |((name, one), (called, other)): (&Member<'_>, &Member<'_>)| {
                 name == called && alike(one, other)
             };
             one.len() == other.len() && one.iter().zip(other).all(same)

@@ -127,6 +127,7 @@ fn good_requests_are_read() {
     let query = format!("api_key={TOKEN}");
     assert_eq!(refusal::<ListStaticGroups>(Some(&query), &headers, None), None);
     assert_eq!(refusal::<ExtractProxies>(Some(&format!("{query}&num=1&regions=USA")), &headers, None), None);
-    let body = Json::parse(format!("{}{}}}", BODIES[0], BODIES[4]).as_bytes()).unwrap();
+    let body = format!("{}{}}}", BODIES[0], BODIES[4]);
+    let body = Json::parse(body.as_bytes()).unwrap();
     assert_eq!(refusal::<SearchStaticInstances>(Some(&query), &headers, Some(body)), None);
 }

@@ -30,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if judgement == Judgement::Accepted && gives_gateways(probe, &by_country) {
             // Nor may the service just have been busy.
             probe.control(&shape.anew(probe)).await?;
-            let (again, _) = probe.first_answer(&base().query(&extract.regions.name, region)).await?;
+            let (again, _) = probe.lasting_answer(|| base().query(&extract.regions.name, region)).await?;
             if gives_gateways(probe, &again) {
                 return Err(probe.skip("the region that was supplied as empty has gateways"));
             }

@@ -23,7 +23,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= most);
     let mut came = Vec::new();
     for name in [&extract.regions.name, &extract.country.name] {
-        let (exchange, _) = probe.first_answer(&base.clone().query(name, region)).await?;
+        // A shortage may come as 503, and then comes every time.
+        let (exchange, _) = probe.lasting_answer(|| base.clone().query(name, region)).await?;
         let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
         came.push((exchange, count));
     }

@@ -61,11 +61,11 @@ const SEVERAL: i64 = 20;
 
 /// Sends a request up to two times, since a shortage may pass; gives how many entries came with a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
-    let (mut exchange, mut judgement) = probe.first_answer(&request()).await?;
+    let (mut exchange, mut judgement) = probe.lasting_answer(&request).await?;
     if judgement != Judgement::Accepted {
-        (exchange, judgement) = probe.first_answer(&request()).await?;
+        (exchange, judgement) = probe.lasting_answer(&request).await?;
     }
-    // A shortage may come as 503, so that a busy answer is looked at here; 429 says nothing of the region.
+    // A shortage may come as 503, if it does every time; 429 says nothing of the region.
     if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
         return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
     }

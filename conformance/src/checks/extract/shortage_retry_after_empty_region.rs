@@ -2,7 +2,7 @@ use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
-use crate::wire::RetryAfter;
+use crate::wire::{Exchange, RetryAfter};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
@@ -38,7 +38,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
             None => request,
         };
-        let (exchange, judgement) = probe.first_answer(&request).await?;
+        let (mut exchange, mut judgement) = probe.first_answer(&request).await?;
+        if matches!(judgement, Judgement::Busy(_)) && !tells_when(&exchange) {
+            // It may just be busy, unless it is every time, and others are served meanwhile.
+            (exchange, judgement) = probe.lasting_answer(|| request.clone()).await?;
+            probe.control(&probe.extract()).await?;
+        }
         let Ok(answer) = &exchange.result else { continue };
         match judgement {
             Judgement::Accepted => {
@@ -47,16 +52,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 continue;
             }
             Judgement::Broken(what) => return Err(probe.inconclusive(&format!("no shortage came: {what}"))),
-            // It may just be busy, unless others are served at the same time.
-            Judgement::Busy(_) => drop(probe.control(&probe.extract()).await?),
             _ => {}
         }
         shortages += 1;
-        let actual = match answer.header("Retry-After") {
-            None => "no such header".to_owned(),
-            Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
-            Some(_) => continue,
-        };
+        if tells_when(&exchange) {
+            continue;
+        }
+        let came = answer.header("Retry-After").map(|value| format!("Retry-After: {value}"));
+        let actual = came.unwrap_or_else(|| "no such header".to_owned());
         let expected = format!("Retry-After with seconds or an HTTP date, {name}");
         probe.finding("extract.shortage-retry-after", &expected, &actual, &[&exchange]);
     }
@@ -64,4 +67,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip("the empty region gave no shortage"));
     }
     Ok(())
+}
+
+fn tells_when(exchange: &Exchange) -> bool {
+    let answer = exchange.result.as_ref().ok();
+    let header = answer.and_then(|answer| answer.header("Retry-After"));
+    header.is_some_and(|value| RetryAfter::parse(&value).is_ok())
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use sallyport_conformance::contract::OperationId;
 use serde_json::json;
 
 use crate::fault::Scene;
@@ -111,11 +112,14 @@ fn waiting() -> Vec<Variation> {
         throttling("http.unavailable-at-times", 60, || {
             Reply::json_with(503, &json!({"code": 50300, "message": "try again"}))
         }),
-        throttling("http.unavailable-for-no-time", 5, || {
-            let mut reply = Reply::json_with(503, &json!({"code": 50300, "message": "try again"}));
-            reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("0"));
-            reply
-        }),
+        throttling("http.unavailable-for-no-time", 5, unavailable),
+        at_first("http.throttled-at-first", |_, _| true, || throttled("0")),
+        at_first("http.unavailable-at-first", |_, _| true, unavailable),
+        at_first(
+            "http.unavailable-at-first-without-region",
+            |scene, seen| seen.param(&scene.contract.extract.regions.name).is_none(),
+            unavailable,
+        ),
         throttling("http.throttled-page", 7, || {
             let mut reply = throttled("0");
             reply.body = "<h1>429 Too Many Requests</h1>".into();
@@ -134,6 +138,31 @@ fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation
             if call % every == every - 1 { instead() } else { scene.upstream.call(&seen).await }
         })
     })
+}
+
+/// Answers each extraction by something else the first few times that it comes, whatever its request id: it may be a
+/// shortage elsewhere, and no check may take it for that here.
+fn at_first(id: &'static str, when: fn(&Scene, &Seen) -> bool, instead: fn() -> Reply) -> Variation {
+    Variation::serve(id, move |scene: &Scene, seen: Seen| {
+        Box::pin(async move {
+            let mut key = seen.clone();
+            key.drop_param(&scene.contract.extract.request_id.name);
+            let Seen { method, path, query, headers, body } = &key;
+            let chosen = scene.operation(&key) == Some(OperationId::Extract) && when(scene, &key);
+            let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
+            if chosen && scene.memory.calls_of(&key) < 3 {
+                instead()
+            } else {
+                scene.upstream.call(&seen).await
+            }
+        })
+    })
+}
+
+fn unavailable() -> Reply {
+    let mut reply = Reply::json_with(503, &json!({"code": 50300, "message": "try again"}));
+    reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("0"));
+    reply
 }
 
 fn throttled(retry_after: &str) -> Reply {

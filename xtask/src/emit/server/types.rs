@@ -167,7 +167,7 @@ impl Emitter<'_> {
                 }
 
                 impl FromJson for #ident {
-                    fn from_json(value: &Json, spot: Spot<'_>) -> Result<Self, Fault> {
+                    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
                         from_json_string(value, spot)
                     }
                 }
