@@ -94,14 +94,14 @@ impl SuccessHeaders for ExtractProxiesHeaders {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-requested-count") },
-                    HeaderValue::try_from(value.to_string())?,
+                    HeaderValue::from(value.get()),
                 );
         }
         if let Some(value) = self.x_proxy_returned_count {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-returned-count") },
-                    HeaderValue::try_from(value.to_string())?,
+                    HeaderValue::from(value.get()),
                 );
         }
         if let Some(value) = self.x_proxy_partial {

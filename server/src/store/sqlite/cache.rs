@@ -1,10 +1,12 @@
-//! What extractions need, in memory. Nothing is taken from here before the database was asked, on that very call, whether
-//! it is still so: the table `revision` counts the changes, whoever makes them.
+//! What extractions need, in memory. Nothing is taken from here before it was seen, on that very call, that it is still so:
+//! either nothing at all was committed since, or the table `revision`, which counts the changes, whoever makes them, says
+//! that what is held here was not touched.
 
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::Path,
+    sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::Duration,
 };
 
@@ -13,6 +15,7 @@ use rusqlite::Connection;
 use super::{
     account::Account,
     gateways::{self, Ring},
+    watch::{Header, Watch},
 };
 use crate::{
     domain::{
@@ -46,36 +49,51 @@ type Pool = (Protocol, Region);
 
 /// The cache of one store.
 #[derive(Debug)]
-pub(super) struct Cache(Mutex<Held>);
-
-#[derive(Debug)]
-struct Held {
+pub(super) struct Cache {
+    watch: Watch,
     /// Reads the revision and nothing else.
-    db: Connection,
+    db: Mutex<Connection>,
+    held: RwLock<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
     /// The revision to which everything here belongs.
     revision: Revision,
+    /// What was seen when that was the revision, for sure.
+    seen: Option<Header>,
     accounts: Limited<TokenDigest, Account>,
     /// `None` for a ring that is too large to hold.
     rings: Limited<Pool, Option<Ring>>,
 }
 
 impl Cache {
-    pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
+    /// The cache of the database at `path`, to which `db` is connected.
+    pub(super) fn new(db: Connection, path: &Path) -> rusqlite::Result<Self> {
         // Callers are not on threads that may block. When the database is locked, they ask it as if nothing were held.
         db.busy_timeout(Duration::ZERO)?;
-        let (accounts, rings) = (Limited::default(), Limited::default());
-        Ok(Self(Mutex::new(Held { db, revision: Revision::default(), accounts, rings })))
+        Ok(Self { watch: Watch::new(path), db: Mutex::new(db), held: RwLock::default() })
     }
 
     /// What bears on an extraction, if it is held and nothing of it has changed.
     pub(super) fn facts(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
-        let mut held = self.held();
-        // Whatever is wrong with the database, the question that is asked instead finds it too, and tells it.
-        let revision = Revision::read(&held.db).ok()?;
-        held.forget_all_but(revision);
-        let account = held.accounts.get(&query.digest)?;
-        let ring = held.rings.get(&pool(query))?.as_ref()?;
-        Some(account.facts(query, None, ring.choose(query.pivot, query.parameters.count)))
+        let header = self.watch.look();
+        {
+            let held = self.held();
+            if header.is_some() && header == held.seen {
+                return held.facts(query);
+            }
+        }
+        {
+            // Maps of plain values, and connections that only read, are whole, whatever panicked while they were locked.
+            let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+            // What is committed from here on may be in the revision or not, and changes the header.
+            let header = self.watch.look();
+            // Whatever is wrong with the database, the question that is asked instead finds it too, and tells it.
+            let revision = Revision::read(&db).ok()?;
+            self.change_held().forget_all_but(revision, header);
+        }
+        self.held().facts(query)
     }
 
     /// The same from a snapshot of the database. What was read is held from then on.
@@ -87,10 +105,8 @@ impl Cache {
         let revision = Revision::read(snapshot)?;
         let Some(account) = Account::read(snapshot, query.digest)? else { return Ok(None) };
         let pool = pool(query);
-        let ring = match self.held().rings.get(&pool) {
-            Some(_) => None,
-            None => Some(Ring::read(snapshot, pool.0, &pool.1)?),
-        };
+        let known = self.held().rings.get(&pool).is_some();
+        let ring = if known { None } else { Some(Ring::read(snapshot, pool.0, &pool.1)?) };
         let facts = account.facts(query, None, gateways::choose(snapshot, &query.parameters, query.pivot)?);
         self.hold(revision, query.digest, account, pool, ring);
         Ok(Some(facts))
@@ -104,7 +120,7 @@ impl Cache {
         pool: Pool,
         ring: Option<Option<Ring>>,
     ) {
-        let mut held = self.held();
+        let mut held = self.change_held();
         // Of another revision than the rest, it would be taken for what it no longer, or not yet, is.
         if held.revision != revision {
             return;
@@ -120,21 +136,30 @@ impl Cache {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        // Maps of plain values are whole, whatever panicked while they were locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> RwLockReadGuard<'_, Held> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change_held(&self) -> RwLockWriteGuard<'_, Held> {
+        self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Held {
-    fn forget_all_but(&mut self, revision: Revision) {
+    fn facts(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        let account = self.accounts.get(&query.digest)?;
+        let ring = self.rings.get(&pool(query))?.as_ref()?;
+        Some(account.facts(query, None, ring.choose(query.pivot, query.parameters.count)))
+    }
+
+    fn forget_all_but(&mut self, revision: Revision, seen: Option<Header>) {
         if self.revision.access != revision.access {
             self.accounts = Limited::default();
         }
         if self.revision.gateways != revision.gateways {
             self.rings = Limited::default();
         }
-        self.revision = revision;
+        (self.revision, self.seen) = (revision, seen);
     }
 }
 
@@ -172,8 +197,70 @@ impl<K, V> Default for Limited<K, V> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
+    use jiff::Timestamp;
+
     use super::*;
-    use crate::store::sqlite::schema;
+    use crate::{
+        domain::{
+            access::Purpose,
+            extraction::Parameters,
+            token::{Token, TokenKind},
+        },
+        store::{
+            packed::{StoredIp, StoredTime},
+            sqlite::schema,
+        },
+    };
+
+    /// A file with one gateway and an account that may extract it, and what the account asks.
+    fn ready(path: &Path) -> (Connection, ExtractionQuery) {
+        let mut db = Connection::open(path).unwrap();
+        db.pragma_update(None, "journal_mode", "wal").unwrap();
+        schema::migrate(&mut db).unwrap();
+        let token = Token::generate(TokenKind::Api);
+        let (caller_ip, now) = (Ipv4Addr::new(203, 0, 113, 7), Timestamp::now());
+        db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
+        let columns = (token.digest(), StoredTime(now));
+        db.execute("INSERT INTO tokens VALUES (1, ?1, 1, 'api', ?2, NULL, NULL)", columns).unwrap();
+        let first = StoredIp(caller_ip.into());
+        db.execute("INSERT INTO whitelist VALUES (1, 1, ?1, ?1, 1, NULL)", [first]).unwrap();
+        db.execute("INSERT INTO entitlements VALUES (1, 'http', NULL)", []).unwrap();
+        db.execute("INSERT INTO gateways VALUES (1, 'gw.invalid', 1, 'USA', 'http', 0, NULL, NULL)", [])
+            .unwrap();
+        let parameters = Parameters { count: 1, region: Region::Everywhere, protocol: Protocol::Http };
+        let (digest, caller_ip) = (token.digest(), Some(caller_ip));
+        (db, ExtractionQuery { digest, caller_ip, parameters, request_id: None, pivot: 0, now })
+    }
+
+    fn whitelisted(facts: Option<Guarded<ExtractionFacts>>, now: Timestamp) -> bool {
+        facts.unwrap().admit(Purpose::Extraction, now).unwrap().1.whitelisted
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_database_is_asked_when_something_was_committed_and_only_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let (db, query) = ready(&path);
+        let cache = Cache::new(Connection::open(&path).unwrap(), &path).unwrap();
+        assert!(cache.facts(&query).is_none(), "nothing is held yet");
+        assert!(whitelisted(cache.read(&db, &query).unwrap(), query.now));
+
+        let asked = cache.db.lock().unwrap();
+        assert!(whitelisted(cache.facts(&query), query.now), "without the connection, which is taken");
+        drop(asked);
+        let seen = cache.held().seen;
+        db.execute("INSERT INTO groups VALUES (1, 1, 'g', x'', x'')", []).unwrap();
+        assert!(whitelisted(cache.facts(&query), query.now), "a group is nothing that is held");
+        assert_ne!(cache.held().seen, seen, "it was asked for");
+
+        db.execute("UPDATE whitelist SET enabled = 0", []).unwrap();
+        assert!(cache.facts(&query).is_none());
+        assert!(!whitelisted(cache.read(&db, &query).unwrap(), query.now));
+        assert!(!whitelisted(cache.facts(&query), query.now));
+    }
 
     #[test]
     fn no_table_behind_the_cache_changes_uncounted() {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt, net::IpAddr};
 
 use rusqlite::{
-    Connection, OptionalExtension, ToSql,
+    Connection, OptionalExtension, Statement, ToSql,
     ffi::{SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
     params,
 };
@@ -20,8 +20,41 @@ use crate::store::{
 
 /// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
 pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
+    let index = AddressIndex::put_off(db).map_err(StoreError::from)?;
+    let loaded = load_rows(db, lines)?;
+    index.make(db).map_err(StoreError::from)?;
+    Ok(loaded)
+}
+
+/// The index of instances by their address. The first instances of a database are loaded without it: addresses come in any
+/// order, and to put each into its place in an index that is larger than the memory takes longer than all the rest.
+struct AddressIndex {
+    /// The statement that makes it, when it was put off.
+    missing: Option<String>,
+}
+
+impl AddressIndex {
+    fn put_off(db: &Connection) -> rusqlite::Result<Self> {
+        let any = db.query_row("SELECT EXISTS (SELECT 1 FROM instances)", [], |row| row.get(0))?;
+        if any {
+            return Ok(Self { missing: None });
+        }
+        let select = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = 'instances_by_address'";
+        let made_by = db.query_row(select, [], |row| row.get(0))?;
+        db.execute_batch("DROP INDEX instances_by_address")?;
+        Ok(Self { missing: Some(made_by) })
+    }
+
+    fn make(self, db: &Connection) -> rusqlite::Result<()> {
+        self.missing.map_or(Ok(()), |statement| db.execute_batch(&statement))
+    }
+}
+
+fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
-    let mut loader = Loader { db, accounts: HashMap::new(), gateways: gateways.map_err(StoreError::from)? };
+    let (inserts, gateways) = (Inserts::prepare(db), gateways.map_err(StoreError::from)?);
+    let mut loader =
+        Loader { db, inserts: inserts.map_err(StoreError::from)?, accounts: HashMap::new(), gateways };
     let mut tally = Tally::default();
     let mut batches = ahead::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
@@ -43,10 +76,36 @@ pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
 
 struct Loader<'a> {
     db: &'a Connection,
+    inserts: Inserts<'a>,
     /// Numbers of the accounts met so far, by name.
     accounts: HashMap<String, i64>,
     /// Number of the gateway that was added last.
     gateways: i64,
+}
+
+/// The statements that add records, prepared once: to look for one that is prepared takes part of an insert's time.
+struct Inserts<'a> {
+    account: Statement<'a>,
+    token: Statement<'a>,
+    whitelist: Statement<'a>,
+    entitlement: Statement<'a>,
+    gateway: Statement<'a>,
+    group: Statement<'a>,
+    instance: Statement<'a>,
+}
+
+impl<'a> Inserts<'a> {
+    fn prepare(db: &'a Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            account: db.prepare(ACCOUNT)?,
+            token: db.prepare(TOKEN)?,
+            whitelist: db.prepare(WHITELIST)?,
+            entitlement: db.prepare(ENTITLEMENT)?,
+            gateway: db.prepare(GATEWAY)?,
+            group: db.prepare(GROUP)?,
+            instance: db.prepare(INSTANCE)?,
+        })
+    }
 }
 
 impl Loader<'_> {
@@ -62,11 +121,11 @@ impl Loader<'_> {
         }
     }
 
-    fn account(&self, account: &Account) -> Result<(), Refused> {
+    fn account(&mut self, account: &Account) -> Result<(), Refused> {
         let Account { name, real_name_verified } = account;
-        self.insert(
+        insert(
+            &mut self.inserts.account,
             format_args!("an account named {name:?}"),
-            "INSERT INTO accounts (name, real_name_verified) VALUES (?1, ?2)",
             params![name, real_name_verified],
         )
     }
@@ -74,10 +133,9 @@ impl Loader<'_> {
     fn token(&mut self, token: &TokenRecord) -> Result<(), Refused> {
         let TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at } = token;
         let account = self.owner(account)?;
-        self.insert(
+        insert(
+            &mut self.inserts.token,
             format_args!("a token with this digest"),
-            "INSERT INTO tokens (account_id, sha256, kind, created_at, expires_at, revoked_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 account,
                 sha256,
@@ -96,9 +154,9 @@ impl Loader<'_> {
             return Err(Refused::Line(format!("the range ends at {last}, before it begins at {first}")));
         }
         let account = self.owner(account)?;
-        self.insert(
+        insert(
+            &mut self.inserts.whitelist,
             format_args!("this whitelist entry"),
-            "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
                 account,
                 StoredIp(IpAddr::V4(*first)),
@@ -112,9 +170,9 @@ impl Loader<'_> {
     fn entitlement(&mut self, entitlement: &Entitlement) -> Result<(), Refused> {
         let Entitlement { account: name, protocol, expires_at } = entitlement;
         let account = self.owner(name)?;
-        self.insert(
+        insert(
+            &mut self.inserts.entitlement,
             format_args!("an entitlement of {name:?} for {protocol}"),
-            "INSERT INTO entitlements (account_id, protocol, expires_at) VALUES (?1, ?2, ?3)",
             params![account, protocol, expires_at.map(StoredTime)],
         )
     }
@@ -122,10 +180,9 @@ impl Loader<'_> {
     fn gateway(&mut self, gateway: &Gateway) -> Result<(), Refused> {
         let Gateway { host, port, region, protocol, username, password } = gateway;
         self.gateways += 1;
-        self.insert(
+        insert(
+            &mut self.inserts.gateway,
             format_args!("a {protocol} gateway {host}:{port} in {region}"),
-            "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 self.gateways,
                 host,
@@ -142,9 +199,9 @@ impl Loader<'_> {
     fn group(&mut self, group: &GroupRecord) -> Result<(), Refused> {
         let GroupRecord { account, group_id, name, created_at, updated_at } = group;
         let account = self.owner(account)?;
-        self.insert(
+        insert(
+            &mut self.inserts.group,
             format_args!("a group {}", group_id.get()),
-            "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![group_id, account, name, StoredTime(*created_at), StoredTime(*updated_at)],
         )
     }
@@ -170,12 +227,9 @@ impl Loader<'_> {
             password,
         } = instance;
         let account = self.owner(account)?;
-        self.insert(
+        insert(
+            &mut self.inserts.instance,
             format_args!("an instance {}", instance_id.get()),
-            "INSERT INTO instances (id, account_id, ip, port, order_no, offer_id, status, protocols, country_code,
-                                    city_code, isp_type, expires_at, activated_at, capabilities, group_id,
-                                    username, password)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
             params![
                 instance_id,
                 account,
@@ -213,22 +267,40 @@ impl Loader<'_> {
         self.accounts.insert(name.to_owned(), id);
         Ok(id)
     }
+}
 
-    fn insert(&self, what: fmt::Arguments<'_>, sql: &str, values: &[&dyn ToSql]) -> Result<(), Refused> {
-        let Err(error) = self.db.prepare_cached(sql)?.execute(values) else { return Ok(()) };
-        match error.sqlite_extended_error_code() {
-            Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => {
-                Err(Refused::Line(format!("there is already {what}")))
-            }
-            // Accounts were looked up before, so the group is what is missing.
-            Some(SQLITE_CONSTRAINT_FOREIGNKEY) => Err(Refused::Line(format!(
-                "the group of {what} is not a group of its account; groups come first"
-            ))),
-            _ => Err(error.into()),
+fn insert(
+    statement: &mut Statement<'_>,
+    what: fmt::Arguments<'_>,
+    values: &[&dyn ToSql],
+) -> Result<(), Refused> {
+    let Err(error) = statement.execute(values) else { return Ok(()) };
+    match error.sqlite_extended_error_code() {
+        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => {
+            Err(Refused::Line(format!("there is already {what}")))
         }
+        // Accounts were looked up before, so the group is what is missing.
+        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => Err(Refused::Line(format!(
+            "the group of {what} is not a group of its account; groups come first"
+        ))),
+        _ => Err(error.into()),
     }
 }
 
 fn shown(password: &Option<ProxyPassword>) -> Option<&str> {
     password.as_ref().map(ProxyPassword::expose)
 }
+
+const ACCOUNT: &str = "INSERT INTO accounts (name, real_name_verified) VALUES (?1, ?2)";
+const TOKEN: &str = "INSERT INTO tokens (account_id, sha256, kind, created_at, expires_at, revoked_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const WHITELIST: &str =
+    "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const ENTITLEMENT: &str = "INSERT INTO entitlements (account_id, protocol, expires_at) VALUES (?1, ?2, ?3)";
+const GATEWAY: &str = "INSERT INTO gateways (id, host, port, region, protocol, spin, username, password)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const GROUP: &str =
+    "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+const INSTANCE: &str = "INSERT INTO instances (id, account_id, ip, port, order_no, offer_id, status, protocols,
+        country_code, city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";

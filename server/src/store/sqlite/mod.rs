@@ -13,6 +13,7 @@ mod registry;
 mod schema;
 mod search;
 mod unload;
+mod watch;
 mod writer;
 
 use std::{path::Path, sync::Arc};

@@ -90,7 +90,7 @@ fn connect(
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let cache = Arc::new(reader().and_then(Cache::new).map_err(wrong)?);
+    let cache = Arc::new(reader().and_then(|db| Cache::new(db, path)).map_err(wrong)?);
     let writer = Writer::start(writer).map_err(|error| unusable(path, unavailable(&error)))?;
     Ok(SqliteStore { cache, readers: Readers::new(readers), writer, _folder: folder })
 }

@@ -34,7 +34,8 @@ impl Emitter<'_> {
                     quote!(HeaderValue::from_static(value.as_str()))
                 }
                 Kind::String { .. } => quote!(HeaderValue::try_from(value)?),
-                Kind::Integer { .. } | Kind::Boolean => quote!(HeaderValue::try_from(value.to_string())?),
+                Kind::Integer { .. } => quote!(HeaderValue::from(value.get())),
+                Kind::Boolean => quote!(HeaderValue::from_static(if value { "true" } else { "false" })),
                 _ => {
                     let help = "use a string, an integer or a boolean";
                     return self.refuse(&header.schema.pointer, "a header is a list or an object", help);
