@@ -2,7 +2,7 @@
 
 use std::{error::Error as _, time::Duration};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -95,17 +95,28 @@ impl Transport {
         let headers = std::mem::take(response.headers_mut());
         // What the service announces is only a hint, so it buys little room at first.
         let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
-        let mut body =
-            BytesMut::with_capacity(announced.unwrap_or_default().min(self.max_body).min(BEGINNING));
+        let room = announced.unwrap_or_default().min(self.max_body).min(BEGINNING);
+        // A body that comes in one piece is taken as it is.
+        let (mut piece, mut joined) = (Bytes::new(), BytesMut::new());
         while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
-            if chunk.len() > self.max_body.saturating_sub(body.len()) {
+            let length = piece.len().max(joined.len());
+            if chunk.len() > self.max_body.saturating_sub(length) {
                 let reason = format!("the body is longer than {} bytes", self.max_body);
-                let answer = Answer { status, headers, body: body.freeze() };
-                return Err(not_understood(&reason, &answer, &self.token));
+                let body = if joined.is_empty() { piece } else { joined.freeze() };
+                return Err(not_understood(&reason, &Answer { status, headers, body }, &self.token));
             }
-            body.extend_from_slice(&chunk);
+            if length == 0 {
+                piece = chunk;
+                continue;
+            }
+            if joined.is_empty() {
+                joined.reserve(room);
+                joined.extend_from_slice(&piece);
+            }
+            joined.extend_from_slice(&chunk);
         }
-        Ok(Answer { status, headers, body: body.freeze() })
+        let body = if joined.is_empty() { piece } else { joined.freeze() };
+        Ok(Answer { status, headers, body })
     }
 
     /// Puts in what no caller gives: the token, and a request number where one is missing.

@@ -18,8 +18,20 @@ use crate::store::{
     tally::{Refused, Tally},
 };
 
+/// Memory for pages that wait for their commit during an import, in KiB, written as SQLite wants it. Pages that do not fit
+/// are written and read again and again.
+const CACHE: i32 = -65_536;
+
 /// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
 pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
+    let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0)).map_err(StoreError::from)?;
+    db.pragma_update(None, "cache_size", CACHE).map_err(StoreError::from)?;
+    let loaded = load_all(db, lines);
+    db.pragma_update(None, "cache_size", usual).map_err(StoreError::from)?;
+    loaded
+}
+
+fn load_all(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let index = AddressIndex::put_off(db).map_err(StoreError::from)?;
     let loaded = load_rows(db, lines)?;
     index.make(db).map_err(StoreError::from)?;
@@ -304,3 +316,39 @@ const GROUP: &str =
 const INSTANCE: &str = "INSERT INTO instances (id, account_id, ip, port, order_no, offer_id, status, protocols,
         country_code, city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    fn indexes(db: &Connection) -> Vec<String> {
+        let mut select =
+            db.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' ORDER BY sql").unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().flatten().collect()
+    }
+
+    #[test]
+    fn the_index_is_put_off_for_the_first_instances_only_and_made_again() {
+        let mut db = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut db).unwrap();
+        let before = indexes(&db);
+        let undone = db.savepoint().unwrap();
+        let index = AddressIndex::put_off(&undone).unwrap();
+        assert_eq!(indexes(&undone).len(), before.len() - 1);
+        drop((index, undone));
+        assert_eq!(indexes(&db), before, "an import that fails takes nothing away");
+
+        AddressIndex::put_off(&db).unwrap().make(&db).unwrap();
+        assert_eq!(indexes(&db), before);
+        db.execute("INSERT INTO accounts VALUES (1, 'a', 1)", []).unwrap();
+        db.execute(
+            "INSERT INTO instances VALUES (1, 1, zeroblob(16), 1, NULL, 1, '', '', '', '', 1, NULL, NULL, '', NULL, NULL, NULL)",
+            [],
+        )
+        .unwrap();
+        let index = AddressIndex::put_off(&db).unwrap();
+        assert_eq!(indexes(&db), before);
+        index.make(&db).unwrap();
+    }
+}

@@ -16,10 +16,6 @@ use crate::store::{OpenError, OpenMode, StoreError};
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Memory for pages that wait for their commit, in KiB, written as SQLite wants it. An import touches the indexes all over;
-/// pages that do not fit are written and read again and again.
-const WRITER_CACHE: i32 = -65_536;
-
 /// Statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
@@ -80,7 +76,6 @@ fn connect(
     prepare(&writer, durability).map_err(wrong)?;
     check_owner(&writer, path, wrong)?;
     writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
-    writer.pragma_update(None, "cache_size", WRITER_CACHE).map_err(wrong)?;
     schema::migrate(&mut writer).map_err(wrong)?;
 
     let reader = || {
