@@ -30,12 +30,12 @@ impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, 
         let Json::Array(items) = value else {
             return Err(spot.invalid("type", "be a list", value.came()));
         };
-        let came = || Came::words(format!("{} items", items.len()));
+        let came = || Came::words(counted(items.len()));
         if items.len() < MIN {
-            return Err(spot.invalid("minItems", format!("have at least {MIN} items"), came()));
+            return Err(spot.invalid("minItems", format!("have at least {}", counted(MIN)), came()));
         }
         if items.len() > MAX {
-            return Err(spot.invalid("maxItems", format!("have at most {MAX} items"), came()));
+            return Err(spot.invalid("maxItems", format!("have at most {}", counted(MAX)), came()));
         }
         let name = match spot.at {
             At::Field(name) => name,
@@ -44,6 +44,10 @@ impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, 
         let read = |(index, item)| T::from_json(item, Spot::new(At::Item(name, index), spot.items));
         items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
+}
+
+fn counted(items: usize) -> String {
+    format!("{items} item{}", if items == 1 { "" } else { "s" })
 }
 
 /// A list of `MIN` to `MAX` items of which at most `DISTINCT` differ; it keeps the first of equal items.
