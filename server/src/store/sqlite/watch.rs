@@ -57,7 +57,8 @@ fn read(_: &File, _: &mut [u8]) -> Option<()> {
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use rusqlite::Connection;
 
