@@ -1,6 +1,6 @@
 //! Sending: one try, the tries together, and their limits.
 
-use std::{error::Error as _, time::Duration};
+use std::{error::Error as _, mem, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::Request;
@@ -92,7 +92,7 @@ impl Transport {
     /// Reads the body to its end, or to the longest that is read.
     async fn read(&self, mut response: reqwest::Response) -> Result<Answer, Error> {
         let status = response.status();
-        let headers = std::mem::take(response.headers_mut());
+        let headers = mem::take(response.headers_mut());
         // What the service announces is only a hint, so it buys little room at first.
         let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
         let room = announced.unwrap_or_default().min(self.max_body).min(BEGINNING);
@@ -111,7 +111,7 @@ impl Transport {
             }
             if joined.is_empty() {
                 joined.reserve(room);
-                joined.extend_from_slice(&piece);
+                joined.extend_from_slice(&mem::take(&mut piece));
             }
             joined.extend_from_slice(&chunk);
         }
@@ -175,7 +175,7 @@ impl Transport {
 /// Reads as much of a rejection as a rejection needs. Status and `Retry-After` count however its body ends.
 async fn read_beginning(mut response: reqwest::Response) -> Answer {
     let status = response.status();
-    let headers = std::mem::take(response.headers_mut());
+    let headers = mem::take(response.headers_mut());
     let mut body = BytesMut::new();
     while body.len() < BEGINNING
         && let Ok(Some(chunk)) = response.chunk().await

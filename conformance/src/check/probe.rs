@@ -206,12 +206,12 @@ impl<'a> Probe<'a> {
         not_busy(self.send_with(request, Patience::WaitOut).await?)
     }
 
-    /// Sends a request whose shortage may come as 503, for those who want none: a service that is busy now and then is
-    /// asked again.
+    /// Sends a request a few times without waiting as long as is asked for, since a shortage may come as 503 with a long
+    /// wait.
     ///
     /// # Errors
     /// As for [`Probe::send`].
-    pub async fn send_once(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+    pub async fn send_briefly(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
         not_busy(self.lasting_answer(|| request.clone()).await?)
     }
 
@@ -224,9 +224,9 @@ impl<'a> Probe<'a> {
         self.send_with(request, Patience::FirstAnswer).await
     }
 
-    /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most, and takes the last answer.
-    /// [`Judgement::Busy`] then means that it lasts: a shortage may come as 503 every time, while a service that is busy
-    /// now and then is not so many times in a row.
+    /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most and without waiting as long as
+    /// is asked for, and takes the last answer. [`Judgement::Busy`] does not mean yet that a shortage lasts; see
+    /// [`Probe::refused_alone`].
     ///
     /// # Errors
     /// As for [`Probe::first_answer`].
@@ -242,6 +242,41 @@ impl<'a> Probe<'a> {
             tokio::time::sleep(PAUSE * tries).await;
             tries += 1;
         }
+    }
+
+    /// Finds out whether 503 is what this very request is answered with, and not any: it and a control are sent in turns, and
+    /// nobody waits. Gives the last answer to the request.
+    ///
+    /// # Errors
+    /// Inconclusive when the request is served after all, when it is throttled, or when the control is not served each time.
+    pub async fn refused_alone(
+        &self,
+        request: impl Fn() -> Request,
+        control: impl Fn() -> Request,
+    ) -> Result<Exchange, Stop> {
+        // No regular throttling lets just these through and not the others.
+        const IS_CONTROL: [bool; 12] =
+            [true, false, false, true, false, true, true, false, false, true, true, false];
+        let mut last = None;
+        for is_control in IS_CONTROL {
+            let sent = if is_control { control() } else { request() };
+            let (exchange, judgement) = self.first_answer(&sent).await?;
+            let throttled = exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
+            let as_supposed = match judgement {
+                Judgement::Accepted => is_control,
+                Judgement::Busy(_) => !is_control && !throttled,
+                _ => false,
+            };
+            if !as_supposed {
+                return Err(
+                    self.inconclusive("the service is busy at times: run it again later, or with --rate")
+                );
+            }
+            if !is_control {
+                last = Some(exchange);
+            }
+        }
+        last.ok_or_else(|| Stop::Error("a request was not sent: a fault of the suite".to_owned()))
     }
 
     /// Sends a request and says whether it was accepted, where either may be right.

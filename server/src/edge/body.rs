@@ -28,17 +28,23 @@ pub const MAX_BYTES: usize = 1 << 20;
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads a body that is declared as JSON.
+/// Reads a body that is declared as JSON. The room that it takes is given back when that is dropped.
 ///
 /// # Errors
 /// It is not declared as JSON, too large, too slow or breaks off, or the bodies of all callers take too much room.
-pub async fn read(body: Body, headers: &HeaderMap, gate: &Gate, spot: Spot<'_>) -> Result<Vec<u8>, Refused> {
+pub(crate) async fn read<'gate>(
+    body: Body,
+    headers: &HeaderMap,
+    gate: &'gate Gate,
+    spot: Spot<'_>,
+) -> Result<(Vec<u8>, Taken<'gate>), Refused> {
     if let Err(fault) = declared_as_json(headers, spot) {
         discard(body);
         return Err(fault.into());
     }
     let mut taken = gate.room.empty();
-    collect(body, gate.body_timeout, &mut taken, spot).await
+    let bytes = collect(body, gate.body_timeout, &mut taken, spot).await?;
+    Ok((bytes, taken))
 }
 
 /// What a body says.

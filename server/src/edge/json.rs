@@ -9,7 +9,7 @@ use super::{
     value::{FromJson, Tristate},
 };
 
-/// A JSON value, which borrows its strings from the text where they are written without escapes.
+/// A JSON value. String values are borrowed from the text where they are written without escapes; names are few.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
     /// null
@@ -23,7 +23,7 @@ pub enum Json<'a> {
     /// An array.
     Array(Vec<Json<'a>>),
     /// An object, duplicate members included.
-    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+    Object(Vec<(String, Json<'a>)>),
 }
 
 impl<'a> Json<'a> {
@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
 /// The object that a body must be, while its fields are read one after the other.
 #[derive(Debug)]
-pub struct Fields<'a>(Vec<(Cow<'a, str>, Json<'a>)>);
+pub struct Fields<'a>(Vec<(String, Json<'a>)>);
 
 impl<'a> Fields<'a> {
     /// Takes the fields of `json`, of which each must be one of `known` and come once.
@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
             return Err(spot.invalid("type", "be a JSON object", json.came()));
         };
         for (index, (name, _)) in fields.iter().enumerate() {
-            if !known.contains(&name.as_ref()) {
+            if !known.contains(&name.as_str()) {
                 return Err(Fault::unknown("body field", name, known));
             }
             if fields.iter().take(index).any(|(earlier, _)| earlier == name) {

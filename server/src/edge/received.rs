@@ -35,11 +35,11 @@ impl<O: Operation> Received<O> {
         gate: &Gate,
     ) -> Result<O::Request, Refused> {
         let headers = rqctx.request.headers();
-        let bytes;
+        let held;
         let json = match O::BODY {
             Some(spot) => {
-                bytes = body::read(self.body, headers, gate, spot).await?;
-                Some(body::parse(&bytes, spot)?)
+                held = body::read(self.body, headers, gate, spot).await?;
+                Some(body::parse(&held.0, spot)?)
             }
             None => {
                 body::discard(self.body);

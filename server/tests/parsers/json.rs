@@ -1,7 +1,5 @@
 //! Bodies.
 
-use std::borrow::Cow;
-
 use proptest::prelude::*;
 use sallyport_server::edge::json::Json;
 
@@ -43,7 +41,7 @@ const PARTS: &[&str] = &[
     "[[1],{}]",
 ];
 
-type Member<'a> = (Cow<'a, str>, Json<'a>);
+type Member<'a> = (String, Json<'a>);
 
 /// Levels of containers in a value that is read.
 const DEEPEST: usize = 127;
@@ -101,7 +99,7 @@ impl Letters<'_> {
                     self.blank();
                     let name = self.string()?;
                     self.word(":")?;
-                    members.push((name.into(), self.value(depth + 1)?));
+                    members.push((name, self.value(depth + 1)?));
                     if self.word("}").is_some() {
                         return Some(Json::Object(members));
                     }

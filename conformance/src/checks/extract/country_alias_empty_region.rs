@@ -30,7 +30,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if judgement == Judgement::Accepted && gives_gateways(probe, &by_country) {
             // Nor may the service just have been busy.
             probe.control(&shape.anew(probe)).await?;
-            let (again, _) = probe.lasting_answer(|| base().query(&extract.regions.name, region)).await?;
+            let named = || base().query(&extract.regions.name, region);
+            let (mut again, judgement) = probe.lasting_answer(named).await?;
+            if matches!(judgement, Judgement::Busy(_)) {
+                again = probe.refused_alone(named, || shape.anew(probe)).await?;
+            }
             if gives_gateways(probe, &again) {
                 return Err(probe.skip("the region that was supplied as empty has gateways"));
             }

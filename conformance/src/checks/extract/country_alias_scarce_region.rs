@@ -1,5 +1,5 @@
 use super::count::entries;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::OperationId;
 use crate::target::Fact;
 
@@ -23,8 +23,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= most);
     let mut came = Vec::new();
     for name in [&extract.regions.name, &extract.country.name] {
-        // A shortage may come as 503, and then comes every time.
-        let (exchange, _) = probe.lasting_answer(|| base.clone().query(name, region)).await?;
+        let request = || base.clone().query(name, region);
+        let (mut exchange, judgement) = probe.lasting_answer(request).await?;
+        // A shortage may come as 503.
+        if matches!(judgement, Judgement::Busy(_)) {
+            exchange = probe.refused_alone(request, || probe.extract()).await?;
+        }
         let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
         came.push((exchange, count));
     }

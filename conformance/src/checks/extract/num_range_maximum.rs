@@ -19,7 +19,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.ground(&probe.extract()).await?;
     for form in [&extract.json, &extract.text] {
         let request = probe.extract().query(&extract.num.name, most).query(&extract.return_type.name, form);
-        let (exchange, judgement) = probe.send_once(&request).await?;
+        let (exchange, judgement) = probe.send_briefly(&request).await?;
         if let (Judgement::Accepted, Ok(answer)) = (&judgement, &exchange.result) {
             count::judge(probe, &exchange, answer, most);
             continue;

@@ -22,7 +22,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for shape in shape::usable(probe).await? {
         let several = || shape.anew(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
         let (sent, named) = twice(probe, || several().query(&regions.name, default)).await?;
-        let (absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
+        let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
+        if named.is_some() && is_busy(&absent) {
+            let (without, with) =
+                (|| several().without_query(&regions.name), || several().query(&regions.name, default));
+            absent = probe.refused_alone(without, with).await?;
+        }
         let exchanges = [&sent, &absent];
         match (named, unnamed) {
             (Some(named), Some(unnamed)) if unnamed < named => {
@@ -40,7 +45,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 );
             }
             (Some(_), None) => {
-                // The service is not busy, nor short of gateways, as the default still gives some.
+                // The service is not short of gateways, as the default still gives some.
                 probe.control(&several().query(&regions.name, default)).await?;
                 let expected = format!("accepted without {}, {}", regions.name, shape.name);
                 probe.finding("extract.regions-default", &expected, "not a success", &exchanges);
@@ -65,11 +70,15 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
     if judgement != Judgement::Accepted {
         (exchange, judgement) = probe.lasting_answer(&request).await?;
     }
-    // A shortage may come as 503, if it does every time; 429 says nothing of the region.
+    // A shortage may come as 503; 429 says nothing of the region.
     if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
         return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
     }
     let accepted = exchange.result.as_ref().ok().filter(|_| judgement == Judgement::Accepted);
     let came = accepted.map(|answer| count::came(probe, answer));
     Ok((exchange, came))
+}
+
+fn is_busy(exchange: &Exchange) -> bool {
+    exchange.result.as_ref().is_ok_and(|answer| answer.status == 503)
 }

@@ -38,11 +38,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
             None => request,
         };
-        let (mut exchange, mut judgement) = probe.first_answer(&request).await?;
-        if matches!(judgement, Judgement::Busy(_)) && !tells_when(&exchange) {
-            // It may just be busy, unless it is every time, and others are served meanwhile.
-            (exchange, judgement) = probe.lasting_answer(|| request.clone()).await?;
-            probe.control(&probe.extract()).await?;
+        let (mut exchange, judgement) = probe.first_answer(&request).await?;
+        // It may just be busy.
+        if matches!(judgement, Judgement::Busy(_)) {
+            if tells_when(&exchange) {
+                probe.control(&probe.extract()).await?;
+            } else {
+                exchange = probe.refused_alone(|| request.clone(), || probe.extract()).await?;
+            }
         }
         let Ok(answer) = &exchange.result else { continue };
         match judgement {

@@ -1,6 +1,6 @@
 //! Variations in how answers travel.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use sallyport_conformance::contract::OperationId;
@@ -120,6 +120,7 @@ fn waiting() -> Vec<Variation> {
             |scene, seen| seen.param(&scene.contract.extract.regions.name).is_none(),
             unavailable,
         ),
+        unavailable_in_windows(),
         throttling("http.throttled-page", 7, || {
             let mut reply = throttled("0");
             reply.body = "<h1>429 Too Many Requests</h1>".into();
@@ -140,8 +141,8 @@ fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation
     })
 }
 
-/// Answers each extraction by something else the first few times that it comes, whatever its request id: it may be a
-/// shortage elsewhere, and no check may take it for that here.
+/// Answers each extraction by something else the first few times that it comes, whatever its request id. Elsewhere such an
+/// answer may be a shortage; here it is not.
 fn at_first(id: &'static str, when: fn(&Scene, &Seen) -> bool, instead: fn() -> Reply) -> Variation {
     Variation::serve(id, move |scene: &Scene, seen: Seen| {
         Box::pin(async move {
@@ -155,6 +156,22 @@ fn at_first(id: &'static str, when: fn(&Scene, &Seen) -> bool, instead: fn() -> 
             } else {
                 scene.upstream.call(&seen).await
             }
+        })
+    })
+}
+
+/// Answers nothing but 503 for a part of the time, and who comes again when told finds it served.
+fn unavailable_in_windows() -> Variation {
+    let begun = Instant::now();
+    Variation::serve("http.unavailable-in-windows", move |scene: &Scene, seen: Seen| {
+        let serves = begun.elapsed().as_millis() % 730 < 460;
+        Box::pin(async move {
+            if serves {
+                return scene.upstream.call(&seen).await;
+            }
+            let mut reply = unavailable();
+            reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            reply
         })
     })
 }

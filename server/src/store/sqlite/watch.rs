@@ -3,6 +3,9 @@
 //! The WAL-index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
 //! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so that who
 //! finds the same header knows what they know (<https://www.sqlite.org/walformat.html>, section 2.1).
+//!
+//! SQLite writes it by a memory map, and it is read here as a file. Both show the same on file systems of this machine where
+//! the kernel keeps each page once; elsewhere nothing is watched. SQLite's own log works on no network file system either.
 
 use std::{fs::File, path::Path};
 
@@ -24,13 +27,13 @@ impl Watch {
     /// Watches the database at `path`, which a connection has open in WAL mode. Where that cannot be done, every look
     /// ends in nothing.
     pub(super) fn new(path: &Path) -> Self {
-        Self(open(path).map(|file| &*Box::leak(Box::new(file))))
+        Self(file::open(path))
     }
 
     /// The header, unless it is being written or cannot be read.
     pub(super) fn look(&self) -> Option<Header> {
         let mut bytes = [0; 2 * COPY];
-        read(self.0?, &mut bytes)?;
+        file::read(self.0?, &mut bytes)?;
         let (one, other) = bytes.split_first_chunk::<COPY>()?;
         let version = u32::from_ne_bytes(*one.first_chunk()?);
         // The copies differ while a commit is written.
@@ -38,27 +41,38 @@ impl Watch {
     }
 }
 
-/// The file is never closed: to close any handle of a file takes away every lock that the process holds on it, also those
-/// that SQLite counts on (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A process opens few databases.
-fn open(path: &Path) -> Option<File> {
-    let mut name = path.canonicalize().ok()?.into_os_string();
-    name.push("-shm");
-    File::open(name).ok()
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+mod file {
+    use std::{fs::File, os::unix::fs::FileExt as _, path::Path};
+
+    /// The file is never closed: to close any handle of a file takes away every lock that the process holds on it, also those
+    /// that SQLite counts on (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A process opens few databases.
+    pub(super) fn open(path: &Path) -> Option<&'static File> {
+        let mut name = path.canonicalize().ok()?.into_os_string();
+        name.push("-shm");
+        Some(Box::leak(Box::new(File::open(name).ok()?)))
+    }
+
+    pub(super) fn read(file: &File, bytes: &mut [u8]) -> Option<()> {
+        file.read_exact_at(bytes, 0).ok()
+    }
 }
 
-#[cfg(unix)]
-fn read(file: &File, bytes: &mut [u8]) -> Option<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, 0).ok()
-}
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd")))]
+mod file {
+    use std::{fs::File, path::Path};
 
-/// Elsewhere files that are mapped into memory may be locked against reading.
-#[cfg(not(unix))]
-fn read(_: &File, _: &mut [u8]) -> Option<()> {
-    None
+    pub(super) fn open(_: &Path) -> Option<&'static File> {
+        None
+    }
+
+    pub(super) fn read(_: &File, _: &mut [u8]) -> Option<()> {
+        None
+    }
 }
 
 #[cfg(test)]
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod tests {
     use rusqlite::Connection;
 

@@ -78,12 +78,24 @@ fn work(mut db: Connection, queue: Receiver<Job>) {
 fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
     let (answers, committed): (Vec<Answer>, _) =
         match db.transaction_with_behavior(TransactionBehavior::Immediate) {
-            Ok(mut all) => (batch.map(|job| job(Ok(&mut all))).collect(), all.commit()),
+            Ok(mut all) => {
+                let change = |job: Job| {
+                    // After some faults of the disk SQLite has undone everything, and whoever went on would begin anew, and
+                    // be committed after all.
+                    let undone = all.is_autocommit();
+                    job(if undone { Err(undone_with_others()) } else { Ok(&mut all) })
+                };
+                (batch.map(change).collect(), all.commit())
+            }
             Err(error) => (batch.map(|job| job(Err(StoreError::from(&error)))).collect(), Err(error)),
         };
     for answer in answers {
         answer(committed.as_ref().copied().map_err(StoreError::from));
     }
+}
+
+fn undone_with_others() -> StoreError {
+    StoreError::Unavailable { reason: "a change that was made together with this one failed".to_owned() }
 }
 
 fn in_savepoint<T, E: From<StoreError>>(
@@ -152,6 +164,27 @@ mod tests {
         assert!(matches!(dangling.await, Err(StoreError::Conflict { .. })));
         writer.write(|db| insert(db, "later")).await.unwrap();
         assert_eq!(writer.write(entries).await.unwrap(), ["later"]);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_committed_after_all_was_undone() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)").unwrap();
+        let writer = Writer::start(db).unwrap();
+        let (release, held) = mpsc::channel::<()>();
+        let first = writer.write(move |db| {
+            held.recv().map_err(|_| StoreError::Closed)?;
+            insert(db, "first")?;
+            // As SQLite itself does when the disk fails.
+            db.execute_batch("ROLLBACK").map_err(StoreError::from)
+        });
+        let second = writer.write(|db| insert(db, "second"));
+        let release = async {
+            release.send(()).unwrap();
+        };
+        let (first, second, ()) = tokio::join!(first, second, release);
+        assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
+        assert_eq!(writer.write(entries).await.unwrap(), [""; 0], "what was told to have failed has failed");
     }
 
     #[tokio::test]

@@ -34,6 +34,11 @@ impl Emitter<'_> {
                     quote!(HeaderValue::from_static(value.as_str()))
                 }
                 Kind::String { .. } => quote!(HeaderValue::try_from(value)?),
+                Kind::Integer { .. } | Kind::Boolean if header.schema.variants.is_some() => {
+                    let help = "leave out the enum, or make it one of strings";
+                    return self.refuse(&header.schema.pointer, "a header is one of some numbers", help);
+                }
+                Kind::Integer { minimum: None, maximum: None, .. } => quote!(HeaderValue::from(value)),
                 Kind::Integer { .. } => quote!(HeaderValue::from(value.get())),
                 Kind::Boolean => quote!(HeaderValue::from_static(if value { "true" } else { "false" })),
                 _ => {
