@@ -351,4 +351,24 @@ mod tests {
         assert_eq!(indexes(&db), before);
         index.make(&db).unwrap();
     }
+
+    #[test]
+    fn who_searches_meanwhile_does_not_notice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let (mut writer, reader) = (Connection::open(&path).unwrap(), Connection::open(&path).unwrap());
+        writer.pragma_update(None, "journal_mode", "wal").unwrap();
+        schema::migrate(&mut writer).unwrap();
+        let mut search = reader
+            .prepare("SELECT count(*) FROM instances INDEXED BY instances_by_address WHERE account_id = 1")
+            .unwrap();
+        let mut found = || search.query_row([], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(found(), 0);
+        let import = writer.transaction().unwrap();
+        let index = AddressIndex::put_off(&import).unwrap();
+        assert_eq!(found(), 0);
+        index.make(&import).unwrap();
+        import.commit().unwrap();
+        assert_eq!(found(), 0);
+    }
 }
