@@ -46,7 +46,9 @@ impl Encrypted {
     /// A connection over which HTTP/2 was agreed upon and nothing more.
     pub(crate) fn connect(&self) -> Stream {
         let mut socket = TcpStream::connect(self.target.address).unwrap();
+        // Whoever only sends, and reads no answer, is not read from for ever either.
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        socket.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
         let name = ServerName::from(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let mut connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
         connection.complete_io(&mut socket).unwrap();
