@@ -1,0 +1,247 @@
+//! What a probe asks, and what it makes of the answer.
+
+use std::time::Duration;
+
+use super::{Decision, Judgement, Probe, Stop};
+use crate::wire::{Answer, Exchange, Patience, Request};
+
+/// A success.
+#[derive(Debug, Clone)]
+pub struct Accepted {
+    /// What was sent and what came.
+    pub exchange: Exchange,
+    /// The answer.
+    pub answer: Answer,
+}
+
+impl Probe<'_> {
+    /// Sends a request, waiting out 429 and 503.
+    ///
+    /// # Errors
+    /// Inconclusive when the service stays busy; when the budget is used up or there is no connection at all.
+    pub async fn send(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        not_busy(self.send_with(request, Patience::WaitOut).await?)
+    }
+
+    /// Sends a request a few times without waiting as long as is asked for, since a shortage may come as 503 with a long
+    /// wait.
+    ///
+    /// # Errors
+    /// As for [`Probe::send`].
+    pub async fn send_briefly(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        not_busy(self.lasting_answer(|| request.clone()).await?)
+    }
+
+    /// Sends a request and takes the first answer, whatever it is: also [`Judgement::Busy`], which no check may take for an
+    /// answer to its question.
+    ///
+    /// # Errors
+    /// When the budget is used up or there is no connection at all.
+    pub async fn first_answer(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+        self.send_with(request, Patience::FirstAnswer).await
+    }
+
+    /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most and without waiting as long as
+    /// is asked for, and takes the last answer. [`Judgement::Busy`] does not mean yet that a shortage lasts; see
+    /// [`Probe::refused_alone`].
+    ///
+    /// # Errors
+    /// As for [`Probe::first_answer`].
+    pub async fn lasting_answer(&self, request: impl Fn() -> Request) -> Result<(Exchange, Judgement), Stop> {
+        const IN_A_ROW: u32 = 6;
+        const PAUSE: Duration = Duration::from_millis(7);
+        let mut tries = 1;
+        loop {
+            let (exchange, judgement) = self.first_answer(&request()).await?;
+            if tries == IN_A_ROW || !matches!(judgement, Judgement::Busy(_)) {
+                return Ok((exchange, judgement));
+            }
+            tokio::time::sleep(PAUSE * tries).await;
+            tries += 1;
+        }
+    }
+
+    /// Finds out whether 503 is what this very request is answered with, and not any: it and a control are sent in turns, and
+    /// nobody waits. Gives the last answer to the request.
+    ///
+    /// # Errors
+    /// Inconclusive when the request is served after all, when it is throttled, or when the control is not served each time.
+    pub async fn refused_alone(
+        &self,
+        request: impl Fn() -> Request,
+        control: impl Fn() -> Request,
+    ) -> Result<Exchange, Stop> {
+        // No regular throttling lets just these through and not the others.
+        const IS_CONTROL: [bool; 12] =
+            [true, false, false, true, false, true, true, false, false, true, true, false];
+        let mut last = None;
+        for is_control in IS_CONTROL {
+            let sent = if is_control { control() } else { request() };
+            let (exchange, judgement) = self.first_answer(&sent).await?;
+            let throttled = exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
+            let as_supposed = match judgement {
+                Judgement::Accepted => is_control,
+                Judgement::Busy(_) => !is_control && !throttled,
+                _ => false,
+            };
+            if !as_supposed {
+                return Err(
+                    self.inconclusive("the service is busy at times: run it again later, or with --rate")
+                );
+            }
+            if !is_control {
+                last = Some(exchange);
+            }
+        }
+        last.ok_or_else(|| Stop::Error("a request was not sent: a fault of the suite".to_owned()))
+    }
+
+    /// Sends a request and says whether it was accepted, where either may be right.
+    ///
+    /// # Errors
+    /// Inconclusive when neither was decided: the service is busy, short of gateways or broken.
+    pub async fn decides(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        match judgement.verdict() {
+            Decision::Accepted => Ok((exchange, true)),
+            Decision::Refused => Ok((exchange, false)),
+            Decision::Failed | Decision::Untold => Err(undecided(&judgement)),
+        }
+    }
+
+    /// Sends a request that a conforming service accepts, as the ground that the check stands on.
+    ///
+    /// # Errors
+    /// Inconclusive when it is not accepted: then nothing can be said of what the check is about.
+    pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        let Some(accepted) = accepted(&exchange, &judgement) else {
+            return Err(match judgement {
+                Judgement::Short(_) | Judgement::Endless(_) => undecided(&judgement),
+                _ => self.inconclusive(&format!(
+                    "the control was not accepted, so nothing can be said: {}",
+                    judgement.description()
+                )),
+            });
+        };
+        self.notes().accepted.push(request.clone());
+        Ok(accepted)
+    }
+
+    /// Like [`Probe::control`], but sends nothing when this check has shown before that the request is accepted.
+    ///
+    /// # Errors
+    /// As for [`Probe::control`].
+    pub async fn ground(&self, request: &Request) -> Result<(), Stop> {
+        let shown = self.notes().accepted.contains(request);
+        if !shown {
+            self.control(request).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a request that the clause wants accepted, and reports a finding when it is not. `why` says what is special
+    /// about the request.
+    ///
+    /// # Errors
+    /// Inconclusive when the service is busy all the time, short of gateways, or too slow for the suite.
+    pub async fn accepts(
+        &self,
+        clause: &str,
+        why: &str,
+        request: &Request,
+    ) -> Result<Option<Accepted>, Stop> {
+        let (exchange, judgement) = self.send(request).await?;
+        match (judgement.verdict(), &judgement) {
+            (Decision::Accepted, _) => {}
+            (Decision::Untold, _) | (_, Judgement::Endless(_)) => return Err(undecided(&judgement)),
+            (Decision::Refused | Decision::Failed, _) => {
+                self.finding(clause, &format!("accepted: {why}"), judgement.description(), &[&exchange]);
+            }
+        }
+        Ok(accepted(&exchange, &judgement))
+    }
+
+    /// Shows that the good twin is accepted, then sends the bad one, and reports a finding when that is accepted too or
+    /// breaks the service. `why` says what is wrong with the bad one.
+    ///
+    /// # Errors
+    /// Inconclusive when the good twin is not accepted, or as for [`Probe::rejects`].
+    pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
+        self.ground(good).await?;
+        self.rejects(clause, why, bad).await
+    }
+
+    /// Sends a request that is to be rejected, without a control: only for checks that showed one in another way.
+    ///
+    /// # Errors
+    /// Inconclusive when the service is busy all the time or short of gateways: that is not the refusal that is wanted.
+    pub async fn rejects(&self, clause: &str, why: &str, bad: &Request) -> Result<(), Stop> {
+        let (exchange, judgement) = self.send(bad).await?;
+        let expected = format!("rejected: {why}");
+        let fault_free = format!("{expected}, by an answer that is no server fault");
+        match judgement.verdict() {
+            Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
+            Decision::Refused => {
+                self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
+            }
+            Decision::Failed => self.finding(clause, &fault_free, judgement.description(), &[&exchange]),
+            Decision::Untold => return Err(undecided(&judgement)),
+        }
+        Ok(())
+    }
+
+    /// Sends a request that the contract leaves open, and notes how it is answered. Whatever the decision, a service that
+    /// breaks over it is doubtful.
+    ///
+    /// # Errors
+    /// When nothing can be sent.
+    pub async fn tolerates(
+        &self,
+        clause: &str,
+        silence: &str,
+        why: &str,
+        request: &Request,
+    ) -> Result<(), Stop> {
+        let (exchange, judgement) = self.first_answer(request).await?;
+        if judgement.verdict() == Decision::Failed {
+            let expected = format!("accepted or rejected, and no server fault: {why}");
+            self.warning(clause, &expected, judgement.description(), &[&exchange]);
+        }
+        self.observe(silence, &format!("{why}: {}", judgement.outline(&exchange)));
+        Ok(())
+    }
+}
+
+fn accepted(exchange: &Exchange, judgement: &Judgement) -> Option<Accepted> {
+    match (&exchange.result, judgement) {
+        (Ok(answer), Judgement::Accepted) => {
+            Some(Accepted { answer: answer.clone(), exchange: exchange.clone() })
+        }
+        _ => None,
+    }
+}
+
+fn not_busy((exchange, judgement): (Exchange, Judgement)) -> Result<(Exchange, Judgement), Stop> {
+    match judgement {
+        Judgement::Busy(_) => Err(undecided(&judgement)),
+        judgement => Ok((exchange, judgement)),
+    }
+}
+
+/// Why an answer decides nothing, and what the tester can do about it.
+fn undecided(judgement: &Judgement) -> Stop {
+    let what = judgement.description();
+    Stop::Inconclusive(match judgement {
+        Judgement::Busy(_) => {
+            format!("the service was busy throughout: {what}; run it again later, or with --rate")
+        }
+        Judgement::Short(_) => {
+            format!(
+                "the service is short of gateways: {what}; supply a plentiful region or run it again later"
+            )
+        }
+        Judgement::Endless(_) => format!("{what}; give it more time with --timeout"),
+        _ => format!("the service came to no decision: {what}"),
+    })
+}
