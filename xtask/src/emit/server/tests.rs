@@ -183,3 +183,22 @@ fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
         }
     }
 }
+
+#[test]
+fn a_header_is_written_as_its_schema_says() {
+    let partial = "schema: { type: string }\n              example: \"true\"";
+    let header = |schema: &str| code(&replaced(partial, &format!("schema: {schema}")));
+    for (schema, written) in [
+        ("{ type: string }", "HeaderValue::try_from(value)?"),
+        ("{ type: integer }", "HeaderValue::from(value)"),
+        ("{ type: integer, minimum: 0 }", "HeaderValue::from(value.get())"),
+        ("{ type: boolean }", "HeaderValue::from_static(if value"),
+    ] {
+        let code = header(schema).unwrap();
+        let (_, after) = code.split_once("from_static(\"x-proxy-partial\")").unwrap();
+        let after: String = after.split_whitespace().collect();
+        let written: String = written.split_whitespace().collect();
+        assert!(after.get(..80).is_some_and(|begin| begin.contains(&written)), "{schema}: {after:.120}");
+    }
+    assert!(header("{ type: integer, enum: [1, 2] }").is_err());
+}
