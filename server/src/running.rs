@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     admin::{self, Admin},
+    api::generated::OPERATIONS,
     domain::service::Service,
     edge::{
         body,
@@ -134,7 +135,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         request_id_retention,
     } = config;
     check_rates(&rates)?;
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(Metrics::new(OPERATIONS));
     let draining = Arc::new(AtomicBool::new(false));
     let gate = Gate {
         proxies: trusted_proxies,
@@ -233,15 +234,12 @@ fn serve<C: ServerContext>(
 /// # Errors
 /// [`StartError::UnknownOperation`]
 pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
-    let named: Vec<_> = rates.iter().filter_map(|rule| rule.operation.as_deref()).collect();
-    if named.is_empty() {
-        return Ok(());
-    }
-    let known = handlers::operations().map_err(StartError::Api)?;
-    match named.into_iter().find(|name| !known.iter().any(|it| it == name)) {
+    let mut named = rates.iter().filter_map(|rule| rule.operation.as_deref());
+    match named.find(|name| !OPERATIONS.contains(name)) {
         None => Ok(()),
         Some(operation) => {
-            Err(StartError::UnknownOperation { operation: operation.to_owned(), known: known.join(", ") })
+            let (operation, known) = (operation.to_owned(), OPERATIONS.join(", "));
+            Err(StartError::UnknownOperation { operation, known })
         }
     }
 }

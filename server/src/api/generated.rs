@@ -94,14 +94,14 @@ impl SuccessHeaders for ExtractProxiesHeaders {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-requested-count") },
-                    HeaderValue::from(value.get()),
+                    headers::number(value.get())?,
                 );
         }
         if let Some(value) = self.x_proxy_returned_count {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-returned-count") },
-                    HeaderValue::from(value.get()),
+                    headers::number(value.get())?,
                 );
         }
         if let Some(value) = self.x_proxy_partial {
@@ -247,7 +247,11 @@ impl Operation for ExtractProxies {
         {
             Some(value) => Some(value),
             None => {
-                headers::optional(arrived.headers, "X-Request-Id", HEADER_X_REQUEST_ID)?
+                headers::optional(
+                    arrived.headers,
+                    &const { HeaderName::from_static("x-request-id") },
+                    HEADER_X_REQUEST_ID,
+                )?
             }
         };
         let credential: Token = credential::read(
@@ -255,7 +259,10 @@ impl Operation for ExtractProxies {
             arrived.headers,
             &[
                 Transport::Query("api_key"),
-                Transport::Header("X-API-Key"),
+                Transport::Header(
+                    "X-API-Key",
+                    const { HeaderName::from_static("x-api-key") },
+                ),
                 Transport::Bearer,
             ],
             PARAMETER_API_KEY,
@@ -1319,6 +1326,12 @@ described!(
     r##"{"description":"Which terms, in days, may be bought.","type":"object","properties":{"allowedDays":{"description":"Permitted terms in days. Takes precedence when it is not empty.","type":"array","items":{"type":"integer"}},"minDays":{"type":"integer","minimum":0,"description":"Shortest term when no allowedDays are set."},"maxDays":{"type":"integer","minimum":0,"description":"Longest term; 0 means no upper limit."},"stepDays":{"type":"integer","minimum":0,"description":"Permitted step in days from the shortest term."}}}"##,
     []
 );
+/// The `operationId` of every operation.
+pub const OPERATIONS: &[&str] = &[
+    "extractProxies",
+    "listStaticGroups",
+    "searchStaticInstances",
+];
 /// The API. A type that implements it is a server; nothing has a default.
 #[dropshot::api_description{tag_config = {tags = {"extraction" = {description = "Proxy gateways for the authenticated account."},
 "static" = {description = "The account's static IP groups and instances. Read-only."}}}}]

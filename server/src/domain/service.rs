@@ -1,12 +1,15 @@
 //! The three operations: facts from the store, decisions here.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
 use super::{
     access::{AccountId, Guarded, Purpose},
-    extraction::{ExtractCommand, Extraction, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction},
+    extraction::{
+        Endpoint, ExtractCommand, Extraction, ExtractionFacts, ExtractionQuery, SHORTAGE_RETRY_AFTER,
+        StoredExtraction,
+    },
     instance::Group,
     refusal::Refusal,
     search::{SearchCommand, SearchPage},
@@ -41,32 +44,31 @@ impl Service {
     /// this order; then comes a request id that stands for something else; then the shortage.
     pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Refusal> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
-        let now = Timestamp::now();
-        let query = ExtractionQuery {
-            digest: token.digest(),
-            caller_ip,
-            parameters: parameters.clone(),
-            request_id: request_id.clone(),
-            pivot: rand::random(),
-            now,
+        let (digest, now) = (token.digest(), Timestamp::now());
+        let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
+        let Some(facts) = self.store.at_hand(&query) else {
+            // In a box, since the other way is taken by most calls, and they would have room for this one with them.
+            return Box::pin(self.extract_from_database(query)).await;
         };
-        let (account, facts) = known(self.store.extraction(query).await)?.admit(Purpose::Extraction, now)?;
-        logged(account);
-        let caller_ip = caller_ip.ok_or(Refusal::CallerNotIpv4)?;
-        facts.admit(parameters.protocol)?;
+        let Admitted { caller_ip, facts, .. } = admitted(&query, facts)?;
+        extraction(&query, caller_ip, facts.candidates)
+    }
 
-        let endpoints = if let Some(earlier) = facts.earlier {
-            earlier.repeat(&parameters)?
-        } else if facts.candidates.is_empty() {
-            return Err(Refusal::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
-        } else if let Some(request_id) = request_id {
-            let ours = StoredExtraction { parameters: parameters.clone(), endpoints: facts.candidates };
-            let stored = self.store.remember(account, request_id, ours, now).await.map_err(refusal)?;
-            stored.repeat(&parameters)?
-        } else {
-            facts.candidates
+    async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Refusal> {
+        let facts = known(self.store.extraction(&query).await)?;
+        let Admitted { account, caller_ip, facts } = admitted(&query, facts)?;
+        let ExtractionFacts { earlier, candidates, .. } = facts;
+        let parameters = &query.parameters;
+        let endpoints = match (earlier, &query.request_id) {
+            (Some(earlier), _) => earlier.repeat(parameters)?,
+            (None, Some(request_id)) if !candidates.is_empty() => {
+                let ours = StoredExtraction { parameters: parameters.clone(), endpoints: candidates };
+                let remembered = self.store.remember(account, request_id.clone(), ours, query.now).await;
+                remembered.map_err(refusal)?.repeat(parameters)?
+            }
+            (None, _) => candidates,
         };
-        Ok(Extraction { endpoints, requested: parameters.count, caller_ip })
+        extraction(&query, caller_ip, endpoints)
     }
 
     /// The account's groups, ascending by id.
@@ -90,6 +92,32 @@ impl Service {
         logged(account);
         Ok(page)
     }
+}
+
+/// An account that may extract, and from where it does.
+struct Admitted {
+    account: AccountId,
+    caller_ip: Ipv4Addr,
+    facts: ExtractionFacts,
+}
+
+fn admitted(query: &ExtractionQuery, facts: Guarded<ExtractionFacts>) -> Result<Admitted, Refusal> {
+    let (account, facts) = facts.admit(Purpose::Extraction, query.now)?;
+    logged(account);
+    let caller_ip = query.caller_ip.ok_or(Refusal::CallerNotIpv4)?;
+    facts.admit(query.parameters.protocol)?;
+    Ok(Admitted { account, caller_ip, facts })
+}
+
+fn extraction(
+    query: &ExtractionQuery,
+    caller_ip: Ipv4Addr,
+    endpoints: Vec<Endpoint>,
+) -> Result<Extraction, Refusal> {
+    if endpoints.is_empty() {
+        return Err(Refusal::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+    }
+    Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
 fn known<T>(answer: Result<Option<Guarded<T>>, StoreError>) -> Result<Guarded<T>, Refusal> {

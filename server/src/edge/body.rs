@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dropshot::Body;
 use http::{
-    HeaderMap,
+    HeaderMap, HeaderName,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
 use http_body_util::BodyExt;
@@ -12,7 +12,7 @@ use hyper::body::Body as _;
 
 use super::{
     catalogue::Reason,
-    fault::{Came, Fault, Spot},
+    fault::{At, Came, Fault, Spot},
     gate::{Gate, overloaded},
     headers,
     json::Json,
@@ -131,7 +131,9 @@ async fn collect(
 
 /// `application/json`, with no charset but UTF-8 and no encoding (`open.static.content-type`).
 fn declared_as_json(headers: &HeaderMap, spot: Spot<'_>) -> Result<(), Fault> {
-    let content_type = headers::single(headers, CONTENT_TYPE.as_str())?.unwrap_or_default();
+    let single =
+        |name: &HeaderName| headers::single(headers, name, Spot::new(At::Header(name.as_str()), &[]));
+    let content_type = single(&CONTENT_TYPE)?.unwrap_or_default();
     let mut parts = content_type.split(';').map(str::trim);
     let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let utf8 = parts.all(|parameter| match parameter.split_once('=') {
@@ -140,8 +142,7 @@ fn declared_as_json(headers: &HeaderMap, spot: Spot<'_>) -> Result<(), Fault> {
         }
         _ => true,
     });
-    let plain = headers::single(headers, CONTENT_ENCODING.as_str())?
-        .is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
+    let plain = single(&CONTENT_ENCODING)?.is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
     if json && utf8 && plain {
         return Ok(());
     }
@@ -155,7 +156,6 @@ mod tests {
     use http::HeaderValue;
 
     use super::*;
-    use crate::edge::fault::At;
 
     fn declared(pairs: &[(&'static str, &'static str)]) -> bool {
         let mut headers = HeaderMap::new();

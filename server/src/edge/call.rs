@@ -1,6 +1,11 @@
 //! One call: from its request to its answer.
 
-use std::{net::Ipv4Addr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    net::Ipv4Addr,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use dropshot::{HttpResponse as _, RequestContext};
 use futures::FutureExt;
@@ -39,51 +44,68 @@ pub struct Arrived<'a> {
 }
 
 /// What a handler knows of a call besides its request.
-#[derive(Clone, Debug)]
-pub struct Call {
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
     /// The service.
-    pub service: Service,
+    pub service: &'a Service,
     /// Where the call comes from; `None` when that is not IPv4.
     pub caller_ip: Option<Ipv4Addr>,
     /// Trace id, which the answer carries.
-    pub request_id: String,
+    pub request_id: &'a str,
 }
 
-/// Reads the request, lets `handle` answer it, and puts the outcome into its envelope. Each answer is counted and
+/// An operation with what answers it.
+pub trait Handler: Operation + Sized {
+    /// Answers a call.
+    ///
+    /// # Errors
+    /// The refusal that the caller gets.
+    fn handle(
+        call: Call<'_>,
+        request: Self::Request,
+    ) -> impl Future<Output = Result<Success<Self>, Refused>> + Send;
+}
+
+/// What Dropshot is given. Its error never occurs: refusals are answers.
+pub type Served<O> = Result<Answer<O>, <O as Operation>::Error>;
+
+/// Reads the request, lets the handler answer it, and puts the outcome into its envelope. Each answer is counted and
 /// leaves one line in the log. A panic becomes an internal error, since a dropped connection would tell the caller
 /// nothing.
-pub async fn serve<O, F, H>(rqctx: RequestContext<Context>, received: Received<O>, handle: H) -> Answer<O>
-where
-    O: Operation,
-    H: FnOnce(Call, O::Request) -> F + Send,
-    F: Future<Output = Result<Success<O>, Refused>> + Send,
-{
-    let request_id = rqctx.request_id.as_str();
-    let mut under_way = rqctx.context().gate.metrics.begin(O::ID);
-    let span = tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
-    async {
-        let mut unanswered = Unanswered(Some(under_way.begun()));
-        let outcome = AssertUnwindSafe(outcome(&rqctx, received, handle)).catch_unwind().await;
-        let outcome = outcome.unwrap_or_else(|_| {
-            tracing::error!("a handler panicked");
-            Err(Reason::Internal.into())
-        });
-        let answer = Answer::new(outcome, request_id);
-        let (status, reason) = (answer.status_code().as_u16(), answer.reason());
-        under_way.answered(status, reason);
-        unanswered.0 = None;
-        let micros = micros_since(under_way.begun());
-        let outcome = metrics::outcome(reason);
-        match reason {
-            None => tracing::info!(outcome, status, micros, "answered"),
-            Some(reason) => {
-                tracing::info!(outcome, status, code = reason.code(), micros, "refused: {}", reason.when())
-            }
-        }
-        answer
+pub fn serve<O: Handler>(
+    rqctx: RequestContext<Context>,
+    received: Received<O>,
+) -> impl Future<Output = Served<O>> + Send {
+    // The future of an `async fn` would have room for the arguments twice, and Dropshot moves it about.
+    async move {
+        let request_id = rqctx.request_id.as_str();
+        let span =
+            tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
+        // Two small futures in boxes cost less than a large one, for which the allocator has to search.
+        Ok(Box::pin(answer(&rqctx, received).instrument(span)).await)
     }
-    .instrument(span)
-    .await
+}
+
+async fn answer<O: Handler>(rqctx: &RequestContext<Context>, received: Received<O>) -> Answer<O> {
+    let mut under_way = rqctx.context().gate.metrics.begin(O::ID);
+    let mut unanswered = Unanswered(Some(under_way.begun()));
+    let outcome = AssertUnwindSafe(outcome(rqctx, received)).catch_unwind().await;
+    let outcome = outcome.unwrap_or_else(|_| {
+        tracing::error!("a handler panicked");
+        Err(Reason::Internal.into())
+    });
+    let answer = Answer::new(outcome, &rqctx.request_id);
+    let reason = answer.reason();
+    let micros = micros(under_way.answered(reason));
+    unanswered.0 = None;
+    let (outcome, status) = (metrics::outcome(reason), answer.status_code().as_u16());
+    match reason {
+        None => tracing::info!(outcome, status, micros, "answered"),
+        Some(reason) => {
+            tracing::info!(outcome, status, code = reason.code(), micros, "refused: {}", reason.when())
+        }
+    }
+    answer
 }
 
 /// A call that began then. Dropped while it has no answer, its caller has left; the log says so.
@@ -92,26 +114,20 @@ struct Unanswered(Option<Instant>);
 impl Drop for Unanswered {
     fn drop(&mut self) {
         if let Some(begun) = self.0 {
-            tracing::info!(outcome = metrics::LEFT, micros = micros_since(begun), "the caller left");
+            tracing::info!(outcome = metrics::LEFT, micros = micros(begun.elapsed()), "the caller left");
         }
     }
 }
 
 /// As a number of 64 bits: the log has no longer ones in JSON.
-fn micros_since(begun: Instant) -> u64 {
-    u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-async fn outcome<O, F, H>(
+async fn outcome<O: Handler>(
     rqctx: &RequestContext<Context>,
     received: Received<O>,
-    handle: H,
-) -> Result<Success<O>, Refused>
-where
-    O: Operation,
-    H: FnOnce(Call, O::Request) -> F + Send,
-    F: Future<Output = Result<Success<O>, Refused>> + Send,
-{
+) -> Result<Success<O>, Refused> {
     let Context { service, gate } = rqctx.context();
     let caller = gate.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
     let admitted = caller.and_then(|ip| {
@@ -128,7 +144,6 @@ where
     let request = received.read(rqctx, gate).await?;
     gate.limits.token(O::ID, O::token(&request))?;
     let _work = gate.begin()?;
-    let call =
-        Call { service: service.clone(), caller_ip: caller::ipv4(ip), request_id: rqctx.request_id.clone() };
-    handle(call, request).await
+    let call = Call { service, caller_ip: caller::ipv4(ip), request_id: &rqctx.request_id };
+    O::handle(call, request).await
 }

@@ -1,6 +1,6 @@
 //! The token of a call, in each of its transports. From here on it is a [`Token`], which nothing can print.
 
-use http::{HeaderMap, header::AUTHORIZATION};
+use http::{HeaderMap, HeaderName, header::AUTHORIZATION};
 
 use super::{
     catalogue::Reason,
@@ -11,12 +11,12 @@ use super::{
 use crate::domain::token::Token;
 
 /// A way to send the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A query parameter.
     Query(&'static str),
-    /// A header.
-    Header(&'static str),
+    /// A header, as the document spells it.
+    Header(&'static str, HeaderName),
     /// `Authorization: Bearer …`. Other schemes are none of ours and are passed over.
     Bearer,
 }
@@ -27,8 +27,8 @@ pub enum Transport {
 /// # Errors
 /// No token, an empty one, a repeated transport, or transports that differ, which breaks the clause of `agree`.
 /// No error shows a token.
-pub fn read(
-    query: &mut Query<'_>,
+pub fn read<const N: usize>(
+    query: &mut Query<'_, N>,
     headers: &HeaderMap,
     transports: &[Transport],
     spot: Spot<'_>,
@@ -36,12 +36,16 @@ pub fn read(
 ) -> Result<Token, Fault> {
     let mut found: Option<String> = None;
     for transport in transports {
-        let (at, sent) = match *transport {
+        let single = |name: &HeaderName, at| headers::single(headers, name, Spot::new(at, &[]));
+        let (at, sent) = match transport {
             Transport::Query(name) => (At::Parameter(name), query.take(name)),
-            Transport::Header(name) => (At::Header(name), headers::single(headers, name)?.map(Into::into)),
+            Transport::Header(name, header) => {
+                let at = At::Header(name);
+                (at, single(header, at)?.map(Into::into))
+            }
             Transport::Bearer => {
                 let at = At::Header("Authorization");
-                (at, headers::single(headers, AUTHORIZATION.as_str())?.and_then(bearer).map(Into::into))
+                (at, single(&AUTHORIZATION, at)?.and_then(bearer).map(Into::into))
             }
         };
         let Some(sent) = sent else { continue };
@@ -74,8 +78,11 @@ mod tests {
 
     use super::*;
 
-    const ALL: &[Transport] =
-        &[Transport::Query("api_key"), Transport::Header("X-API-Key"), Transport::Bearer];
+    static ALL: [Transport; 3] = [
+        Transport::Query("api_key"),
+        Transport::Header("X-API-Key", HeaderName::from_static("x-api-key")),
+        Transport::Bearer,
+    ];
     const SPOT: Spot<'_> = Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]);
 
     fn token(raw: &str, sent: &[(&'static str, &str)], transports: &[Transport]) -> Result<String, Fault> {
@@ -91,18 +98,18 @@ mod tests {
     #[test]
     fn each_transport_alone_and_all_together() {
         let (key, bearer) = (("x-api-key", "t"), ("authorization", "bEaReR t"));
-        assert_eq!(token("api_key=t", &[], ALL).unwrap(), "t");
-        assert_eq!(token("", &[key], ALL).unwrap(), "t");
-        assert_eq!(token("", &[bearer], ALL).unwrap(), "t");
-        assert_eq!(token("api_key=t", &[key, bearer], ALL).unwrap(), "t");
-        assert_eq!(token("api_key=t", &[("authorization", "Basic dTpw")], ALL).unwrap(), "t");
+        assert_eq!(token("api_key=t", &[], &ALL).unwrap(), "t");
+        assert_eq!(token("", &[key], &ALL).unwrap(), "t");
+        assert_eq!(token("", &[bearer], &ALL).unwrap(), "t");
+        assert_eq!(token("api_key=t", &[key, bearer], &ALL).unwrap(), "t");
+        assert_eq!(token("api_key=t", &[("authorization", "Basic dTpw")], &ALL).unwrap(), "t");
     }
 
     #[test]
     fn transports_that_differ_are_refused() {
         for (query, key, bearer) in [("a", "b", "a"), ("a", "a", "b"), ("b", "a", "a")] {
             let sent = [("x-api-key", key), ("authorization", &*format!("Bearer {bearer}"))];
-            let fault = token(&format!("api_key={query}"), &sent, ALL).unwrap_err();
+            let fault = token(&format!("api_key={query}"), &sent, &ALL).unwrap_err();
             assert_eq!((fault.reason, fault.clause), (Reason::Conflict, Some("extract.token-equal")));
         }
     }
@@ -115,7 +122,7 @@ mod tests {
             ("", Some(("x-api-key", ""))),
             ("", Some(("authorization", "Bearer"))),
         ] {
-            let fault = token(query, sent.as_slice(), ALL).unwrap_err();
+            let fault = token(query, sent.as_slice(), &ALL).unwrap_err();
             assert_eq!((fault.reason, fault.clause), (Reason::TokenMissing, Some("all.token-required")));
         }
         assert_eq!(token("", &[("x-api-key", "t")], &ALL[..1]).unwrap_err().reason, Reason::TokenMissing);
@@ -124,8 +131,8 @@ mod tests {
     #[test]
     fn no_fault_shows_a_token() {
         let sent = [("x-api-key", "sesame"), ("x-api-key", "sesame")];
-        let repeated = token("", &sent, ALL).unwrap_err();
-        let conflict = token("api_key=sesame", &[("x-api-key", "sesame2")], ALL).unwrap_err();
+        let repeated = token("", &sent, &ALL).unwrap_err();
+        let conflict = token("api_key=sesame", &[("x-api-key", "sesame2")], &ALL).unwrap_err();
         assert_eq!((repeated.reason, conflict.reason), (Reason::Repeated, Reason::Conflict));
         assert!(!format!("{repeated} {repeated:?} {conflict} {conflict:?}").contains("sesame"));
     }

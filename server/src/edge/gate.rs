@@ -68,7 +68,7 @@ mod tests {
             work: Semaphore::new(1),
             room: Room::for_bodies(1),
             body_timeout: Duration::ZERO,
-            metrics: Arc::default(),
+            metrics: Arc::new(Metrics::new(&[])),
         };
         let reason = |encrypted, peer: &str| {
             gate(encrypted).caller(peer.parse().unwrap(), &HeaderMap::new()).err().map(|it| it.reason)

@@ -10,32 +10,41 @@ use super::{
 
 /// The parameters of a query while they are read one after the other.
 #[derive(Debug)]
-pub struct Query<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+pub struct Query<'a, const N: usize> {
+    known: &'static [&'static str; N],
+    /// One for each known name.
+    values: [Option<Cow<'a, str>>; N],
+}
 
 const QUERY: Spot<'_> = Spot::new(At::Query, &[]);
 
-impl<'a> Query<'a> {
+impl<'a, const N: usize> Query<'a, N> {
     /// Reads what stands behind the `?`. Each name must be one of `known`. As in forms, `+` is a space.
     ///
     /// # Errors
     /// Broken percent-encoding, text that is not UTF-8, unknown and repeated names
     /// (`open.static.unknown-fields`, `open.extract.repeated-parameter`). No value is shown.
-    pub fn parse(raw: Option<&'a str>, known: &[&str]) -> Result<Self, Fault> {
-        let mut pairs: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
+    pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self, Fault> {
+        let mut query = Self { known, values: [const { None }; N] };
         for part in raw.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let name = decode(name, QUERY)?;
-            if !known.contains(&name.as_ref()) {
+            let Some(place) = query.place(&name) else {
                 return Err(Fault::unknown("query parameter", &name, known));
-            }
+            };
             let spot = Spot::new(At::Parameter(&name), &[]);
-            if pairs.iter().any(|(earlier, _)| *earlier == name) {
+            if place.is_some() {
                 return Err(spot.repeated());
             }
-            let value = decode(value, spot)?;
-            pairs.push((name, value));
+            *place = Some(decode(value, spot)?);
         }
-        Ok(Self(pairs))
+        Ok(query)
+    }
+
+    fn place(&mut self, name: &str) -> Option<&mut Option<Cow<'a, str>>> {
+        // Names are short, and most differ in their first byte.
+        let same = |known: &str| known.len() == name.len() && known.bytes().eq(name.bytes());
+        self.known.iter().zip(&mut self.values).find(|(known, _)| same(known)).map(|(_, value)| value)
     }
 
     /// A parameter that must be there.
@@ -60,8 +69,7 @@ impl<'a> Query<'a> {
 
     /// The text of a parameter, taken out; a credential is read so, to be wrapped before anything can show it.
     pub fn take(&mut self, name: &str) -> Option<Cow<'a, str>> {
-        let index = self.0.iter().position(|(candidate, _)| candidate == name)?;
-        Some(self.0.swap_remove(index).1)
+        self.place(name)?.take()
     }
 }
 
@@ -93,7 +101,7 @@ fn decode<'a>(raw: &'a str, spot: Spot<'_>) -> Result<Cow<'a, str>, Fault> {
 mod tests {
     use super::*;
 
-    const KNOWN: &[&str] = &["num", "sb", "api_key"];
+    const KNOWN: &[&str; 3] = &["num", "sb", "api_key"];
 
     fn reason(raw: &str) -> Option<Reason> {
         Query::parse(Some(raw), KNOWN).err().map(|fault| fault.reason)

@@ -38,7 +38,8 @@ impl<O: Operation> Received<O> {
         let held;
         let json = match O::BODY {
             Some(spot) => {
-                held = body::read(self.body, headers, gate, spot).await?;
+                // In a box, lest operations without a body have room for this with them.
+                held = Box::pin(body::read(self.body, headers, gate, spot)).await?;
                 Some(body::parse(&held.0, spot)?)
             }
             None => {

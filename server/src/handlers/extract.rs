@@ -8,45 +8,44 @@ use crate::{
     domain::extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
     edge::{
         answer::{Always, AlwaysBool, Content, Success},
-        call::Call,
+        call::{Call, Handler},
         integer::Within,
         refused::Refused,
     },
 };
 
-pub(super) async fn handle(
-    call: Call,
-    request: ExtractProxiesRequest,
-) -> Result<Success<ExtractProxies>, Refused> {
-    let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
-        request;
-    let region = if regions == ExtractProxiesRequest::REGIONS_DEFAULT {
-        Region::Everywhere
-    } else {
-        Region::Only(regions)
-    };
-    let protocol = match protocol {
-        ProxyProtocol::Http => Protocol::Http,
-        ProxyProtocol::Socks5 => Protocol::Socks5,
-    };
-    let command = ExtractCommand {
-        token: credential,
-        caller_ip: call.caller_ip,
-        parameters: Parameters { count: num.to_u32(), region, protocol },
-        request_id,
-    };
-    let extraction = call.service.extract(command).await?;
+impl Handler for ExtractProxies {
+    async fn handle(call: Call<'_>, request: ExtractProxiesRequest) -> Result<Success<Self>, Refused> {
+        let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
+            request;
+        let region = if regions == ExtractProxiesRequest::REGIONS_DEFAULT {
+            Region::Everywhere
+        } else {
+            Region::Only(regions)
+        };
+        let protocol = match protocol {
+            ProxyProtocol::Http => Protocol::Http,
+            ProxyProtocol::Socks5 => Protocol::Socks5,
+        };
+        let command = ExtractCommand {
+            token: credential,
+            caller_ip: call.caller_ip,
+            parameters: Parameters { count: num.to_u32(), region, protocol },
+            request_id,
+        };
+        let extraction = call.service.extract(command).await?;
 
-    let headers = ExtractProxiesHeaders {
-        x_proxy_requested_count: Some(Within::new(extraction.requested)?),
-        x_proxy_returned_count: Some(Within::new(extraction.returned())?),
-        x_proxy_partial: Some(extraction.is_partial().to_string()),
-    };
-    let content = match return_type {
-        ReturnType::Json => Content::Json(body(extraction)),
-        ReturnType::Txt => Content::Text(lines(&extraction.endpoints, &separator)),
-    };
-    Ok(Success { content, headers })
+        let headers = ExtractProxiesHeaders {
+            x_proxy_requested_count: Some(Within::new(extraction.requested)?),
+            x_proxy_returned_count: Some(Within::new(extraction.returned())?),
+            x_proxy_partial: Some(extraction.is_partial().to_string()),
+        };
+        let content = match return_type {
+            ReturnType::Json => Content::Json(body(extraction)),
+            ReturnType::Txt => Content::Text(lines(&extraction.endpoints, &separator)),
+        };
+        Ok(Success { content, headers })
+    }
 }
 
 fn body(extraction: Extraction) -> ExtractSuccess {

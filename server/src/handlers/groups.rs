@@ -8,30 +8,29 @@ use crate::{
     domain::instance::Group,
     edge::{
         answer::{Always, Content, Success},
-        call::Call,
+        call::{Call, Handler},
         integer::Within,
         refused::Refused,
     },
 };
 
-pub(super) async fn handle(
-    call: Call,
-    request: ListStaticGroupsRequest,
-) -> Result<Success<ListStaticGroups>, Refused> {
-    let ListStaticGroupsRequest { credential } = request;
-    let groups = call.service.groups(&credential).await?;
-    let items = groups.into_iter().map(item).collect::<Result<_, _>>()?;
-    let content = Content::Json(GroupsSuccess {
-        code: Always,
-        message: "ok".to_owned(),
-        request_id: call.request_id.clone(),
-        data: GroupsData { items },
-    });
-    let headers = ListStaticGroupsHeaders {
-        cache_control: ListStaticGroupsCacheControl::NoStore,
-        x_request_id: call.request_id,
-    };
-    Ok(Success { content, headers })
+impl Handler for ListStaticGroups {
+    async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, Refused> {
+        let ListStaticGroupsRequest { credential } = request;
+        let groups = call.service.groups(&credential).await?;
+        let items = groups.into_iter().map(item).collect::<Result<_, _>>()?;
+        let content = Content::Json(GroupsSuccess {
+            code: Always,
+            message: "ok".to_owned(),
+            request_id: call.request_id.to_owned(),
+            data: GroupsData { items },
+        });
+        let headers = ListStaticGroupsHeaders {
+            cache_control: ListStaticGroupsCacheControl::NoStore,
+            x_request_id: call.request_id.to_owned(),
+        };
+        Ok(Success { content, headers })
+    }
 }
 
 fn item(group: Group) -> Result<StaticGroup, Refused> {

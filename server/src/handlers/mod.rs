@@ -9,12 +9,10 @@ use dropshot::{ApiDescription, RequestContext};
 
 use crate::{
     api::generated::{
-        Api, ExtractError, ExtractProxies, ListStaticGroups, SearchStaticInstances, StaticError, api_mod,
-        refuse_other_methods,
+        Api, ExtractProxies, ListStaticGroups, SearchStaticInstances, api_mod, refuse_other_methods,
     },
     edge::{
-        answer::Answer,
-        call::{Context, serve},
+        call::{Context, Served, serve},
         received::Received,
     },
 };
@@ -29,39 +27,29 @@ pub(crate) fn api() -> Result<ApiDescription<Context>, String> {
     Ok(api)
 }
 
-/// The operations of this server, by their `operationId`.
-///
-/// # Errors
-/// As [`api`].
-pub(crate) fn operations() -> Result<Vec<String>, String> {
-    let router = api()?.into_router();
-    let shown = router.endpoints(None).filter(|(_, _, endpoint)| endpoint.visible);
-    Ok(shown.map(|(_, _, endpoint)| endpoint.operation_id.clone()).collect())
-}
-
 enum Handlers {}
 
 impl Api for Handlers {
     type Context = Context;
 
-    async fn extract_proxies(
+    fn extract_proxies(
         rqctx: RequestContext<Context>,
         request: Received<ExtractProxies>,
-    ) -> Result<Answer<ExtractProxies>, ExtractError> {
-        Ok(serve(rqctx, request, extract::handle).await)
+    ) -> impl Future<Output = Served<ExtractProxies>> + Send {
+        serve(rqctx, request)
     }
 
-    async fn list_static_groups(
+    fn list_static_groups(
         rqctx: RequestContext<Context>,
         request: Received<ListStaticGroups>,
-    ) -> Result<Answer<ListStaticGroups>, StaticError> {
-        Ok(serve(rqctx, request, groups::handle).await)
+    ) -> impl Future<Output = Served<ListStaticGroups>> + Send {
+        serve(rqctx, request)
     }
 
-    async fn search_static_instances(
+    fn search_static_instances(
         rqctx: RequestContext<Context>,
         request: Received<SearchStaticInstances>,
-    ) -> Result<Answer<SearchStaticInstances>, StaticError> {
-        Ok(serve(rqctx, request, search::handle).await)
+    ) -> impl Future<Output = Served<SearchStaticInstances>> + Send {
+        serve(rqctx, request)
     }
 }

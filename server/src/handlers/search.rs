@@ -12,65 +12,72 @@ use crate::{
     edge::{
         address::IpEndpoint,
         answer::{Always, Content, Success},
-        call::Call,
+        call::{Call, Handler},
         integer::{OutOfRange, Within},
         refused::Refused,
         value::Tristate,
     },
 };
 
-pub(super) async fn handle(
-    call: Call,
-    request: SearchStaticInstancesRequest,
-) -> Result<Success<SearchStaticInstances>, Refused> {
-    let SearchStaticInstancesRequest {
-        ips,
-        order_no,
-        group_id,
-        country_code,
-        city_code,
-        status,
-        page,
-        page_size,
-        activated_from,
-        activated_to,
-        credential,
-    } = request;
-    let group = match group_id {
-        Tristate::Omitted | Tristate::Null => GroupFilter::All,
-        Tristate::Value(id) => Id::new(id.get()).map_or(GroupFilter::Ungrouped, GroupFilter::Only),
-    };
-    let status = status.map(|status| match status {
-        InstanceStatus::Provisioning => Status::Provisioning,
-        InstanceStatus::Active => Status::Active,
-        InstanceStatus::Expired => Status::Expired,
-        InstanceStatus::Cancelled => Status::Cancelled,
-        InstanceStatus::Failed => Status::Failed,
-    });
-    let command = SearchCommand {
-        addresses: ips.into_vec().into_iter().map(IpEndpoint::get).collect(),
-        filters: Filters { order_no, group, country_code, city_code, status, activated_from, activated_to },
-        page: page.to_u32(),
-        page_size: page_size.to_u32(),
-    };
-    let found = call.service.search(&credential, command).await?;
+impl Handler for SearchStaticInstances {
+    async fn handle(call: Call<'_>, request: SearchStaticInstancesRequest) -> Result<Success<Self>, Refused> {
+        let SearchStaticInstancesRequest {
+            ips,
+            order_no,
+            group_id,
+            country_code,
+            city_code,
+            status,
+            page,
+            page_size,
+            activated_from,
+            activated_to,
+            credential,
+        } = request;
+        let group = match group_id {
+            Tristate::Omitted | Tristate::Null => GroupFilter::All,
+            Tristate::Value(id) => Id::new(id.get()).map_or(GroupFilter::Ungrouped, GroupFilter::Only),
+        };
+        let status = status.map(|status| match status {
+            InstanceStatus::Provisioning => Status::Provisioning,
+            InstanceStatus::Active => Status::Active,
+            InstanceStatus::Expired => Status::Expired,
+            InstanceStatus::Cancelled => Status::Cancelled,
+            InstanceStatus::Failed => Status::Failed,
+        });
+        let command = SearchCommand {
+            addresses: ips.into_vec().into_iter().map(IpEndpoint::get).collect(),
+            filters: Filters {
+                order_no,
+                group,
+                country_code,
+                city_code,
+                status,
+                activated_from,
+                activated_to,
+            },
+            page: page.to_u32(),
+            page_size: page_size.to_u32(),
+        };
+        let found = call.service.search(&credential, command).await?;
 
-    let content = Content::Json(SearchSuccess {
-        code: Always,
-        message: "ok".to_owned(),
-        request_id: call.request_id.clone(),
-        data: SearchData {
-            items: found.items.into_iter().map(item).collect::<Result<_, _>>()?,
-            page: Within::new(page.get())?,
-            page_size: Within::new(page_size.get())?,
-            total: Within::new(found.total)?,
-        },
-    });
-    let headers = SearchStaticInstancesHeaders {
-        cache_control: SearchStaticInstancesCacheControl::NoStore,
-        x_request_id: call.request_id,
-    };
-    Ok(Success { content, headers })
+        let content = Content::Json(SearchSuccess {
+            code: Always,
+            message: "ok".to_owned(),
+            request_id: call.request_id.to_owned(),
+            data: SearchData {
+                items: found.items.into_iter().map(item).collect::<Result<_, _>>()?,
+                page: Within::new(page.get())?,
+                page_size: Within::new(page_size.get())?,
+                total: Within::new(found.total)?,
+            },
+        });
+        let headers = SearchStaticInstancesHeaders {
+            cache_control: SearchStaticInstancesCacheControl::NoStore,
+            x_request_id: call.request_id.to_owned(),
+        };
+        Ok(Success { content, headers })
+    }
 }
 
 fn item(instance: Instance) -> Result<StaticInstance, Refused> {

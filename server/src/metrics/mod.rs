@@ -3,7 +3,11 @@
 mod store;
 mod supply;
 
-use std::{fmt, sync::atomic::AtomicU64, time::Instant};
+use std::{
+    fmt,
+    sync::atomic::AtomicI64,
+    time::{Duration, Instant},
+};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -26,13 +30,27 @@ type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 /// The counts of one server.
 pub(crate) struct Metrics {
     registry: Registry,
+    operations: Vec<OfOperation>,
     calls: Family<Outcome, Counter>,
-    call_seconds: Histograms<Operation>,
-    in_flight: Gauge<i64, std::sync::atomic::AtomicI64>,
-    store_seconds: Histograms<Question>,
-    store_failures: Family<Question, Counter<u64, AtomicU64>>,
+    in_flight: Gauge<i64, AtomicI64>,
+    /// One for each of [`Question::ALL`], in their order.
+    questions: [OfQuestion; Question::ALL.len()],
+    at_hand: Counter,
     pool: PoolGauges,
     supplies: Supplies,
+}
+
+/// What is counted with every call of an operation, at hand without looking it up by its labels.
+struct OfOperation {
+    operation: &'static str,
+    successes: Counter,
+    seconds: Histogram,
+}
+
+/// What is counted of a question to the store.
+struct OfQuestion {
+    seconds: Histogram,
+    failures: Counter,
 }
 
 #[derive(Default)]
@@ -52,34 +70,95 @@ struct Outcome {
     code: i64,
 }
 
+impl Outcome {
+    /// Every success has this status.
+    const fn success(operation: &'static str) -> Self {
+        Self { operation, outcome: outcome(None), status: 200, code: 0 }
+    }
+
+    fn refused(operation: &'static str, reason: Reason) -> Self {
+        let status = reason.status().as_u16();
+        Self { operation, outcome: outcome(Some(reason)), status, code: reason.code() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Operation {
+struct OperationLabel {
     operation: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Question {
+struct QuestionLabel {
     question: &'static str,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        let histograms = || Histogram::new(BOUNDS);
-        let metrics = Self {
-            registry: Registry::with_prefix("sallyport"),
-            calls: Family::default(),
-            call_seconds: Family::new_with_constructor(histograms),
-            in_flight: Gauge::default(),
-            store_seconds: Family::new_with_constructor(histograms),
-            store_failures: Family::default(),
-            pool: PoolGauges::default(),
-            supplies: Supplies::default(),
-        };
-        metrics.registered()
+/// What the store is asked while a caller waits.
+#[derive(Clone, Copy, Debug)]
+enum Question {
+    Extraction,
+    Remember,
+    Groups,
+    Search,
+}
+
+impl Question {
+    const ALL: [Self; 4] = [Self::Extraction, Self::Remember, Self::Groups, Self::Search];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Extraction => "extraction",
+            Self::Remember => "remember",
+            Self::Groups => "groups",
+            Self::Search => "search",
+        }
     }
 }
 
 impl Metrics {
+    /// Counts of these operations, by their `operationId`. No others are counted.
+    pub(crate) fn new(operations: &[&'static str]) -> Self {
+        let histograms = || Histogram::new(BOUNDS);
+        let calls = Family::<Outcome, Counter>::default();
+        let call_seconds = Histograms::new_with_constructor(histograms);
+        let of_operation = |&operation: &&'static str| OfOperation {
+            operation,
+            successes: calls.get_or_create_owned(&Outcome::success(operation)),
+            seconds: call_seconds.get_or_create_owned(&OperationLabel { operation }),
+        };
+        let operations = operations.iter().map(of_operation).collect();
+        let store_seconds = Histograms::new_with_constructor(histograms);
+        let store_failures = Family::<QuestionLabel, Counter>::default();
+        let questions = Question::ALL.map(|question| {
+            let label = QuestionLabel { question: question.name() };
+            OfQuestion {
+                seconds: store_seconds.get_or_create_owned(&label),
+                failures: store_failures.get_or_create_owned(&label),
+            }
+        });
+        let (in_flight, at_hand) = (Gauge::default(), Counter::default());
+        let (pool, supplies) = (PoolGauges::default(), Supplies::default());
+
+        let mut registry = Registry::with_prefix("sallyport");
+        registry.register("calls", "Calls by operation, outcome, status and business code", calls.clone());
+        let help = "From the request's head to its answer";
+        registry.register_with_unit("call_duration", help, Unit::Seconds, call_seconds);
+        registry.register("calls_in_flight", "Calls without an answer yet", in_flight.clone());
+        let help = "Time that the store takes, by question";
+        registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
+        registry.register("store_failures", "Questions that the store could not answer", store_failures);
+        let help = "Extractions for which the store had everything at hand, and was not asked";
+        registry.register("store_at_hand", help, at_hand.clone());
+        registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
+        registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
+        registry.register("pool_waiting", "Questions that wait for a connection", pool.waiting.clone());
+        registry.register(
+            "gateways",
+            "Gateways left by protocol and region, at most 15 s old; region * is the sum of more regions than are told",
+            supplies.gateways(),
+        );
+        Self { registry, operations, calls, in_flight, questions, at_hand, pool, supplies }
+    }
+
     /// Everything in the text format of OpenMetrics, which Prometheus reads, with what `store` has to say of itself.
     ///
     /// # Errors
@@ -100,56 +179,26 @@ impl Metrics {
         Ok(text)
     }
 
-    /// A call of an operation has begun.
+    /// A call of one of the operations has begun.
     pub(crate) fn begin(&self, operation: &'static str) -> CallUnderWay<'_> {
         self.in_flight.inc();
-        CallUnderWay { metrics: self, operation, begun: Instant::now(), outcome: (LEFT, 0, 0) }
+        let counts = self.operations.iter().find(|it| it.operation == operation);
+        CallUnderWay { metrics: self, counts, begun: Instant::now(), answered: None }
     }
 
     /// A question to the store was answered, or not.
-    fn asked(&self, question: &'static str, begun: Instant, failed: bool) {
-        let question = Question { question };
-        self.store_seconds.get_or_create(&question).observe(begun.elapsed().as_secs_f64());
+    fn asked(&self, question: Question, begun: Instant, failed: bool) {
+        let [extraction, remember, groups, search] = &self.questions;
+        let OfQuestion { seconds, failures } = match question {
+            Question::Extraction => extraction,
+            Question::Remember => remember,
+            Question::Groups => groups,
+            Question::Search => search,
+        };
+        seconds.observe(begun.elapsed().as_secs_f64());
         if failed {
-            self.store_failures.get_or_create(&question).inc();
+            failures.inc();
         }
-    }
-
-    fn registered(mut self) -> Self {
-        let registry = &mut self.registry;
-        registry.register(
-            "calls",
-            "Calls by operation, outcome, status and business code",
-            self.calls.clone(),
-        );
-        registry.register_with_unit(
-            "call_duration",
-            "From the request's head to its answer",
-            Unit::Seconds,
-            self.call_seconds.clone(),
-        );
-        registry.register("calls_in_flight", "Calls without an answer yet", self.in_flight.clone());
-        registry.register_with_unit(
-            "store_duration",
-            "Time that the store takes, by question",
-            Unit::Seconds,
-            self.store_seconds.clone(),
-        );
-        registry.register(
-            "store_failures",
-            "Questions that the store could not answer",
-            self.store_failures.clone(),
-        );
-        let pool = &self.pool;
-        registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
-        registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
-        registry.register("pool_waiting", "Questions that wait for a connection", pool.waiting.clone());
-        registry.register(
-            "gateways",
-            "Gateways left by protocol and region, at most 15 s old; region * is the sum of more regions than are told",
-            self.supplies.gateways(),
-        );
-        self
     }
 }
 
@@ -176,15 +225,18 @@ pub(crate) const fn outcome(reason: Option<Reason>) -> &'static str {
 /// A call that has no answer yet. Dropped before it has one, its caller has left.
 pub(crate) struct CallUnderWay<'a> {
     metrics: &'a Metrics,
-    operation: &'static str,
+    counts: Option<&'a OfOperation>,
     begun: Instant,
-    outcome: (&'static str, u16, i64),
+    /// Why it was refused, if it was, and after how long.
+    answered: Option<(Option<Reason>, Duration)>,
 }
 
 impl CallUnderWay<'_> {
-    /// The answer is ready.
-    pub(crate) fn answered(&mut self, status: u16, reason: Option<Reason>) {
-        self.outcome = (outcome(reason), status, reason.map_or(0, Reason::code));
+    /// The answer is ready. Gives the time that it took.
+    pub(crate) fn answered(&mut self, reason: Option<Reason>) -> Duration {
+        let after = self.begun.elapsed();
+        self.answered = Some((reason, after));
+        after
     }
 
     /// When it began.
@@ -195,10 +247,18 @@ impl CallUnderWay<'_> {
 
 impl Drop for CallUnderWay<'_> {
     fn drop(&mut self) {
-        let Self { metrics, operation, begun, outcome: (outcome, status, code) } = *self;
-        metrics.in_flight.dec();
-        metrics.calls.get_or_create(&Outcome { operation, outcome, status, code }).inc();
-        metrics.call_seconds.get_or_create(&Operation { operation }).observe(begun.elapsed().as_secs_f64());
+        self.metrics.in_flight.dec();
+        let Some(OfOperation { operation, successes, seconds }) = self.counts else { return };
+        let (outcome, after) = match self.answered {
+            None => (Outcome { operation, outcome: LEFT, status: 0, code: 0 }, self.begun.elapsed()),
+            Some((None, after)) => {
+                successes.inc();
+                return seconds.observe(after.as_secs_f64());
+            }
+            Some((Some(reason), after)) => (Outcome::refused(operation, reason), after),
+        };
+        self.metrics.calls.get_or_create(&outcome).inc();
+        seconds.observe(after.as_secs_f64());
     }
 }
 
@@ -208,17 +268,20 @@ mod tests {
 
     #[test]
     fn calls_are_counted_by_outcome() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new(&["a", "b"]);
         let mut call = metrics.begin("a");
         assert!(metrics.text().unwrap().contains("sallyport_calls_in_flight 1\n"));
-        call.answered(429, Some(Reason::Throttled));
+        call.answered(Some(Reason::Throttled));
         drop(call);
         drop(metrics.begin("a"));
+        metrics.begin("b").answered(None);
         let text = metrics.text().unwrap();
         for line in [
             "sallyport_calls_in_flight 0",
             "sallyport_calls_total{operation=\"a\",outcome=\"throttled\",status=\"429\",code=\"42900\"} 1",
             "sallyport_calls_total{operation=\"a\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
+            "sallyport_calls_total{operation=\"a\",outcome=\"success\",status=\"200\",code=\"0\"} 0",
+            "sallyport_calls_total{operation=\"b\",outcome=\"success\",status=\"200\",code=\"0\"} 1",
             "sallyport_call_duration_seconds_count{operation=\"a\"} 2",
         ] {
             assert!(text.lines().any(|it| it == line), "no {line} in\n{text}");

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod error;
+mod held;
 mod kind;
 mod location;
 mod packed;
@@ -31,10 +32,14 @@ use crate::domain::{
 /// comes [`Guarded`] by the token it was read for, `None` when no such token is known.
 #[async_trait]
 pub trait Store: std::fmt::Debug + Send + Sync + 'static {
+    /// Everything that bears on an extraction, if it can be told without waiting for the database. It never is for a
+    /// request id.
+    fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>>;
+
     /// Everything that bears on an extraction.
     async fn extraction(
         &self,
-        query: ExtractionQuery,
+        query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError>;
 
     /// Keeps an extraction under the account's request id, durably, unless one is kept already. Gives what is kept:

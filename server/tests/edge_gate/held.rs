@@ -27,7 +27,11 @@ impl Held {
 
 #[async_trait]
 impl Store for Held {
-    async fn extraction(&self, _: ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    fn at_hand(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        None
+    }
+
+    async fn extraction(&self, _: &ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
         self.answer().await
     }
 

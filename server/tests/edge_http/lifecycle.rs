@@ -73,7 +73,11 @@ struct Broken;
 
 #[async_trait]
 impl Store for Broken {
-    async fn extraction(&self, _: ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    fn at_hand(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        None
+    }
+
+    async fn extraction(&self, _: &ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
         panic!("broken")
     }
 

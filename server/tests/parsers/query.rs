@@ -6,7 +6,7 @@ use sallyport_server::edge::query::Query;
 
 use super::texts;
 
-const KNOWN: &[&str] = &["num", "sb", "api_key"];
+const KNOWN: &[&str; 3] = &["num", "sb", "api_key"];
 
 const PARTS: &[&str] = &[
     "num=1",

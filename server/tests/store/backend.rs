@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
+use sallyport_server::store::{Location, OpenMode, Store, postgres::LEASE, registry::Registry};
 use tokio_postgres::NoTls;
 
 use crate::cluster::{Cluster, eventually};
@@ -61,13 +61,17 @@ impl Database {
         Registry::open(&self.name().parse().unwrap()).await.unwrap()
     }
 
-    /// Changes it behind the store's back, as another program would. The SQL must suit both.
+    /// Changes it behind the store's back, as another program would, and waits until that is in force. The SQL must suit
+    /// both.
     pub(crate) async fn execute(&self, sql: &str) {
         match self {
             Self::Sqlite { .. } => {
                 rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap()
             }
-            Self::Postgres { url } => execute_at(url, sql).await.unwrap(),
+            Self::Postgres { url } => {
+                execute_at(url, sql).await.unwrap();
+                tokio::time::sleep(LEASE).await;
+            }
         }
     }
 

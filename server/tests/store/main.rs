@@ -6,6 +6,7 @@ mod backup;
 mod cluster;
 mod extract;
 mod faults;
+mod in_force;
 mod load;
 mod open_postgres;
 mod open_sqlite;

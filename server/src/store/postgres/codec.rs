@@ -17,6 +17,7 @@ use crate::{
     },
     store::{
         StoreError,
+        held::Entry,
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -99,6 +100,19 @@ fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<
     let text = std::str::from_utf8(raw)?;
     let found = all.iter().copied().find(|value| name(*value) == text);
     found.ok_or_else(|| format!("{text:?} is not a known value").into())
+}
+
+/// As `extract.sql` puts it together: 16 bytes for each address, and 12 for the end if there is one.
+impl<'a> FromSql<'a> for Entry {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
+        let (first, rest) = raw.split_first_chunk().ok_or("an entry of the whitelist is too short")?;
+        let (last, end) = rest.split_first_chunk().ok_or("an entry of the whitelist is too short")?;
+        let [first, last] = [first, last].map(|octets| StoredIp::from_octets(*octets).v4());
+        let end = if end.is_empty() { None } else { Some(StoredTime::from_bytes(end.try_into()?)?.0) };
+        Ok(Self { first: first?, last: last?, end })
+    }
+
+    accepts!(BYTEA);
 }
 
 impl<T: Serialize + std::fmt::Debug> ToSql for Json<T> {

@@ -6,6 +6,7 @@ use deadpool_postgres::Client;
 use jiff::Timestamp;
 
 use super::{
+    cache::{LARGEST_RING, MOST_ENTRIES},
     codec::{get, number, port, storable},
     credential,
     owners::Owner,
@@ -13,10 +14,13 @@ use super::{
 use crate::{
     domain::{
         access::{AccountId, Guarded},
-        extraction::{Endpoint, ExtractionFacts, ExtractionQuery, Region, StoredExtraction},
+        extraction::{
+            Endpoint, ExtractionFacts, ExtractionQuery, Parameters, Protocol, Region, StoredExtraction,
+        },
     },
     store::{
         FORGOTTEN_AT_ONCE, StoreError, Supply,
+        held::{Account, Entry, Ring},
         packed::{Json, StoredIp, StoredTime},
     },
 };
@@ -26,11 +30,23 @@ const EXTRACT: &str = include_str!("extract.sql");
 static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$7::text IS NULL"));
 static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $7"));
 
-pub(super) async fn facts(
+const RING: &str =
+    "SELECT spin, host, port FROM gateways WHERE protocol = $1 AND REGION ORDER BY spin LIMIT $3";
+static RING_EVERYWHERE: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "$2::text IS NULL"));
+static RING_IN_REGION: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "region = $2"));
+
+/// An account as it was read for one extraction.
+pub(super) struct Known {
+    pub(super) facts: Guarded<ExtractionFacts>,
+    /// Everything of the account that bears on extractions, unless it is too much.
+    pub(super) account: Option<Account>,
+}
+
+pub(super) async fn known(
     client: &Client,
     owner: Owner,
     query: &ExtractionQuery,
-) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+) -> Result<Option<Known>, StoreError> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now } = query;
     let (statement, region) = match &parameters.region {
         Region::Everywhere => (&*EVERYWHERE, None),
@@ -50,28 +66,54 @@ pub(super) async fn facts(
                 &region,
                 pivot,
                 &i64::from(parameters.count),
+                &(MOST_ENTRIES as i64 + 1),
             ],
         )
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let earlier = match (get(&row, 6)?, get(&row, 7)?) {
+    let earlier = match (get(&row, 8)?, get(&row, 9)?) {
         (Some(Json(parameters)), Some(Json(endpoints))) => Some(StoredExtraction { parameters, endpoints }),
         _ => None,
     };
-    let (hosts, ports): (Vec<String>, Vec<i32>) = (get(&row, 8)?, get(&row, 9)?);
+    let (hosts, ports): (Vec<String>, Vec<i32>) = (get(&row, 10)?, get(&row, 11)?);
     let candidates = hosts
         .into_iter()
         .zip(ports)
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
         .collect::<Result<_, StoreError>>()?;
-    let facts = ExtractionFacts {
+
+    let mut whitelist: Vec<Entry> = get(&row, 4)?;
+    let whole = whitelist.len() <= MOST_ENTRIES;
+    if !whole {
+        let whitelisted: bool = get(&row, 5)?;
+        // What bears on this caller is all that is known then.
+        let caller = caller_ip.filter(|_| whitelisted);
+        whitelist = caller.into_iter().map(|ip| Entry { first: ip, last: ip, end: None }).collect();
+    }
+    let (protocols, ends): (Vec<Protocol>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
+    let ends = ends.into_iter().map(|end| end.map(|time| time.0));
+    let account = Account {
+        credential: credential(&row, owner)?,
         verified: get(&row, 3)?,
-        whitelisted: get(&row, 4)?,
-        entitled: get(&row, 5)?,
-        earlier,
-        candidates,
+        whitelist,
+        entitlements: protocols.into_iter().zip(ends).collect(),
     };
-    Ok(Some(Guarded::new(credential(&row, owner)?, facts)))
+    let facts = account.facts(query, earlier, candidates);
+    Ok(Some(Known { facts, account: whole.then_some(account) }))
+}
+
+/// The ring from which an extraction takes; `None` when it is too large to hold.
+pub(super) async fn ring(client: &Client, parameters: &Parameters) -> Result<Option<Ring>, StoreError> {
+    let Parameters { count: _, region, protocol } = parameters;
+    let (statement, region) = match region {
+        Region::Everywhere => (&*RING_EVERYWHERE, None),
+        Region::Only(code) => (&*RING_IN_REGION, storable(code)),
+    };
+    let statement = client.prepare_cached(statement).await?;
+    let rows = client.query(&statement, &[protocol, &region, &(LARGEST_RING as i64 + 1)]).await?;
+    let gateway = |row| Ok((get(row, 0)?, Endpoint { host: get(row, 1)?, port: port(get(row, 2)?)? }));
+    let gateways = rows.iter().map(gateway).collect::<Result<_, StoreError>>()?;
+    Ok(Ring::new(gateways, LARGEST_RING))
 }
 
 /// One durable write. Who comes second waits for the first and then finds what that one stored.

@@ -1,4 +1,4 @@
--- $1 digest, $2 account, $3 request id, $4 caller, $5 now, $6 protocol, $7 region, $8 pivot, $9 count.
+-- $1 digest, $2 account, $3 request id, $4 caller, $5 now, $6 protocol, $7 region, $8 pivot, $9 count, $10 most entries.
 -- The gateways that follow the pivot on the ring, then those before it: each half is one walk along an index.
 WITH chosen AS MATERIALIZED (
     (SELECT 1 AS half, spin, host, port FROM gateways
@@ -7,13 +7,17 @@ WITH chosen AS MATERIALIZED (
     (SELECT 2 AS half, spin, host, port FROM gateways
      WHERE protocol = $6 AND REGION AND spin < $8 ORDER BY spin LIMIT $9)
 )
+-- An entry of the whitelist is its first address, its last, and its end if it has one: 32 or 44 bytes. There may be too
+-- many of them to tell.
 SELECT t.kind, t.expires_at, t.revoked_at, a.real_name_verified,
+       ARRAY(SELECT w.first || w.last || coalesce(w.expires_at, ''::bytea) FROM whitelist AS w
+             WHERE w.account_id = $2 AND w.enabled AND (w.expires_at IS NULL OR w.expires_at > $5)
+             LIMIT $10) AS entries,
        EXISTS (SELECT 1 FROM whitelist AS w
                WHERE w.account_id = $2 AND w.first <= $4 AND w.last >= $4
                  AND w.enabled AND (w.expires_at IS NULL OR w.expires_at > $5)) AS whitelisted,
-       EXISTS (SELECT 1 FROM entitlements AS e
-               WHERE e.account_id = $2 AND e.protocol = $6
-                 AND (e.expires_at IS NULL OR e.expires_at > $5)) AS entitled,
+       ARRAY(SELECT e.protocol FROM entitlements AS e WHERE e.account_id = $2 ORDER BY e.protocol) AS entitled,
+       ARRAY(SELECT e.expires_at FROM entitlements AS e WHERE e.account_id = $2 ORDER BY e.protocol) AS ends,
        x.parameters, x.endpoints,
        ARRAY(SELECT host FROM chosen ORDER BY half, spin LIMIT $9) AS hosts,
        ARRAY(SELECT port FROM chosen ORDER BY half, spin LIMIT $9) AS ports

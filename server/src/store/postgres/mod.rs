@@ -1,6 +1,7 @@
 //! The store on a PostgreSQL server, for any number of servers at once. Every question is one statement, so that it is
 //! answered from one snapshot and in one round trip.
 
+mod cache;
 mod codec;
 mod connect;
 mod error;
@@ -13,15 +14,22 @@ mod search;
 mod tables;
 mod unload;
 
+use std::time::Instant;
+
 use async_trait::async_trait;
-use deadpool_postgres::{Pool, Status};
+use deadpool_postgres::{Client, Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-pub use self::connect::{Limits, PostgresUrl};
 use self::{
+    cache::Cache,
     codec::{get, time},
+    extract::Known,
     owners::{Owner, Owners},
+};
+pub use self::{
+    cache::LEASE,
+    connect::{Limits, PostgresUrl},
 };
 use super::{
     Lines, LoadError, OpenError, OpenMode, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
@@ -42,6 +50,7 @@ use crate::{
 pub struct PostgresStore {
     pool: Pool,
     owners: Owners,
+    cache: Cache,
 }
 
 impl PostgresStore {
@@ -56,24 +65,57 @@ impl PostgresStore {
         let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
         schema::migrate(&mut client, &database, mode).await?;
         drop(client);
-        Ok(Self { pool, owners: Owners::default() })
+        Ok(Self { pool, owners: Owners::default(), cache: Cache::default() })
+    }
+}
+
+impl PostgresStore {
+    /// What bears on an extraction, from a question that is sent after `now`.
+    async fn facts(
+        &self,
+        client: &Client,
+        query: &ExtractionQuery,
+        now: Instant,
+    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        while let Some(owner) = self.owners.find(client, query.digest).await? {
+            match extract::known(client, owner, query).await? {
+                None if owner.remembered => self.owners.forget(query.digest),
+                None => return Ok(None),
+                Some(Known { facts, account }) => {
+                    if let Some(account) = account {
+                        self.cache.hold_account(query.digest, account, now);
+                    }
+                    return Ok(Some(facts));
+                }
+            }
+        }
+        Ok(None)
     }
 }
 
 #[async_trait]
 impl Store for PostgresStore {
+    fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        if query.request_id.is_some() { None } else { self.cache.facts(query, Instant::now()) }
+    }
+
     async fn extraction(
         &self,
-        query: ExtractionQuery,
+        query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
         let client = self.pool.get().await?;
-        while let Some(owner) = self.owners.find(&client, query.digest).await? {
-            match extract::facts(&client, owner, &query).await? {
-                None if owner.remembered => self.owners.forget(query.digest),
-                answer => return Ok(answer),
+        let now = Instant::now();
+        let wants_ring = query.request_id.is_none() && self.cache.wants_ring(&query.parameters, now);
+        let ring = async {
+            if wants_ring {
+                let ring = extract::ring(&client, &query.parameters).await?;
+                self.cache.hold_ring(&query.parameters, ring, now);
             }
-        }
-        Ok(None)
+            Ok(())
+        };
+        // Both are sent before either is answered.
+        let (facts, ()) = futures::try_join!(self.facts(&client, query, now), ring)?;
+        Ok(facts)
     }
 
     async fn remember(
@@ -118,7 +160,9 @@ impl Store for PostgresStore {
 
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         let mut client = self.pool.get().await.map_err(StoreError::from)?;
-        load::load(&mut client, lines).await
+        let loaded = load::load(&mut client, lines).await?;
+        cache::until_in_force().await;
+        Ok(loaded)
     }
 
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {

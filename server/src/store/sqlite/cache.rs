@@ -3,8 +3,6 @@
 //! that what is held here was not touched.
 
 use std::{
-    collections::HashMap,
-    hash::Hash,
     path::Path,
     sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::Duration,
@@ -13,21 +11,20 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    account::Account,
-    gateways::{self, Ring},
+    account, gateways,
     watch::{Header, Watch},
 };
 use crate::{
     domain::{
         access::Guarded,
-        extraction::{ExtractionFacts, ExtractionQuery, Protocol, Region},
+        extraction::{ExtractionFacts, ExtractionQuery},
         token::TokenDigest,
     },
-    store::StoreError,
+    store::{
+        StoreError,
+        held::{Account, Limited, Ring, Rings},
+    },
 };
-
-/// Most whitelist entries and tokens together, and most gateways, that are held.
-const MOST: usize = 1 << 18;
 
 /// How many changes there were when something was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +41,6 @@ impl Revision {
             .query_row([], |row| Ok(Self { access: row.get(0)?, gateways: row.get(1)? }))
     }
 }
-
-type Pool = (Protocol, Region);
 
 /// The cache of one store.
 #[derive(Debug)]
@@ -64,7 +59,7 @@ struct Held {
     seen: Option<Header>,
     accounts: Limited<TokenDigest, Account>,
     /// `None` for a ring that is too large to hold.
-    rings: Limited<Pool, Option<Ring>>,
+    rings: Rings<Option<Ring>>,
 }
 
 impl Cache {
@@ -109,21 +104,19 @@ impl Cache {
         query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
         let revision = Revision::read(snapshot)?;
-        let Some(account) = Account::read(snapshot, query.digest)? else { return Ok(None) };
-        let pool = pool(query);
-        let known = self.held().rings.get(&pool).is_some();
-        let ring = if known { None } else { Some(Ring::read(snapshot, pool.0, &pool.1)?) };
+        let Some(account) = account::read(snapshot, query.digest)? else { return Ok(None) };
+        let known = self.held().rings.get(&query.parameters).is_some();
+        let ring = if known { None } else { Some(gateways::ring(snapshot, &query.parameters)?) };
         let facts = account.facts(query, None, gateways::choose(snapshot, &query.parameters, query.pivot)?);
-        self.hold(revision, query.digest, account, pool, ring);
+        self.hold(revision, query, account, ring);
         Ok(Some(facts))
     }
 
     fn hold(
         &self,
         revision: Revision,
-        digest: TokenDigest,
+        query: &ExtractionQuery,
         account: Account,
-        pool: Pool,
         ring: Option<Option<Ring>>,
     ) {
         let mut held = self.change_held();
@@ -132,12 +125,12 @@ impl Cache {
             return;
         }
         let weight = account.weight();
-        held.accounts.insert(digest, account, weight);
+        held.accounts.insert(query.digest, account, weight);
         if let Some(ring) = ring {
             // There are as many regions without gateways as callers can think of.
             let weight = ring.as_ref().map_or(1, Ring::len);
             if weight > 0 {
-                held.rings.insert(pool, ring, weight);
+                held.rings.insert(&query.parameters, ring, weight);
             }
         }
     }
@@ -154,7 +147,7 @@ impl Cache {
 impl Held {
     fn facts(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
         let account = self.accounts.get(&query.digest)?;
-        let ring = self.rings.get(&pool(query))?.as_ref()?;
+        let ring = self.rings.get(&query.parameters)?.as_ref()?;
         Some(account.facts(query, None, ring.choose(query.pivot, query.parameters.count)))
     }
 
@@ -163,41 +156,9 @@ impl Held {
             self.accounts = Limited::default();
         }
         if self.revision.gateways != revision.gateways {
-            self.rings = Limited::default();
+            self.rings = Rings::default();
         }
         (self.revision, self.seen) = (revision, seen);
-    }
-}
-
-fn pool(query: &ExtractionQuery) -> Pool {
-    (query.parameters.protocol, query.parameters.region.clone())
-}
-
-/// A map that takes no more memory than so much, whatever callers ask for.
-#[derive(Debug)]
-struct Limited<K, V> {
-    values: HashMap<K, V>,
-    weight: usize,
-}
-
-impl<K: Eq + Hash, V> Limited<K, V> {
-    fn get(&self, key: &K) -> Option<&V> {
-        self.values.get(key)
-    }
-
-    fn insert(&mut self, key: K, value: V, weight: usize) {
-        if self.weight + weight > MOST {
-            self.values.clear();
-            self.weight = 0;
-        }
-        self.weight += weight;
-        self.values.insert(key, value);
-    }
-}
-
-impl<K, V> Default for Limited<K, V> {
-    fn default() -> Self {
-        Self { values: HashMap::new(), weight: 0 }
     }
 }
 
@@ -215,7 +176,7 @@ mod tests {
     use crate::{
         domain::{
             access::Purpose,
-            extraction::Parameters,
+            extraction::{Parameters, Protocol, Region},
             token::{Token, TokenKind},
         },
         store::{
@@ -248,7 +209,7 @@ mod tests {
         facts.unwrap().admit(Purpose::Extraction, now).unwrap().1.whitelisted
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     #[test]
     fn the_database_is_asked_when_something_was_committed_and_only_then() {
         let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{account::Account, gateways};
+use super::{account, gateways};
 use crate::{
     domain::{
         access::{AccountId, Credential, Guarded},
@@ -20,7 +20,7 @@ pub(super) fn facts(
     snapshot: &Connection,
     query: &ExtractionQuery,
 ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-    let Some(account) = Account::read(snapshot, query.digest)? else { return Ok(None) };
+    let Some(account) = account::read(snapshot, query.digest)? else { return Ok(None) };
     let earlier = match &query.request_id {
         Some(request_id) => stored(snapshot, account.id(), request_id)?,
         None => None,

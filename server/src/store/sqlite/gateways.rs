@@ -1,45 +1,25 @@
-//! The ring of gateways, from which extractions take: in the database, and in memory.
+//! The gateways, as extractions take them.
 
 use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::{
-    domain::extraction::{Endpoint, Parameters, Protocol, Region},
-    store::{StoreError, Supply},
+    domain::extraction::{Endpoint, Parameters, Region},
+    store::{StoreError, Supply, held::Ring},
 };
 
 /// Most gateways of a ring that is held in memory.
 const LARGEST: usize = 1 << 16;
 
-/// The gateways of one protocol and region, in their order around the ring.
-#[derive(Debug)]
-pub(super) struct Ring(Vec<(i64, Endpoint)>);
-
-impl Ring {
-    /// Reads the ring; `None` when it is too large to hold.
-    pub(super) fn read(
-        snapshot: &Connection,
-        protocol: Protocol,
-        region: &Region,
-    ) -> Result<Option<Self>, StoreError> {
-        let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", places(region)))?;
-        let gateways = select
-            .query_map((protocol, code(region), LARGEST + 1), |row| {
-                Ok((row.get(0)?, Endpoint { host: row.get(1)?, port: row.get(2)? }))
-            })?
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok((gateways.len() <= LARGEST).then_some(Self(gateways)))
-    }
-
-    /// The gateways that follow `pivot`, then those before it.
-    pub(super) fn choose(&self, pivot: i64, count: u32) -> Vec<Endpoint> {
-        let (before, after) = self.0.split_at(self.0.partition_point(|(place, _)| *place < pivot));
-        after.iter().chain(before).take(count as usize).map(|(_, gateway)| gateway.clone()).collect()
-    }
-
-    /// How many gateways it has.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
+/// Reads the ring from which an extraction takes; `None` when it is too large to hold.
+pub(super) fn ring(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Ring>, StoreError> {
+    let Parameters { count: _, region, protocol } = parameters;
+    let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", places(region)))?;
+    let gateways = select
+        .query_map((protocol, code(region), LARGEST + 1), |row| {
+            Ok((row.get(0)?, Endpoint { host: row.get(1)?, port: row.get(2)? }))
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(Ring::new(gateways, LARGEST))
 }
 
 /// How many gateways there are of each kind.
@@ -106,7 +86,7 @@ const SUPPLY: &str = "SELECT protocol, region, count(*) FROM gateways INDEXED BY
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::schema;
+    use crate::{domain::extraction::Protocol, store::sqlite::schema};
 
     #[test]
     fn gateways_are_counted_along_an_index() {
@@ -145,9 +125,9 @@ mod tests {
                 .unwrap();
         }
         for region in [Region::Everywhere, Region::Only("USA".to_owned()), Region::Only("usa".to_owned())] {
-            let ring = Ring::read(&db, Protocol::Http, &region).unwrap().unwrap();
             for count in [1, 3, 6, 100] {
                 let parameters = Parameters { count, region: region.clone(), protocol: Protocol::Http };
+                let ring = ring(&db, &parameters).unwrap().unwrap();
                 for pivot in [i64::MIN, -30, -29, 0, 2, 12, 13, i64::MAX] {
                     assert_eq!(ring.choose(pivot, count), choose(&db, &parameters, pivot).unwrap());
                 }

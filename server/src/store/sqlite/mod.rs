@@ -63,15 +63,17 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
+    fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        if query.request_id.is_some() { None } else { self.cache.facts(query) }
+    }
+
     async fn extraction(
         &self,
-        query: ExtractionQuery,
+        query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+        let query = query.clone();
         if query.request_id.is_some() {
             return self.readers.read(move |snapshot| extract::facts(snapshot, &query)).await;
-        }
-        if let Some(facts) = self.cache.facts(&query) {
-            return Ok(Some(facts));
         }
         let cache = Arc::clone(&self.cache);
         self.readers.read(move |snapshot| cache.read(snapshot, &query)).await

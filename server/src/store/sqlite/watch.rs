@@ -1,78 +1,94 @@
-//! Whether anything at all was committed to a database meanwhile, for the price of one short read.
+//! Whether anything at all was committed to a database meanwhile, for the price of a look at memory.
 //!
 //! The WAL-index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
 //! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so that who
 //! finds the same header knows what they know (<https://www.sqlite.org/walformat.html>, section 2.1).
 //!
-//! SQLite writes it by a memory map, and it is read here as a file. Both show the same on file systems of this machine where
-//! the kernel keeps each page once; elsewhere nothing is watched. SQLite's own log works on no network file system either.
+//! SQLite shares the file as mapped memory, and here it is mapped as well, to be read only. A file that is cut off while
+//! it is mapped ends the process, but then SQLite's own mapping does that already.
 
-use std::{fs::File, path::Path};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
-/// Bytes of one copy of the header.
-const COPY: usize = 48;
+/// Words of one copy of the header.
+const COPY: usize = 6;
 
 /// Format of the WAL-index that is understood here.
 const VERSION: u32 = 3_007_000;
 
-/// Looks at the header of one database.
+/// Looks at the header of one database: its first copy, and its second.
 #[derive(Debug)]
-pub(super) struct Watch(Option<&'static File>);
+pub(super) struct Watch(Option<[[&'static AtomicU64; COPY]; 2]>);
 
 /// The header at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header([u8; COPY]);
+pub(super) struct Header([u64; COPY]);
 
 impl Watch {
     /// Watches the database at `path`, which a connection has open in WAL mode. Where that cannot be done, every look
     /// ends in nothing.
     pub(super) fn new(path: &Path) -> Self {
-        Self(file::open(path))
+        Self(file::map(path))
     }
 
     /// The header, unless it is being written or cannot be read.
     pub(super) fn look(&self) -> Option<Header> {
-        let mut bytes = [0; 2 * COPY];
-        file::read(self.0?, &mut bytes)?;
-        let (one, other) = bytes.split_first_chunk::<COPY>()?;
-        let version = u32::from_ne_bytes(*one.first_chunk()?);
-        // The copies differ while a commit is written.
-        (one == other && version == VERSION).then_some(Header(*one))
+        // A writer changes the second copy before the first, so that both are alike only when it is done.
+        let [one, other] = self.0?.map(|copy| copy.map(|word| word.load(Ordering::Acquire)));
+        let [a, b, c, d, ..] = one[0].to_ne_bytes();
+        let version = u32::from_ne_bytes([a, b, c, d]);
+        (one == other && version == VERSION).then_some(Header(one))
     }
 }
 
-#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd"))]
+#[cfg(all(unix, target_pointer_width = "64"))]
 mod file {
-    use std::{fs::File, os::unix::fs::FileExt as _, path::Path};
+    use std::{
+        fs::File,
+        path::Path,
+        sync::{Arc, atomic::AtomicU64},
+    };
 
-    /// The file is never closed: to close any handle of a file takes away every lock that the process holds on it, also those
-    /// that SQLite counts on (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A process opens few databases.
-    pub(super) fn open(path: &Path) -> Option<&'static File> {
+    use vm_memory::{FileOffset, MmapRegion, VolatileMemory as _};
+
+    use super::COPY;
+
+    /// File and mapping are there until the process ends: to close any handle of a file takes away every lock that the
+    /// process holds on it, also those that SQLite counts on (<https://www.sqlite.org/howtocorrupt.html>, section 2.2). A
+    /// process opens few databases.
+    pub(super) fn map(path: &Path) -> Option<[[&'static AtomicU64; COPY]; 2]> {
+        const COPY_BYTES: usize = COPY * size_of::<u64>();
         let mut name = path.canonicalize().ok()?.into_os_string();
         name.push("-shm");
-        Some(Box::leak(Box::new(File::open(name).ok()?)))
-    }
-
-    pub(super) fn read(file: &File, bytes: &mut [u8]) -> Option<()> {
-        file.read_exact_at(bytes, 0).ok()
+        let file: &'static Arc<File> = Box::leak(Box::new(Arc::new(File::open(name).ok()?)));
+        if file.metadata().ok()?.len() < 2 * COPY_BYTES as u64 {
+            return None;
+        }
+        let file = FileOffset::from_arc(Arc::clone(file), 0);
+        let region = MmapRegion::build(Some(file), 2 * COPY_BYTES, libc::PROT_READ, libc::MAP_SHARED);
+        let region: &'static MmapRegion = Box::leak(Box::new(region.ok()?));
+        let word = |place: usize| region.get_atomic_ref::<AtomicU64>(place * size_of::<u64>()).ok();
+        let words = (0..2 * COPY).map(word).collect::<Option<Vec<_>>>()?;
+        let (one, other) = words.split_at(COPY);
+        Some([one.try_into().ok()?, other.try_into().ok()?])
     }
 }
 
-#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos", target_os = "freebsd")))]
+#[cfg(not(all(unix, target_pointer_width = "64")))]
 mod file {
-    use std::{fs::File, path::Path};
+    use std::{path::Path, sync::atomic::AtomicU64};
 
-    pub(super) fn open(_: &Path) -> Option<&'static File> {
-        None
-    }
+    use super::COPY;
 
-    pub(super) fn read(_: &File, _: &mut [u8]) -> Option<()> {
+    pub(super) fn map(_: &Path) -> Option<[[&'static AtomicU64; COPY]; 2]> {
         None
     }
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod tests {
     use rusqlite::Connection;
 
@@ -115,7 +131,9 @@ mod tests {
         let path = folder.path().join("a.db");
         assert_eq!(Watch::new(&path).look(), None);
         std::fs::write(&path, "").unwrap();
-        std::fs::write(folder.path().join("a.db-shm"), [0; 96]).unwrap();
-        assert_eq!(Watch::new(&path).look(), None);
+        for length in [0, 95, 96, 1 << 15] {
+            std::fs::write(folder.path().join("a.db-shm"), vec![0; length]).unwrap();
+            assert_eq!(Watch::new(&path).look(), None, "{length} bytes");
+        }
     }
 }

@@ -6,6 +6,12 @@ use quote::{format_ident, quote};
 use super::{Emitter, fragment::Member, names, types::doc};
 use crate::model::{Kind, Operation, Side};
 
+/// The name of a header, which is looked at when the server is built, and not with every call.
+pub(super) fn header_name(name: &str) -> TokenStream {
+    let lower = name.to_ascii_lowercase();
+    quote!(const { HeaderName::from_static(#lower) })
+}
+
 impl Emitter<'_> {
     /// The struct of an operation's success headers, and how they are written.
     pub(super) fn success_headers(&mut self, operation: &Operation) -> Option<TokenStream> {
@@ -15,9 +21,7 @@ impl Emitter<'_> {
         let mut enums = TokenStream::new();
         for header in &operation.success.headers {
             let name = &header.name;
-            // Names are looked at here once, and not with every answer.
-            let lower = name.to_ascii_lowercase();
-            let constant = quote!(const { HeaderName::from_static(#lower) });
+            let constant = header_name(name);
             let hint = format!("{}-{name}", operation.id);
             let ty = self.rust_type(&header.schema, &hint, Side::Response)?;
             let field = names::field_ident(name);
@@ -38,8 +42,8 @@ impl Emitter<'_> {
                     let help = "leave out the enum, or make it one of strings";
                     return self.refuse(&header.schema.pointer, "a header is one of some numbers", help);
                 }
-                Kind::Integer { minimum: None, maximum: None, .. } => quote!(HeaderValue::from(value)),
-                Kind::Integer { .. } => quote!(HeaderValue::from(value.get())),
+                Kind::Integer { minimum: None, maximum: None, .. } => quote!(headers::number(value)?),
+                Kind::Integer { .. } => quote!(headers::number(value.get())?),
                 Kind::Boolean => quote!(HeaderValue::from_static(if value { "true" } else { "false" })),
                 _ => {
                     let help = "use a string, an integer or a boolean";

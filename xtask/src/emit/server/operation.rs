@@ -185,7 +185,11 @@ impl Emitter<'_> {
         });
         let tags: Vec<_> = tags.collect();
         let info = self.info();
+        let ids = contract.operations.iter().map(|operation| &operation.id);
         quote! {
+            /// The `operationId` of every operation.
+            pub const OPERATIONS: &[&str] = &[#(#ids),*];
+
             /// The API. A type that implements it is a server; nothing has a default.
             #[dropshot::api_description { tag_config = { tags = { #(#tags),* } } }]
             pub trait Api {

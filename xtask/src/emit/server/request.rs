@@ -7,7 +7,9 @@ use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::{
-    Emitter, names,
+    Emitter,
+    headers::header_name,
+    names,
     types::{doc, doc_lines},
 };
 use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
@@ -149,11 +151,11 @@ impl Emitter<'_> {
                 let help = "give the parameter and its header the same schema";
                 return self.refuse(&header.pointer, "the header has another type than its parameter", help);
             }
-            let header_name = &header.name;
+            let header_name = header_name(&header.name);
             read = quote! {
                 match #read {
                     Some(value) => Some(value),
-                    None => headers::optional(arrived.headers, #header_name, #header_spot)?,
+                    None => headers::optional(arrived.headers, &#header_name, #header_spot)?,
                 }
             };
         }
@@ -310,7 +312,10 @@ impl Emitter<'_> {
         }
         let transports = operation.credentials.iter().map(|credential| match credential {
             Credential::Query { name } => quote!(Transport::Query(#name)),
-            Credential::Header { name } => quote!(Transport::Header(#name)),
+            Credential::Header { name } => {
+                let header = header_name(name);
+                quote!(Transport::Header(#name, #header))
+            }
             Credential::Bearer => quote!(Transport::Bearer),
         });
         let transports: Vec<_> = transports.collect();
@@ -358,11 +363,12 @@ impl Emitter<'_> {
 /// The call that reads a parameter; it gives an option unless the parameter is required.
 fn read_parameter(parameter: &Parameter, spot: &Ident) -> TokenStream {
     let name = &parameter.name;
+    let header = header_name(name);
     match (parameter.location, parameter.required) {
         (Location::Query, true) => quote!(query.required(#name, #spot)?),
         (Location::Query, false) => quote!(query.optional(#name, #spot)?),
-        (Location::Header, true) => quote!(headers::required(arrived.headers, #name, #spot)?),
-        (Location::Header, false) => quote!(headers::optional(arrived.headers, #name, #spot)?),
+        (Location::Header, true) => quote!(headers::required(arrived.headers, &#header, #spot)?),
+        (Location::Header, false) => quote!(headers::optional(arrived.headers, &#header, #spot)?),
     }
 }
 

@@ -190,8 +190,8 @@ fn a_header_is_written_as_its_schema_says() {
     let header = |schema: &str| code(&replaced(partial, &format!("schema: {schema}")));
     for (schema, written) in [
         ("{ type: string }", "HeaderValue::try_from(value)?"),
-        ("{ type: integer }", "HeaderValue::from(value)"),
-        ("{ type: integer, minimum: 0 }", "HeaderValue::from(value.get())"),
+        ("{ type: integer }", "headers::number(value)?"),
+        ("{ type: integer, minimum: 0 }", "headers::number(value.get())?"),
         ("{ type: boolean }", "HeaderValue::from_static(if value"),
     ] {
         let code = header(schema).unwrap();
