@@ -81,12 +81,7 @@ impl Cache {
     /// what is asked for now and then is chosen by the database.
     pub(super) fn wants_ring(&self, parameters: &Parameters, now: Instant) -> bool {
         let mut held = self.change();
-        let Some(wanted) = held.rings.get_mut(parameters) else {
-            let wanted = Wanted { asked: now, not_before: now, ring: None };
-            // There are as many regions without gateways as callers can think of, so each takes its part of the room.
-            held.rings.insert(parameters, wanted, 1);
-            return false;
-        };
+        let Some(wanted) = held.rings.get_mut(parameters) else { return false };
         let before = mem::replace(&mut wanted.asked, now);
         let often = now.saturating_duration_since(before) < LEASE;
         let ours = often && wanted.not_before <= now;
@@ -95,6 +90,14 @@ impl Cache {
             wanted.not_before = now + LEASE;
         }
         ours
+    }
+
+    /// Takes note that a ring was asked for which has gateways. Of the others there are as many as strangers can think of.
+    pub(super) fn asked_for_ring(&self, parameters: &Parameters, now: Instant) {
+        let mut held = self.change();
+        if held.rings.get_mut(parameters).is_none() {
+            held.rings.insert(parameters, Wanted { asked: now, not_before: now, ring: None }, 1);
+        }
     }
 
     /// Holds a ring, `None` when it is too large, that was read by a question sent at this moment.
@@ -173,7 +176,8 @@ mod tests {
     fn one_caller_reads_a_ring_that_many_ask_for() {
         let (cache, query, begun) = (Cache::default(), query(), Instant::now());
         let wants = |later| cache.wants_ring(&query.parameters, begun + later);
-        assert!(!wants(Duration::ZERO), "nobody else has asked");
+        assert!(!wants(Duration::ZERO) && !wants(Duration::ZERO), "it is not known to have gateways");
+        cache.asked_for_ring(&query.parameters, begun);
         assert!(!wants(LEASE), "and this is long ago");
         assert!(wants(LEASE + NEARLY));
         assert!(!wants(LEASE + NEARLY), "somebody is about to read it");

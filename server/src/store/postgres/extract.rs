@@ -40,6 +40,8 @@ pub(super) struct Known {
     pub(super) facts: Guarded<ExtractionFacts>,
     /// Everything of the account that bears on extractions, unless it is too much.
     pub(super) account: Option<Account>,
+    /// Whether there is a gateway such as was asked for.
+    pub(super) any_gateway: bool,
 }
 
 pub(super) async fn known(
@@ -80,7 +82,8 @@ pub(super) async fn known(
         .into_iter()
         .zip(ports)
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
-        .collect::<Result<_, StoreError>>()?;
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    let any_gateway = !candidates.is_empty();
 
     let mut whitelist: Vec<Entry> = get(&row, 4)?;
     let whole = whitelist.len() <= MOST_ENTRIES;
@@ -99,7 +102,7 @@ pub(super) async fn known(
         entitlements: protocols.into_iter().zip(ends).collect(),
     };
     let facts = account.facts(query, earlier, candidates);
-    Ok(Some(Known { facts, account: whole.then_some(account) }))
+    Ok(Some(Known { facts, account: whole.then_some(account), any_gateway }))
 }
 
 /// The ring from which an extraction takes; `None` when it is too large to hold.

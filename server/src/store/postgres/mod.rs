@@ -81,7 +81,10 @@ impl PostgresStore {
             match extract::known(client, owner, query).await? {
                 None if owner.remembered => self.owners.forget(query.digest),
                 None => return Ok(None),
-                Some(Known { facts, account }) => {
+                Some(Known { facts, account, any_gateway }) => {
+                    if any_gateway {
+                        self.cache.asked_for_ring(&query.parameters, now);
+                    }
                     if let Some(account) = account {
                         self.cache.hold_account(query.digest, account, now);
                     }
