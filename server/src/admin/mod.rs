@@ -86,7 +86,7 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
     if admin.draining.load(Ordering::Relaxed) {
         return Some("draining");
     }
-    // The question that every call asks, for a token that nobody has: no token's digest is known to be zero.
+    // A question that calls ask, for a token that nobody has: no token's digest is known to be zero.
     let question = admin.store.groups(TokenDigest::from_bytes([0; 32]));
     match tokio::time::timeout(PATIENCE, question).await {
         Ok(Ok(_)) => None,

@@ -49,7 +49,7 @@ impl Credential {
     }
 }
 
-/// Data that the store read for a token in one snapshot. It can be had only by admitting the token.
+/// Data that the store read for a token. It can be had only by admitting the token.
 #[derive(Debug)]
 pub struct Guarded<T> {
     credential: Credential,

@@ -112,7 +112,7 @@ impl Extraction {
     }
 }
 
-/// What the store is asked, in one snapshot, to decide an extraction.
+/// What the store is asked to decide an extraction.
 #[derive(Clone, Debug)]
 pub struct ExtractionQuery {
     /// The token's digest.

@@ -46,12 +46,14 @@ impl Service {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), Timestamp::now());
         let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
-        let Some(facts) = self.store.at_hand(&query) else {
-            // In a box, since the other way is taken by most calls, and they would have room for this one with them.
-            return Box::pin(self.extract_from_database(query)).await;
-        };
-        let Admitted { caller_ip, facts, .. } = admitted(&query, facts)?;
-        extraction(&query, caller_ip, facts.candidates)
+        if query.request_id.is_none()
+            && let Some(facts) = self.store.at_hand(&query)
+        {
+            let Admitted { caller_ip, facts, .. } = admitted(&query, facts)?;
+            return extraction(&query, caller_ip, facts.candidates);
+        }
+        // In a box, so that the future of an extraction is small: most end above.
+        Box::pin(self.extract_from_database(query)).await
     }
 
     async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Refusal> {

@@ -176,14 +176,17 @@ macro_rules! error_response {
 }
 pub(crate) use error_response;
 
+/// Status of every success.
+pub(crate) const SUCCESS: StatusCode = StatusCode::OK;
+
 fn success<O: Operation>(success: Success<O>) -> Result<Response<Body>, Refused> {
     let Success { content, headers } = success;
     let mut response = match content {
         Content::Json(body) => {
             let bytes = serde_json::to_vec(&body).map_err(|_| Refused::from(Reason::Internal))?;
-            response(StatusCode::OK, "application/json", bytes)
+            response(SUCCESS, "application/json", bytes)
         }
-        Content::Text(text) => response(StatusCode::OK, "text/plain; charset=utf-8", text.into_bytes()),
+        Content::Text(text) => response(SUCCESS, "text/plain; charset=utf-8", text.into_bytes()),
     };
     headers.write(response.headers_mut()).map_err(|_| Refused::from(Reason::Internal))?;
     Ok(response)

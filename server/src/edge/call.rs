@@ -81,7 +81,8 @@ pub fn serve<O: Handler>(
         let request_id = rqctx.request_id.as_str();
         let span =
             tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
-        // Two small futures in boxes cost less than a large one, for which the allocator has to search.
+        // Dropshot puts this future into a box. With another one in it both are small; for one large box the allocator
+        // would have to search.
         Ok(Box::pin(answer(&rqctx, received).instrument(span)).await)
     }
 }

@@ -17,7 +17,7 @@ pub fn optional<T: FromText>(
     name: &HeaderName,
     spot: Spot<'_>,
 ) -> Result<Option<T>, Fault> {
-    match single(headers, name, spot)? {
+    match single(headers, name, Spot::new(spot.at, &[]))? {
         None => Ok(None),
         Some("") => Err(spot.empty()),
         Some(value) => T::from_text(value, spot).map(Some),
@@ -54,7 +54,7 @@ pub fn single<'a>(
 /// A number as a header. It takes half the memory that the conversion of [`HeaderValue`] itself takes.
 ///
 /// # Errors
-/// Digits always stand in a header.
+/// None: digits may stand in a header.
 pub fn number(value: impl itoa::Integer) -> Result<HeaderValue, InvalidHeaderValue> {
     HeaderValue::from_str(itoa::Buffer::new().format(value))
 }

@@ -18,7 +18,7 @@ use prometheus_client::{
 pub(crate) use self::store::MeasuredStore;
 use self::supply::Supplies;
 use crate::{
-    edge::catalogue::Reason,
+    edge::{answer::SUCCESS, catalogue::Reason},
     store::{Pool, Store},
 };
 
@@ -71,9 +71,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Every success has this status.
-    const fn success(operation: &'static str) -> Self {
-        Self { operation, outcome: outcome(None), status: 200, code: 0 }
+    fn success(operation: &'static str) -> Self {
+        Self { operation, outcome: outcome(None), status: SUCCESS.as_u16(), code: 0 }
     }
 
     fn refused(operation: &'static str, reason: Reason) -> Self {
@@ -146,7 +145,7 @@ impl Metrics {
         let help = "Time that the store takes, by question";
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
         registry.register("store_failures", "Questions that the store could not answer", store_failures);
-        let help = "Extractions for which the store had everything at hand, and was not asked";
+        let help = "Extractions for which all was in memory, so that nothing was asked of the store";
         registry.register("store_at_hand", help, at_hand.clone());
         registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
         registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());

@@ -28,12 +28,12 @@ use crate::domain::{
     token::TokenDigest,
 };
 
-/// What the service and its commands ask of a storage. Each question is answered from one snapshot. Data of an account
+/// What the service and its commands ask of a storage. Each question to the database is answered from one snapshot. Data of an account
 /// comes [`Guarded`] by the token it was read for, `None` when no such token is known.
 #[async_trait]
 pub trait Store: std::fmt::Debug + Send + Sync + 'static {
-    /// Everything that bears on an extraction, if it can be told without waiting for the database. It never is for a
-    /// request id.
+    /// Everything that bears on an extraction without a request id, from memory, if that is known to be good enough: on
+    /// SQLite nothing of it was changed, on PostgreSQL it was read a moment ago.
     fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>>;
 
     /// Everything that bears on an extraction.

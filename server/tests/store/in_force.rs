@@ -1,17 +1,19 @@
 //! When a change is in force: for whoever has heard that it is done, on the next call, on every server.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Instant};
+use std::{net::Ipv4Addr, sync::Arc};
 
 use jiff::Timestamp;
 use sallyport_server::{
     data::{
         import::import,
         seed::{Sample, seed},
+        tokens,
     },
     domain::{
         extraction::{ExtractCommand, ExtractionQuery, Parameters, Protocol, Region},
         refusal::Refusal,
         service::Service,
+        token::{Token, TokenKind},
     },
     store::{
         Store,
@@ -25,10 +27,18 @@ use crate::{
     cluster::eventually,
 };
 
-/// Two servers on one database, which have in memory what they can.
+/// Two servers on one database.
 struct Servers {
     stores: [Arc<dyn Store>; 2],
     sample: Sample,
+}
+
+/// What is asked again and again, and its outcome: how many gateways there were.
+#[derive(Clone)]
+struct Question {
+    token: Token,
+    caller_ip: Ipv4Addr,
+    parameters: Parameters,
 }
 
 impl Servers {
@@ -38,103 +48,149 @@ impl Servers {
         Self { stores: [store, database.open().await], sample }
     }
 
+    fn question(&self, token: &Token, protocol: Protocol) -> Question {
+        let region = Region::Only(self.sample.plentiful_region.clone());
+        let parameters = Parameters { count: 10, region, protocol };
+        Question { token: token.clone(), caller_ip: Ipv4Addr::LOCALHOST, parameters }
+    }
+
     /// What each server answers to several calls in a row, which must be all alike.
-    async fn ask(&self, region: &str) -> Result<u32, Refusal> {
+    async fn ask(&self, question: &Question) -> Result<u32, Refusal> {
         let mut answers = Vec::new();
-        for _ in 0..5 {
-            for store in &self.stores {
-                let command = ExtractCommand {
-                    token: self.sample.tokens.main.clone(),
-                    caller_ip: Some(Ipv4Addr::LOCALHOST),
-                    parameters: parameters(region),
-                    request_id: None,
-                };
-                let answer = Service::new(store.clone()).extract(command).await;
-                answers.push(answer.map(|extraction| extraction.returned()));
+        for store in &self.stores {
+            for _ in 0..4 {
+                answers.push(self.ask_one(store, question).await);
             }
         }
         assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
         answers.swap_remove(0)
     }
+
+    async fn ask_one(&self, store: &Arc<dyn Store>, question: &Question) -> Result<u32, Refusal> {
+        let Question { token, caller_ip, parameters } = question.clone();
+        let command = ExtractCommand { token, caller_ip: Some(caller_ip), parameters, request_id: None };
+        let answer = Service::new(Arc::clone(store)).extract(command).await;
+        answer.map(|extraction| extraction.returned())
+    }
+
+    /// Goes on asking until each server has in memory what it takes, which it then is to forget in time.
+    async fn hold(&self, question: &Question) -> Result<u32, Refusal> {
+        eventually(async || {
+            let answer = self.ask(question).await;
+            let held = |store: &Arc<dyn Store>| store.at_hand(&query(question)).is_some();
+            if self.stores.iter().all(held) { Ok(answer) } else { Err("it is not held") }
+        })
+        .await
+    }
 }
 
-fn parameters(region: &str) -> Parameters {
-    Parameters { count: 10, region: Region::Only(region.to_owned()), protocol: Protocol::Http }
+fn query(question: &Question) -> ExtractionQuery {
+    let Question { token, caller_ip, parameters } = question.clone();
+    let (digest, caller_ip, now) = (token.digest(), Some(caller_ip), Timestamp::now());
+    ExtractionQuery { digest, caller_ip, parameters, request_id: None, pivot: 0, now }
 }
 
 async fn whoever_heard_that_a_change_is_done_finds_it_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
     let (account, protocol) = ("aurora".to_owned(), Protocol::Http);
-    let Sample { plentiful_region, empty_region, .. } = &servers.sample;
-    let grant = Entitlement { account: account.clone(), protocol, expires_at: None };
-    for _ in 0..2 {
-        assert_eq!(servers.ask(plentiful_region).await, Ok(10));
-        registry.revoke_entitlement(account.clone(), protocol).await.unwrap();
-        assert_eq!(servers.ask(plentiful_region).await, Err(Refusal::NotEntitled(protocol)));
-        registry.grant(grant.clone()).await.unwrap();
-        assert_eq!(servers.ask(plentiful_region).await, Ok(10));
-        registry.verify_account(account.clone(), false).await.unwrap();
-        assert_eq!(servers.ask(plentiful_region).await, Err(Refusal::AccountNotVerified));
-        registry.verify_account(account.clone(), true).await.unwrap();
-    }
+    let (id, token) = tokens::issue(&registry, &account, TokenKind::Api, None).await.unwrap();
+    let question = servers.question(&token, protocol);
+    let elsewhere = Question { caller_ip: Ipv4Addr::new(198, 51, 100, 7), ..question.clone() };
+    let entry = WhitelistEntry {
+        account: account.clone(),
+        first: elsewhere.caller_ip,
+        last: None,
+        enabled: true,
+        expires_at: None,
+    };
 
-    assert!(matches!(servers.ask(empty_region).await, Err(Refusal::Shortage { .. })));
-    let gateway = format!(
-        r#"{{"gateway":{{"host":"new.proxy.invalid","port":1,"region":"{empty_region}","protocol":"http"}}}}"#
-    );
-    import(servers.stores[0].as_ref(), std::io::Cursor::new(gateway), |_| {}).await.unwrap();
-    assert_eq!(servers.ask(empty_region).await, Ok(1));
+    assert_eq!(servers.hold(&question).await, Ok(10));
+    registry.revoke_entitlement(account.clone(), protocol).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Err(Refusal::NotEntitled(protocol)));
+    assert_eq!(servers.hold(&question).await, Err(Refusal::NotEntitled(protocol)));
+    registry.grant(Entitlement { account: account.clone(), protocol, expires_at: None }).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Ok(10));
+    assert_eq!(servers.hold(&question).await, Ok(10));
+    registry.verify_account(account.clone(), false).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Err(Refusal::AccountNotVerified));
+    registry.verify_account(account.clone(), true).await.unwrap();
+
+    assert_eq!(servers.hold(&elsewhere).await, Err(Refusal::CallerNotWhitelisted));
+    let rows = registry.add_whitelist(vec![entry]).await.unwrap();
+    assert_eq!(servers.ask(&elsewhere).await, Ok(10));
+    assert_eq!(servers.hold(&elsewhere).await, Ok(10));
+    registry.enable_whitelist(vec![rows[0].id], false, Timestamp::now()).await.unwrap();
+    assert_eq!(servers.ask(&elsewhere).await, Err(Refusal::CallerNotWhitelisted));
+
+    assert_eq!(servers.hold(&question).await, Ok(10));
+    registry.revoke_tokens(vec![id], Timestamp::now()).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Err(Refusal::TokenRevoked));
+}
+
+async fn whoever_heard_that_an_import_is_done_finds_it_everywhere(database: Database) {
+    let servers = Servers::on(&database).await;
+    let registry = database.registry().await;
+    registry.revoke_entitlement("aurora".to_owned(), Protocol::Socks5).await.unwrap();
+    let question = servers.question(&servers.sample.tokens.main, Protocol::Socks5);
+    assert_eq!(servers.hold(&question).await, Err(Refusal::NotEntitled(Protocol::Socks5)));
+    let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;
+    import(servers.stores[0].as_ref(), std::io::Cursor::new(line), |_| {}).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Ok(10));
 }
 
 async fn a_whitelist_may_be_longer_than_what_is_held(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
-    let region = &servers.sample.plentiful_region;
-    let everyone = |number: u32| WhitelistEntry {
+    let question = servers.question(&servers.sample.tokens.main, Protocol::Http);
+    let other = Question { caller_ip: Ipv4Addr::new(198, 51, 100, 7), ..question.clone() };
+    let entry = |first| WhitelistEntry {
         account: "aurora".to_owned(),
-        first: Ipv4Addr::from_bits(number << 8),
+        first,
         last: None,
         enabled: true,
         expires_at: None,
     };
-    registry.add_whitelist((1..600).map(everyone).collect()).await.unwrap();
-    assert_eq!(servers.ask(region).await, Ok(10));
+    let many = (1..600).map(|number: u32| entry(Ipv4Addr::from_bits(number << 8)));
+    registry.add_whitelist(many.chain([entry(other.caller_ip)]).collect()).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(servers.ask(&question).await, Ok(10));
+        assert_eq!(servers.ask(&other).await, Ok(10));
+    }
     database.execute("UPDATE whitelist SET enabled = (1 = 0) WHERE first <> last").await;
-    assert_eq!(servers.ask(region).await, Err(Refusal::CallerNotWhitelisted));
-    database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
-    assert_eq!(servers.ask(region).await, Ok(10));
+    assert_eq!(servers.ask(&question).await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(servers.ask(&other).await, Ok(10));
 }
 
-async fn what_is_held_is_used_without_asking(database: Database) {
+async fn what_is_held_is_used_for_so_long(database: Database) {
     let servers = Servers::on(&database).await;
-    let Sample { tokens, plentiful_region, .. } = &servers.sample;
-    let query = |request_id| ExtractionQuery {
-        digest: tokens.main.digest(),
-        caller_ip: Some(Ipv4Addr::LOCALHOST),
-        parameters: parameters(plentiful_region),
-        request_id,
-        pivot: 0,
-        now: Timestamp::now(),
-    };
-    let store = &servers.stores[0];
-    eventually(async || {
-        let begun = Instant::now();
-        servers.ask(plentiful_region).await.unwrap();
-        assert!(store.at_hand(&query(Some("id".to_owned()))).is_none(), "a request id is looked up");
-        // On a busy machine a lease can be over before the question is put.
-        let held = store.at_hand(&query(None)).is_some();
-        held.then_some(()).ok_or_else(|| format!("nothing is held {:?} later", begun.elapsed()))
-    })
-    .await;
-    if matches!(database, Database::Postgres { .. }) {
-        tokio::time::sleep(LEASE).await;
-        assert!(store.at_hand(&query(None)).is_none(), "it is used for longer than it may be");
-    }
+    let question = servers.question(&servers.sample.tokens.main, Protocol::Http);
+    servers.hold(&question).await.unwrap();
+    tokio::time::sleep(LEASE).await;
+    let held = servers.stores[0].at_hand(&query(&question)).is_some();
+    assert_eq!(held, matches!(database, Database::Sqlite { .. }), "nothing was changed");
 }
 
 on_both! {
     whoever_heard_that_a_change_is_done_finds_it_everywhere,
+    whoever_heard_that_an_import_is_done_finds_it_everywhere,
     a_whitelist_may_be_longer_than_what_is_held,
-    what_is_held_is_used_without_asking,
+    what_is_held_is_used_for_so_long,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_later_version_or_another_program_wrote_is_passed_over() {
+    let Some(database) = Database::postgres().await else { return };
+    let servers = Servers::on(&database).await;
+    let question = servers.question(&servers.sample.tokens.main, Protocol::Http);
+    assert_eq!(servers.hold(&question).await, Ok(10));
+    let ipv6 = "decode(repeat('20', 16), 'hex')";
+    database
+        .execute(&format!(
+            "INSERT INTO entitlements SELECT id, 'quic', NULL FROM accounts;
+             INSERT INTO whitelist (account_id, first, last, enabled) SELECT id, {ipv6}, {ipv6}, true FROM accounts"
+        ))
+        .await;
+    assert_eq!(servers.ask(&question).await, Ok(10));
+    assert_eq!(servers.hold(&question).await, Ok(10));
 }

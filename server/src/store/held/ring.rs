@@ -1,6 +1,6 @@
 //! The rings of gateways, from which extractions take.
 
-use super::Limited;
+use super::{Limited, limited::Gone};
 use crate::domain::extraction::{Endpoint, Parameters, Protocol, Region};
 
 /// The gateways of one protocol and region, in their order around the ring.
@@ -45,9 +45,15 @@ impl<R> Rings<R> {
         self.of(parameters.protocol).get_mut(&parameters.region)
     }
 
-    /// Holds what takes as much memory as so many gateways.
-    pub(in crate::store) fn insert(&mut self, parameters: &Parameters, ring: R, weight: usize) {
-        self.of(parameters.protocol).insert(parameters.region.clone(), ring, weight);
+    /// Holds what takes as much memory as so many gateways, and gives what has to go for it.
+    #[must_use = "to let go of much takes its time, and is better done when no lock is held"]
+    pub(in crate::store) fn insert(
+        &mut self,
+        parameters: &Parameters,
+        ring: R,
+        weight: usize,
+    ) -> Gone<Region, R> {
+        self.of(parameters.protocol).insert(parameters.region.clone(), ring, weight)
     }
 
     fn of(&mut self, protocol: Protocol) -> &mut Limited<Region, R> {

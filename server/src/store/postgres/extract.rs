@@ -1,6 +1,6 @@
 //! What bears on an extraction, and extractions kept under a request id.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeMap, net::Ipv4Addr, sync::LazyLock};
 
 use deadpool_postgres::Client;
 use jiff::Timestamp;
@@ -35,26 +35,31 @@ const RING: &str =
 static RING_EVERYWHERE: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "$2::text IS NULL"));
 static RING_IN_REGION: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "region = $2"));
 
-/// An account as it was read for one extraction.
-pub(super) struct Known {
+/// What bears on an extraction, as the database tells it.
+pub(super) struct Told {
     pub(super) facts: Guarded<ExtractionFacts>,
-    /// Everything of the account that bears on extractions, unless it is too much.
+    /// Everything of the account that bears on extractions, if it was asked for and is not too much.
     pub(super) account: Option<Account>,
     /// Whether there is a gateway such as was asked for.
     pub(super) any_gateway: bool,
 }
 
-pub(super) async fn known(
+/// Asks for what bears on an extraction, and for the whole account if `whole`.
+pub(super) async fn ask(
     client: &Client,
     owner: Owner,
     query: &ExtractionQuery,
-) -> Result<Option<Known>, StoreError> {
+    whole: bool,
+) -> Result<Option<Told>, StoreError> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now } = query;
     let (statement, region) = match &parameters.region {
         Region::Everywhere => (&*EVERYWHERE, None),
         Region::Only(code) => (&*IN_REGION, storable(code)),
     };
     let statement = client.prepare_cached(statement).await?;
+    // One more than are held tells that there are too many.
+    let entries = if whole { MOST_ENTRIES as i64 + 1 } else { 0 };
+    let [lowest, highest] = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST].map(|ip| StoredIp(ip.into()));
     let row = client
         .query_opt(
             &statement,
@@ -68,7 +73,9 @@ pub(super) async fn known(
                 &region,
                 pivot,
                 &i64::from(parameters.count),
-                &(MOST_ENTRIES as i64 + 1),
+                &entries,
+                &lowest,
+                &highest,
             ],
         )
         .await?;
@@ -86,23 +93,27 @@ pub(super) async fn known(
     let any_gateway = !candidates.is_empty();
 
     let mut whitelist: Vec<Entry> = get(&row, 4)?;
-    let whole = whitelist.len() <= MOST_ENTRIES;
+    let whole = whole && whitelist.len() <= MOST_ENTRIES;
     if !whole {
+        // Whether it holds this caller is all that is known then.
         let whitelisted: bool = get(&row, 5)?;
-        // What bears on this caller is all that is known then.
         let caller = caller_ip.filter(|_| whitelisted);
         whitelist = caller.into_iter().map(|ip| Entry { first: ip, last: ip, end: None }).collect();
     }
-    let (protocols, ends): (Vec<Protocol>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
-    let ends = ends.into_iter().map(|end| end.map(|time| time.0));
+    let (protocols, ends): (Vec<String>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
+    let entitlement = |(name, end): (String, Option<StoredTime>)| {
+        // A later version may know more protocols.
+        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)?;
+        Some((protocol, end.map(|end| end.0)))
+    };
     let account = Account {
         credential: credential(&row, owner)?,
         verified: get(&row, 3)?,
         whitelist,
-        entitlements: protocols.into_iter().zip(ends).collect(),
+        entitlements: protocols.into_iter().zip(ends).filter_map(entitlement).collect(),
     };
     let facts = account.facts(query, earlier, candidates);
-    Ok(Some(Known { facts, account: whole.then_some(account), any_gateway }))
+    Ok(Some(Told { facts, account: whole.then_some(account), any_gateway }))
 }
 
 /// The ring from which an extraction takes; `None` when it is too large to hold.

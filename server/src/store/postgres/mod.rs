@@ -1,5 +1,5 @@
-//! The store on a PostgreSQL server, for any number of servers at once. Every question is one statement, so that it is
-//! answered from one snapshot and in one round trip.
+//! The store on a PostgreSQL server, for any number of servers at once. Every question to it is one statement, so that it
+//! is answered from one snapshot and in one round trip; what extractions need is held for a moment.
 
 mod cache;
 mod codec;
@@ -14,22 +14,23 @@ mod search;
 mod tables;
 mod unload;
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, Pool, Status};
+use deadpool_postgres::{Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-use self::{
-    cache::Cache,
-    codec::{get, time},
-    extract::Known,
-    owners::{Owner, Owners},
-};
+pub(super) use self::cache::until_in_force;
 pub use self::{
     cache::LEASE,
     connect::{Limits, PostgresUrl},
+};
+use self::{
+    cache::{Cache, Moment},
+    codec::{get, time},
+    extract::Told,
+    owners::{Owner, Owners},
 };
 use super::{
     Lines, LoadError, OpenError, OpenMode, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
@@ -42,7 +43,7 @@ use crate::{
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store,
+    store::{self, held::Account},
 };
 
 /// A database on a PostgreSQL server. A lost connection fails the calls that are on it; the next ones get a new one.
@@ -50,7 +51,7 @@ use crate::{
 pub struct PostgresStore {
     pool: Pool,
     owners: Owners,
-    cache: Cache,
+    cache: Arc<Cache>,
 }
 
 impl PostgresStore {
@@ -65,41 +66,35 @@ impl PostgresStore {
         let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
         schema::migrate(&mut client, &database, mode).await?;
         drop(client);
-        Ok(Self { pool, owners: Owners::default(), cache: Cache::default() })
+        Ok(Self { pool, owners: Owners::default(), cache: Arc::default() })
     }
-}
 
-impl PostgresStore {
-    /// What bears on an extraction, from a question that is sent after `now`.
-    async fn facts(
-        &self,
-        client: &Client,
-        query: &ExtractionQuery,
-        now: Instant,
-    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-        while let Some(owner) = self.owners.find(client, query.digest).await? {
-            match extract::known(client, owner, query).await? {
-                None if owner.remembered => self.owners.forget(query.digest),
-                None => return Ok(None),
-                Some(Known { facts, account, any_gateway }) => {
-                    if any_gateway {
-                        self.cache.asked_for_ring(&query.parameters, now);
-                    }
-                    if let Some(account) = account {
-                        self.cache.hold_account(query.digest, account, now);
-                    }
-                    return Ok(Some(facts));
-                }
-            }
+    /// Holds what the database told of an extraction without request id, and reads its ring if that pays.
+    fn hold(&self, query: &ExtractionQuery, account: Option<Account>, any_gateway: bool, from: Moment) {
+        let held = account.is_some();
+        self.cache.hold_account(query.digest, account, from);
+        if !held || !any_gateway || !self.cache.wants_ring(&query.parameters, from) {
+            return;
         }
-        Ok(None)
+        // Apart from the call, which has its answer: nobody waits for a ring, or fails with it.
+        let (pool, cache, parameters) =
+            (self.pool.clone(), Arc::clone(&self.cache), query.parameters.clone());
+        tokio::spawn(async move {
+            let Ok(client) = pool.get().await else { return };
+            let from = Moment::now();
+            let ring = extract::ring(&client, &parameters).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "a ring of gateways could not be read");
+                None
+            });
+            cache.hold_ring(&parameters, ring, from, Moment::now());
+        });
     }
 }
 
 #[async_trait]
 impl Store for PostgresStore {
     fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
-        if query.request_id.is_some() { None } else { self.cache.facts(query, Instant::now()) }
+        self.cache.facts(query, Moment::at(query.now))
     }
 
     async fn extraction(
@@ -107,18 +102,26 @@ impl Store for PostgresStore {
         query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
         let client = self.pool.get().await?;
-        let now = Instant::now();
-        let wants_ring = query.request_id.is_none() && self.cache.wants_ring(&query.parameters, now);
-        let ring = async {
-            if wants_ring {
-                let ring = extract::ring(&client, &query.parameters).await?;
-                self.cache.hold_ring(&query.parameters, ring, now);
+        let now = Moment::now();
+        let holds = query.request_id.is_none();
+        // Another call may have asked while this one waited for a connection.
+        if holds && let Some(facts) = self.cache.facts(query, now) {
+            return Ok(Some(facts));
+        }
+        let whole = holds && self.cache.wants_account(query.digest, now);
+        while let Some(owner) = self.owners.find(&client, query.digest).await? {
+            match extract::ask(&client, owner, query, whole).await? {
+                None if owner.remembered => self.owners.forget(query.digest),
+                None => return Ok(None),
+                Some(Told { facts, account, any_gateway }) => {
+                    if whole {
+                        self.hold(query, account, any_gateway, now);
+                    }
+                    return Ok(Some(facts));
+                }
             }
-            Ok(())
-        };
-        // Both are sent before either is answered.
-        let (facts, ()) = futures::try_join!(self.facts(&client, query, now), ring)?;
-        Ok(facts)
+        }
+        Ok(None)
     }
 
     async fn remember(
@@ -164,7 +167,8 @@ impl Store for PostgresStore {
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         let mut client = self.pool.get().await.map_err(StoreError::from)?;
         let loaded = load::load(&mut client, lines).await?;
-        cache::until_in_force().await;
+        drop(client);
+        until_in_force().await;
         Ok(loaded)
     }
 

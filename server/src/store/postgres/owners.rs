@@ -11,7 +11,7 @@ use super::codec::get;
 use crate::{domain::token::TokenDigest, store::StoreError};
 
 /// Accounts by token, to give every statement its account as a constant, by which a cluster finds the right node in the
-/// same round trip. This is safe to remember, since a token never moves; whether it is still good is read on each call.
+/// same round trip. This is safe to remember, since a token never moves; whether it is still good is read with what it is asked for.
 #[derive(Debug, Default)]
 pub(super) struct Owners(Mutex<HashMap<TokenDigest, i64>>);
 

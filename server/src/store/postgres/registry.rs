@@ -11,7 +11,7 @@ use tokio_postgres::{
     types::{IsNull, ToSql, Type, to_sql_checked},
 };
 
-use super::{PostgresStore, cache, codec::get, load, schema};
+use super::{PostgresStore, codec::get, load, schema};
 use crate::store::{
     StoreError,
     registry::{RegistryError, Row, Session, Take, Value},
@@ -22,9 +22,7 @@ impl PostgresStore {
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
-        let value = self.transact(IsolationLevel::ReadCommitted, false, work).await?;
-        cache::until_in_force().await;
-        Ok(value)
+        self.transact(IsolationLevel::ReadCommitted, false, work).await
     }
 
     pub(in crate::store) async fn read<T: Send + 'static>(

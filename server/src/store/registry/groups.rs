@@ -48,7 +48,7 @@ impl Registry {
         name: String,
         now: Timestamp,
     ) -> Result<GroupRecord, RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             check_name(&name)?;
             let owner = accounts::find(session, &account)?;
             session.lock_numbers()?;
@@ -85,7 +85,7 @@ impl Registry {
     /// # Errors
     /// There is no group of that number.
     pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             check_name(&name)?;
             let changed = session.execute(
                 "UPDATE groups SET name = $1, updated_at = $2 WHERE id = $3",
@@ -101,7 +101,7 @@ impl Registry {
     /// # Errors
     /// There is no group of that number, or it holds instances that should stay in a group.
     pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
             let held = held(session, account, id)?;

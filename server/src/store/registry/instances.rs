@@ -155,7 +155,7 @@ impl Registry {
         status: Status,
         now: Timestamp,
     ) -> Result<(), RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             let activated = (status == Status::Active).then_some(now);
             for id in ids {
                 let (account, _) = owner(session, id)?;
@@ -175,7 +175,7 @@ impl Registry {
     /// # Errors
     /// There is no instance or group of one of the numbers, or they belong to different accounts.
     pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             let group = match to {
                 GroupChoice::Ungrouped => None,
                 GroupChoice::In(id) => Some((id, groups::owner(session, id)?)),
@@ -207,7 +207,7 @@ impl Registry {
     /// # Errors
     /// There is no instance of one of the numbers.
     pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
-        self.change(move |session| {
+        self.change_unheld(move |session| {
             for id in ids {
                 let (account, _) = owner(session, id)?;
                 session.execute(

@@ -1,6 +1,6 @@
 //! What the contract presumes and does not show, as its administrator sees it: accounts, tokens, whitelist,
 //! entitlements, gateways, groups and instances. Every change is one transaction, which is carried out whole or not at
-//! all, and counts from the next call of every server on the database.
+//! all, and when it has ended, it counts from the next call of every server on the database.
 
 mod accounts;
 mod entitlements;
@@ -26,7 +26,7 @@ pub use self::{
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
-    postgres::{Limits, PostgresStore},
+    postgres::{Limits, PostgresStore, until_in_force},
     sqlite::SqliteStore,
 };
 use crate::domain::instance::Id;
@@ -142,8 +142,21 @@ impl Registry {
         .await
     }
 
-    /// Carries out `work` in a transaction of its own, which is undone when it fails.
+    /// Carries out `work` in a transaction of its own, which is undone when it fails, and waits until what it changed is
+    /// in force on every server.
     async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        let value = self.change_unheld(work).await?;
+        if let Backend::Postgres(_) = &self.0 {
+            until_in_force().await;
+        }
+        Ok(value)
+    }
+
+    /// The same for what no server holds in memory, and is in force as soon as it is committed.
+    async fn change_unheld<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {

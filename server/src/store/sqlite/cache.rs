@@ -125,14 +125,14 @@ impl Cache {
             return;
         }
         let weight = account.weight();
-        held.accounts.insert(query.digest, account, weight);
-        if let Some(ring) = ring {
+        let accounts = held.accounts.insert(query.digest, account, weight);
+        let rings = ring.and_then(|ring| {
             // There are as many regions without gateways as callers can think of.
             let weight = ring.as_ref().map_or(1, Ring::len);
-            if weight > 0 {
-                held.rings.insert(&query.parameters, ring, weight);
-            }
-        }
+            (weight > 0).then(|| held.rings.insert(&query.parameters, ring, weight))
+        });
+        drop(held);
+        drop((accounts, rings));
     }
 
     fn held(&self) -> RwLockReadGuard<'_, Held> {
@@ -209,7 +209,7 @@ mod tests {
         facts.unwrap().admit(Purpose::Extraction, now).unwrap().1.whitelisted
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, target_pointer_width = "64"))]
     #[test]
     fn the_database_is_asked_when_something_was_committed_and_only_then() {
         let folder = tempfile::tempdir().unwrap();

@@ -64,7 +64,7 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
-        if query.request_id.is_some() { None } else { self.cache.facts(query) }
+        self.cache.facts(query)
     }
 
     async fn extraction(

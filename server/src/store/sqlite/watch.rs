@@ -4,12 +4,14 @@
 //! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so that who
 //! finds the same header knows what they know (<https://www.sqlite.org/walformat.html>, section 2.1).
 //!
-//! SQLite shares the file as mapped memory, and here it is mapped as well, to be read only. A file that is cut off while
-//! it is mapped ends the process, but then SQLite's own mapping does that already.
+//! SQLite shares the file as mapped memory, and here it is mapped as well, to be read only. It is read as SQLite reads it:
+//! word by word while others may write, and what was read counts when both copies are alike. A file that is cut off while
+//! it is mapped ends the process, but then SQLite's own mapping does that already. Where words have 32 bits nothing is
+//! watched, and the database is asked on every call.
 
 use std::{
     path::Path,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicU64, Ordering, fence},
 };
 
 /// Words of one copy of the header.
@@ -35,8 +37,13 @@ impl Watch {
 
     /// The header, unless it is being written or cannot be read.
     pub(super) fn look(&self) -> Option<Header> {
-        // A writer changes the second copy before the first, so that both are alike only when it is done.
-        let [one, other] = self.0?.map(|copy| copy.map(|word| word.load(Ordering::Acquire)));
+        // A writer changes the second copy before the first, so that both are alike only when it is done. The memory is
+        // mapped to be read only, for which Rust promises nothing but relaxed loads.
+        let [one, other] = self.0?.map(|copy| {
+            let words = copy.map(|word| word.load(Ordering::Relaxed));
+            fence(Ordering::Acquire);
+            words
+        });
         let [a, b, c, d, ..] = one[0].to_ne_bytes();
         let version = u32::from_ne_bytes([a, b, c, d]);
         (one == other && version == VERSION).then_some(Header(one))
@@ -88,7 +95,7 @@ mod file {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
+#[cfg(all(unix, target_pointer_width = "64"))]
 mod tests {
     use rusqlite::Connection;
 
