@@ -72,11 +72,11 @@ pub type Served<O> = Result<Answer<O>, <O as Operation>::Error>;
 /// Reads the request, lets the handler answer it, and puts the outcome into its envelope. Each answer is counted and
 /// leaves one line in the log. A panic becomes an internal error, since a dropped connection would tell the caller
 /// nothing.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for its arguments twice")]
 pub fn serve<O: Handler>(
     rqctx: RequestContext<Context>,
     received: Received<O>,
 ) -> impl Future<Output = Served<O>> + Send {
-    // The future of an `async fn` would have room for the arguments twice, and Dropshot moves it about.
     async move {
         let request_id = rqctx.request_id.as_str();
         let span =
