@@ -82,11 +82,10 @@ impl PostgresStore {
         tokio::spawn(async move {
             let Ok(client) = pool.get().await else { return };
             let from = Moment::now();
-            let ring = extract::ring(&client, &parameters).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "a ring of gateways could not be read");
-                None
-            });
-            cache.hold_ring(&parameters, ring, from, Moment::now());
+            match extract::ring(&client, &parameters).await {
+                Ok(ring) => cache.hold_ring(&parameters, ring, from, Moment::now()),
+                Err(error) => tracing::warn!(%error, "a ring of gateways could not be read"),
+            }
         });
     }
 }
