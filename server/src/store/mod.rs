@@ -28,8 +28,8 @@ use crate::domain::{
     token::TokenDigest,
 };
 
-/// What the service and its commands ask of a storage. Each question to the database is answered from one snapshot. Data of an account
-/// comes [`Guarded`] by the token it was read for, `None` when no such token is known.
+/// What the service and its commands ask of a storage. Each question to the database is answered from one snapshot. Data
+/// of an account comes [`Guarded`] by the token it was read for, `None` when no such token is known.
 #[async_trait]
 pub trait Store: std::fmt::Debug + Send + Sync + 'static {
     /// Everything that bears on an extraction without a request id, from memory, if that is known to be good enough: on
