@@ -35,6 +35,17 @@ impl Backend {
         let location: Location = self.location.parse().unwrap();
         cluster::eventually(async || location.open(OpenMode::Create).await).await
     }
+
+    /// Waits for what PostgreSQL does by itself, but not at once, after many rows came: it notes which pages everybody
+    /// sees whole, so that an index can answer without a look at them.
+    pub(crate) async fn settle(&self) {
+        if let Location::Postgres(_) = self.location.parse().unwrap() {
+            let connect = async || tokio_postgres::connect(&self.location, tokio_postgres::NoTls).await;
+            let (client, connection) = cluster::eventually(connect).await;
+            tokio::spawn(connection);
+            client.batch_execute("VACUUM ANALYZE instances").await.unwrap();
+        }
+    }
 }
 
 fn main() {

@@ -1,6 +1,6 @@
 //! Search: addresses and filters, and the page that they give.
 
-use std::{collections::HashSet, net::IpAddr};
+use std::{collections::BTreeSet, net::IpAddr};
 
 use jiff::Timestamp;
 
@@ -65,9 +65,9 @@ pub struct SearchPage {
 /// What the store is asked: disjoint sets of addresses, so that no instance matches twice.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    /// Addresses of which every port matches.
+    /// Addresses of which every port matches, ascending.
     pub any_port: Vec<IpAddr>,
-    /// Addresses with their port. None of these addresses is in `any_port`.
+    /// Addresses with their port, ascending. None of these addresses is in `any_port`.
     pub exact: Vec<(IpAddr, u16)>,
     /// What the matches are intersected with.
     pub filters: Filters,
@@ -80,9 +80,10 @@ pub struct SearchQuery {
 impl From<SearchCommand> for SearchQuery {
     fn from(command: SearchCommand) -> Self {
         let SearchCommand { addresses, filters, page, page_size } = command;
-        let bare: HashSet<IpAddr> =
+        // In order, so that the store walks through its index in one direction.
+        let bare: BTreeSet<IpAddr> =
             addresses.iter().filter(|item| item.port.is_none()).map(|item| item.ip).collect();
-        let exact: HashSet<(IpAddr, u16)> = addresses
+        let exact: BTreeSet<(IpAddr, u16)> = addresses
             .iter()
             .filter(|item| !bare.contains(&item.ip))
             .filter_map(|item| Some((item.ip, item.port?)))

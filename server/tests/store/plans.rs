@@ -20,8 +20,13 @@ use crate::{
 /// Instances of the one account. The bench `search` looks at millions.
 const INSTANCES: u32 = 30_000;
 
-/// The statement, as the program has it.
+/// The statements, as the program has them.
 const SEARCH: &str = include_str!("../../src/store/postgres/search.sql");
+const RING: &str = include_str!("../../src/store/postgres/ring.sql");
+/// Types of the search's parameters, those of filters last.
+const TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint, text, bigint, text, text, text, \
+                     bytea, bytea";
+const UNFILTERED_TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint";
 
 #[tokio::test]
 async fn a_search_seeks_by_address_and_page_by_id() {
@@ -29,25 +34,53 @@ async fn a_search_seeks_by_address_and_page_by_id() {
     filled(&database).await;
     let client = connect(&database.name()).await.unwrap();
     client.batch_execute("ANALYZE; SET plan_cache_mode = force_generic_plan").await.unwrap();
-    let types = "bytea, bigint, bytea[], integer[], integer[], text, bigint, text, text, text, bytea, bytea, \
-                 bigint, bigint";
-    client.batch_execute(&format!("PREPARE search ({types}) AS {SEARCH}")).await.unwrap();
+    let unfiltered: String =
+        SEARCH.split_inclusive('\n').filter(|line| !line.trim_end().ends_with("-- filter")).collect();
+    for (types, sql, scan) in
+        [(TYPES, SEARCH, "Index Scan"), (UNFILTERED_TYPES, &*unfiltered, "Index Only Scan")]
+    {
+        let plan = plan(&client, types, sql).await;
+        assert!(plan.contains(&format!("{scan} using instances_by_address on instances i")), "{plan}");
+        let seek = "Index Cond: ((account_id = $2) AND (ip = wanted.ip) AND (port >= wanted.lowest) AND (port \
+                    <= wanted.highest))";
+        assert!(plan.contains(seek), "{plan}");
+        assert!(plan.contains("Index Scan using instances_pkey on instances one"), "{plan}");
+        assert!(!plan.contains("Seq Scan on instances"), "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn a_ring_of_gateways_is_read_along_an_index() {
+    let Some(database) = Database::postgres().await else { return };
+    database.open().await;
+    let client = connect(&database.name()).await.unwrap();
+    // Many gateways, of which those asked for are few: what tempts the planner to read them all and to sort them.
+    let fill = "INSERT INTO gateways (id, host, port, region, protocol, spin)
+                SELECT n, 'gw' || n || '.invalid', 1, CASE WHEN n % 500 = 0 THEN 'USA' ELSE 'DEU' END,
+                       CASE WHEN n % 100 = 0 THEN 'http' ELSE 'socks5' END, n * 7919 % 30011
+                FROM generate_series(1, 30000) AS n;
+                ANALYZE; SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan";
+    client.batch_execute(fill).await.unwrap();
+    for (region, index) in
+        [("$2::text IS NULL", "gateways_everywhere"), ("region = $2", "gateways_by_region")]
+    {
+        let plan = plan(&client, "text, text, bigint", &RING.replace("REGION", region)).await;
+        assert!(plan.contains(&format!("using {index} on gateways")), "{plan}");
+        assert!(!plan.contains("Sort") && !plan.contains("Bitmap"), "{plan}");
+    }
+}
+
+/// What PostgreSQL would do for a statement with parameters of these types.
+async fn plan(client: &tokio_postgres::Client, types: &str, sql: &str) -> String {
+    client.batch_execute(&format!("PREPARE asked ({types}) AS {sql}")).await.unwrap();
     let nothing = vec!["NULL"; types.split(',').count()].join(", ");
-    let rows = client.simple_query(&format!("EXPLAIN EXECUTE search ({nothing})")).await.unwrap();
-    let plan: Vec<String> = rows
-        .into_iter()
-        .filter_map(|row| match row {
-            tokio_postgres::SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_owned()),
-            _ => None,
-        })
-        .collect();
-    let plan = plan.join("\n");
-    assert!(plan.contains("Index Scan using instances_by_address on instances i"), "{plan}");
-    let seek = "Index Cond: ((account_id = $2) AND (ip = wanted.ip) AND (port >= wanted.lowest) AND (port <= \
-                wanted.highest))";
-    assert!(plan.contains(seek), "{plan}");
-    assert!(plan.contains("Index Scan using instances_pkey on instances one"), "{plan}");
-    assert!(!plan.contains("Seq Scan on instances"), "{plan}");
+    let rows = client.simple_query(&format!("EXPLAIN EXECUTE asked ({nothing})")).await.unwrap();
+    client.batch_execute("DEALLOCATE asked").await.unwrap();
+    let lines = rows.into_iter().filter_map(|row| match row {
+        tokio_postgres::SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_owned()),
+        _ => None,
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 #[tokio::test]

@@ -30,8 +30,7 @@ const EXTRACT: &str = include_str!("extract.sql");
 static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$7::text IS NULL"));
 static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $7"));
 
-const RING: &str =
-    "SELECT spin, host, port FROM gateways WHERE protocol = $1 AND REGION ORDER BY spin LIMIT $3";
+const RING: &str = include_str!("ring.sql");
 static RING_EVERYWHERE: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "$2::text IS NULL"));
 static RING_IN_REGION: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "region = $2"));
 

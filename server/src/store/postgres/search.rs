@@ -1,7 +1,9 @@
 //! Groups and instances of an account.
 
+use std::sync::LazyLock;
+
 use deadpool_postgres::Client;
-use tokio_postgres::Row;
+use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     codec::{get, number, port, storable, time},
@@ -21,7 +23,11 @@ use crate::{
     },
 };
 
-const SEARCH: &str = include_str!("search.sql");
+const FILTERED: &str = include_str!("search.sql");
+
+static UNFILTERED: LazyLock<String> = LazyLock::new(|| {
+    FILTERED.split_inclusive('\n').filter(|line| !line.trim_end().ends_with("-- filter")).collect()
+});
 
 // One row with nulls stands for an account without groups.
 const GROUPS: &str = "SELECT t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
@@ -66,28 +72,31 @@ pub(super) async fn page(
     } else {
         wanted(query)
     };
-    let statement = client.prepare_cached(SEARCH).await?;
-    let rows = client
-        .query(
-            &statement,
-            &[
-                &digest,
-                &owner.account,
-                &ips,
-                &lowest,
-                &highest,
-                &order_no.as_deref().and_then(storable),
-                &group,
-                &country_code.as_deref().and_then(storable),
-                &city_code.as_deref().and_then(storable),
-                status,
-                &activated_from.map(StoredTime),
-                &activated_to.map(StoredTime),
-                &i64::from(query.limit),
-                &i64::try_from(query.offset).unwrap_or(i64::MAX),
-            ],
-        )
-        .await?;
+    let rest: [&(dyn ToSql + Sync); 7] = [
+        &digest,
+        &owner.account,
+        &ips,
+        &lowest,
+        &highest,
+        &i64::from(query.limit),
+        &i64::try_from(query.offset).unwrap_or(i64::MAX),
+    ];
+    let rows = if query.filters == Filters::default() {
+        let statement = client.prepare_cached(&UNFILTERED).await?;
+        client.query(&statement, &rest).await?
+    } else {
+        let filters: [&(dyn ToSql + Sync); 7] = [
+            &order_no.as_deref().and_then(storable),
+            &group,
+            &country_code.as_deref().and_then(storable),
+            &city_code.as_deref().and_then(storable),
+            status,
+            &activated_from.map(StoredTime),
+            &activated_to.map(StoredTime),
+        ];
+        let statement = client.prepare_cached(FILTERED).await?;
+        client.query(&statement, &[rest, filters].concat()).await?
+    };
     let Some(first) = rows.first() else { return Ok(None) };
     let mut page = SearchPage { items: Vec::with_capacity(rows.len()), total: number(first, 3)? };
     for row in &rows {

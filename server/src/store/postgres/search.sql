@@ -1,4 +1,5 @@
--- $1 digest, $2 account, $3 addresses with $4 lowest and $5 highest port, disjoint, $6… filters, NULL for none.
+-- $1 digest, $2 account, $3 addresses with $4 lowest and $5 highest port, disjoint, $6 most rows, $7 rows to pass over,
+-- $8… filters, NULL for none. A search that has no filter leaves these lines out: then the index alone tells what matches.
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
 WITH matched AS MATERIALIZED (
     SELECT found.id
@@ -9,13 +10,13 @@ WITH matched AS MATERIALIZED (
         WHERE i.account_id = $2
           AND i.ip = wanted.ip
           AND i.port BETWEEN wanted.lowest AND wanted.highest
-          AND ($6::text IS NULL OR i.order_no = $6)
-          AND ($7::bigint IS NULL OR i.group_id = $7 OR ($7 = 0 AND i.group_id IS NULL))
-          AND ($8::text IS NULL OR i.country_code = $8)
-          AND ($9::text IS NULL OR i.city_code = $9)
-          AND ($10::text IS NULL OR i.status = $10)
-          AND ($11::bytea IS NULL OR i.activated_at >= $11)
-          AND ($12::bytea IS NULL OR i.activated_at <= $12)
+          AND ($8::text IS NULL OR i.order_no = $8) -- filter
+          AND ($9::bigint IS NULL OR i.group_id = $9 OR ($9 = 0 AND i.group_id IS NULL)) -- filter
+          AND ($10::text IS NULL OR i.country_code = $10) -- filter
+          AND ($11::text IS NULL OR i.city_code = $11) -- filter
+          AND ($12::text IS NULL OR i.status = $12) -- filter
+          AND ($13::bytea IS NULL OR i.activated_at >= $13) -- filter
+          AND ($14::bytea IS NULL OR i.activated_at <= $14) -- filter
         OFFSET 0
     ) AS found
 )
@@ -25,7 +26,7 @@ SELECT t.kind, t.expires_at, t.revoked_at,
        i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code, i.city_code, i.isp_type,
        i.expires_at, i.activated_at, i.capabilities, i.group_id
 FROM tokens AS t
-LEFT JOIN (SELECT id FROM matched ORDER BY id LIMIT $13 OFFSET $14) AS page ON true
+LEFT JOIN (SELECT id FROM matched ORDER BY id LIMIT $6 OFFSET $7) AS page ON true
 LEFT JOIN LATERAL (
     SELECT * FROM instances AS one WHERE one.account_id = $2 AND one.id = page.id OFFSET 0
 ) AS i ON true

@@ -86,12 +86,11 @@ const SUPPLY: &str = "SELECT protocol, region, count(*) FROM gateways INDEXED BY
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::extraction::Protocol, store::sqlite::schema};
+    use crate::{domain::extraction::Protocol, store::sqlite::open};
 
     #[test]
     fn gateways_are_counted_along_an_index() {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
+        let db = open::in_memory();
         let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {SUPPLY}")).unwrap();
         let steps: Vec<String> =
             explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
@@ -101,8 +100,7 @@ mod tests {
 
     #[test]
     fn the_choice_of_gateways_walks_an_index() {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
+        let db = open::in_memory();
         for gateways in [EVERYWHERE, IN_REGION] {
             for part in [WHOLE, AFTER, BEFORE] {
                 let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {gateways} {part}")).unwrap();
@@ -117,8 +115,7 @@ mod tests {
 
     #[test]
     fn memory_and_database_choose_alike() {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
+        let db = open::in_memory();
         for place in [-30, -7, 0, 1, 12, i64::MAX] {
             let row = (format!("gw{place}.invalid"), place);
             db.execute("INSERT INTO gateways VALUES (NULL, ?1, 1, 'USA', 'http', ?2, NULL, NULL)", row)

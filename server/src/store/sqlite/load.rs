@@ -320,7 +320,7 @@ const INSTANCE: &str = "INSERT INTO instances (id, account_id, ip, port, order_n
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::schema;
+    use crate::store::sqlite::{open, schema};
 
     fn indexes(db: &Connection) -> Vec<String> {
         let mut select =
@@ -330,8 +330,7 @@ mod tests {
 
     #[test]
     fn the_index_is_put_off_for_the_first_instances_only_and_made_again() {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
+        let mut db = open::in_memory();
         let before = indexes(&db);
         let undone = db.savepoint().unwrap();
         let index = AddressIndex::put_off(&undone).unwrap();

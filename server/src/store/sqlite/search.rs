@@ -1,8 +1,8 @@
 //! Groups and instances of an account.
 
-use std::fmt::Write as _;
+use std::{io::Write as _, rc::Rc};
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, params, types::Value, vtab::array::Array};
 
 use super::extract::{credential, time};
 use crate::{
@@ -74,19 +74,19 @@ pub(super) fn page(
     Ok(Some(Guarded::new(credential, page)))
 }
 
-/// The addresses as JSON: `[["hex", lowest port, highest port], …]`.
-fn wanted(query: &SearchQuery) -> String {
+/// The addresses as the statement takes them apart. SQLite looks at an array where it is; JSON took it longer to parse than
+/// half of the addresses to find.
+fn wanted(query: &SearchQuery) -> Array {
     let bare = query.any_port.iter().map(|ip| (*ip, 0, u16::MAX));
     let exact = query.exact.iter().map(|(ip, port)| (*ip, *port, *port));
-    let mut json = String::from("[");
-    for (place, (ip, lowest, highest)) in bare.chain(exact).enumerate() {
-        let comma = if place == 0 { "" } else { "," };
-        let address = u128::from_be_bytes(StoredIp(ip).octets());
-        // Writing to a String cannot fail.
-        let _ = write!(json, r#"{comma}["{address:032x}",{lowest},{highest}]"#);
-    }
-    json.push(']');
-    json
+    let blob = |(ip, lowest, highest)| {
+        let mut blob = Vec::with_capacity(26);
+        blob.extend_from_slice(&StoredIp(ip).octets());
+        // Writing to a Vec cannot fail.
+        let _ = write!(blob, "{lowest:05}{highest:05}");
+        Value::Blob(blob)
+    };
+    Rc::new(bare.chain(exact).map(blob).collect())
 }
 
 fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
@@ -110,13 +110,14 @@ fn instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
-    use crate::store::sqlite::schema;
+    use crate::store::sqlite::{SqliteStore, open};
 
     /// The steps of the plan of `sql`.
     fn plan(sql: &str, statistics: &str) -> Vec<String> {
-        let mut db = Connection::open_in_memory().unwrap();
-        schema::migrate(&mut db).unwrap();
+        let db = open::in_memory();
         db.execute_batch(statistics).unwrap();
         let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         // The plan does not depend on what is bound, so nothing is.
@@ -132,6 +133,34 @@ mod tests {
             scanned.iter().all(|step| !step.contains("instances") && !step.contains("SCAN i")),
             "{steps:#?}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_search_is_planned_once() {
+        let store = SqliteStore::temporary().unwrap();
+        let planned_again = store.readers.read(|snapshot| -> Result<_, StoreError> {
+            for account in 1..4 {
+                let mut search = snapshot.prepare_cached(SEARCH)?;
+                let (nothing, status) = (Array::default(), Some(format!("{account}")));
+                search
+                    .query(params![
+                        account,
+                        nothing,
+                        None::<&str>,
+                        7,
+                        "USA",
+                        "NYC",
+                        status,
+                        None::<&str>,
+                        None::<&str>,
+                        20,
+                        0
+                    ])?
+                    .next()?;
+            }
+            Ok(snapshot.prepare_cached(SEARCH)?.get_status(StatementStatus::RePrepare))
+        });
+        assert_eq!(planned_again.await.unwrap(), 0);
     }
 
     #[test]

@@ -1,12 +1,13 @@
--- ?1 account, ?2 JSON array of [address in hex, lowest port, highest port], disjoint, ?3… filters, NULL for none.
+-- ?1 account, ?2 array of blobs, disjoint: 16 bytes of address, then lowest and highest port, each in five digits,
+-- ?3… filters, NULL for none.
 -- CROSS JOIN and INDEXED BY keep the planner from scanning the account: the work depends on the batch alone.
 WITH matched (id) AS MATERIALIZED (
     SELECT i.id
-    FROM json_each(?2) AS wanted
+    FROM rarray(?2) AS wanted
     CROSS JOIN instances AS i INDEXED BY instances_by_address
     WHERE i.account_id = ?1
-      AND i.ip = unhex(wanted.value ->> 0)
-      AND i.port BETWEEN wanted.value ->> 1 AND wanted.value ->> 2
+      AND i.ip = substr(wanted.value, 1, 16)
+      AND i.port BETWEEN CAST(substr(wanted.value, 17, 5) AS INTEGER) AND CAST(substr(wanted.value, 22) AS INTEGER)
       AND (?3 IS NULL OR i.order_no = ?3)
       AND (?4 IS NULL OR i.group_id = ?4 OR (?4 = 0 AND i.group_id IS NULL))
       AND (?5 IS NULL OR i.country_code = ?5)
