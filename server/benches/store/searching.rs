@@ -41,8 +41,9 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
             let mut bare = Vec::new();
             let mut bare_search = Bare::open(backend).await;
             for round in 0..ROUNDS {
-                // Each has addresses of its own, so that neither finds nearby what the other has just read.
-                let [mine, its] = [2 * round, 2 * round + 1].map(|round| all.some(apart, round));
+                // Each has addresses of its own, so that neither finds nearby what the other has just read; and they
+                // take turns in which they get.
+                let [mine, its] = [round % 2, 1 - round % 2].map(|place| all.some(apart, 2 * round + place));
                 let command = SearchCommand {
                     addresses: mine.iter().map(|ip| Address { ip: *ip, port: None }).collect(),
                     filters: Filters::default(),
