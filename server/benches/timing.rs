@@ -1,6 +1,6 @@
 //! Whether time tells what the answers do not: calls that must look alike, taking turns on one connection, and the
 //! ratios of their median times. Figures of one run are compared with each other only. The first ratio of each table is
-//! of a call with itself, and shows how much of the others is noise.
+//! of a call with another of its kind, and shows how much of the others is noise.
 //!
 //! `cargo bench -p sallyport-server --bench timing`
 #![expect(
@@ -85,8 +85,8 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
         };
         let ratios = compare(address, 200, |round| {
             let round = round as u64 % (INSTANCES / batch) + 1;
-            let nobodys = || search(2 * INSTANCES + round, "");
-            [nobodys(), nobodys(), search(INSTANCES + round, ""), search(round, ",\"orderNo\":\"none\"")]
+            let nobodys = |part| search(part * INSTANCES + round, "");
+            [nobodys(2), nobodys(3), search(INSTANCES + round, ""), search(round, ",\"orderNo\":\"none\"")]
         });
         lines.push(format!(
             "search of {batch:>3}, to unknown addresses: unknown {:.3}, foreign {:.3}, own that do not match {:.3}",
@@ -105,16 +105,15 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
     lines
 }
 
-/// The medians of four calls that take turns, as parts of the first one's. Each round begins with another of them, since
-/// a call can profit from the one before it.
+/// The medians of four calls that take turns, as parts of the first one's. They go through all their orders, since a call
+/// profits from the one before it, or suffers.
 fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4]) -> [f64; 4] {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
     let mut times: [Vec<Duration>; 4] = Default::default();
     for round in 0..ROUNDS {
         let calls = calls(round);
-        for turn in 0..4 {
-            let which = (round + turn) % 4;
+        for which in order(round) {
             let begun = Instant::now();
             stream.write_all(calls[which].as_bytes()).unwrap();
             let answer = answer(&mut stream);
@@ -128,6 +127,16 @@ fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4
         times[times.len() / 2].as_secs_f64()
     });
     medians.map(|median| median / medians[0])
+}
+
+/// One of the 24 orders of four.
+fn order(number: usize) -> [usize; 4] {
+    let (mut left, mut number) = (vec![0, 1, 2, 3], number % 24);
+    [4, 3, 2, 1].map(|choices| {
+        let next = left.remove(number % choices);
+        number /= choices;
+        next
+    })
 }
 
 fn request(method: &str, path: &str, token: &Token, body: &str) -> String {

@@ -93,8 +93,7 @@ fn connect(
 fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
     db.busy_timeout(BUSY_TIMEOUT)?;
     db.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
-    // A plan then depends on the statement alone. Without it SQLite plans anew for every set of parameters, which takes as
-    // long as to find half of a search's addresses.
+    // A plan then depends on the statement alone, and not on parameters, for which SQLite would plan a search anew.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Searches give their addresses as one parameter.
     array::load_module(db)?;
