@@ -38,7 +38,8 @@ use sallyport_server::{
     },
 };
 
-const ROUNDS: usize = 1000;
+/// A multiple of the number of orders.
+const ROUNDS: usize = 42 * 24;
 const INSTANCES: u64 = 100_000;
 
 /// Our own token, one that was revoked and one that has expired; the last two are of another account.
@@ -83,15 +84,19 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
             let body = format!("{{\"ips\":{}{filter}}}", serde_json::to_string(&ips).unwrap());
             request("POST", SearchStaticInstances::PATH, &tokens.own, &body)
         };
-        let ratios = compare(address, 200, |round| {
-            let round = round as u64 % (INSTANCES / batch) + 1;
-            let nobodys = |part| search(part * INSTANCES + round, "");
-            [nobodys(2), nobodys(3), search(INSTANCES + round, ""), search(round, ",\"orderNo\":\"none\"")]
-        });
-        lines.push(format!(
-            "search of {batch:>3}, to unknown addresses: unknown {:.3}, foreign {:.3}, own that do not match {:.3}",
-            ratios[1], ratios[2], ratios[3]
-        ));
+        let none = ",\"orderNo\":\"none\"";
+        for (filter, name) in [("", ""), (none, " with a filter")] {
+            let ratios = compare(address, 200, |round| {
+                let round = round as u64 % (INSTANCES / batch) + 1;
+                let nobodys = |part| search(part * INSTANCES + round, filter);
+                [nobodys(2), nobodys(3), search(INSTANCES + round, filter), search(round, none)]
+            });
+            lines.push(format!(
+                "search of {batch:>3}{name}, to unknown addresses: unknown {:.3}, foreign {:.3}, own that do not \
+                 match {:.3}",
+                ratios[1], ratios[2], ratios[3]
+            ));
+        }
     }
     let ratios = compare(address, 401, |_| {
         let unknown = || Token::generate(TokenKind::Api);

@@ -80,7 +80,7 @@ pub struct SearchQuery {
 impl From<SearchCommand> for SearchQuery {
     fn from(command: SearchCommand) -> Self {
         let SearchCommand { addresses, filters, page, page_size } = command;
-        // In order, so that the store walks through its index in one direction.
+        // In order, so that what lies together in the store's index is asked for together.
         let bare: BTreeSet<IpAddr> =
             addresses.iter().filter(|item| item.port.is_none()).map(|item| item.ip).collect();
         let exact: BTreeSet<(IpAddr, u16)> = addresses

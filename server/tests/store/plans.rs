@@ -17,7 +17,7 @@ use crate::{
     cluster::eventually,
 };
 
-/// Instances of the one account. The bench `search` looks at millions.
+/// Instances of the one account. The bench `store` looks at millions.
 const INSTANCES: u32 = 30_000;
 
 /// The statements, as the program has them.

@@ -140,3 +140,22 @@ fn instance(row: &Row) -> Result<Option<Instance>, StoreError> {
         group_id: get(row, 16)?,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_filters_are_left_out() {
+        let left_out: Vec<&str> = FILTERED.lines().filter(|line| !UNFILTERED.contains(line)).collect();
+        assert_eq!(left_out.len(), 7, "{left_out:#?}");
+        for (line, parameter) in left_out.iter().zip(8..) {
+            let column = line.contains(" = $") || line.contains(" >= $") || line.contains(" <= $");
+            assert!(column && line.contains(&format!("(${parameter}::")), "{line}");
+        }
+        for parameter in 1..=7 {
+            assert!(UNFILTERED.lines().skip(4).any(|line| line.contains(&format!("${parameter}"))));
+        }
+        assert!(!UNFILTERED.lines().skip(4).any(|line| line.contains("$8")), "{}", *UNFILTERED);
+    }
+}
