@@ -110,8 +110,8 @@ fn measure(address: SocketAddr, tokens: &Tokens) -> Vec<String> {
     lines
 }
 
-/// The medians of four calls that take turns, as parts of the first one's. They go through all their orders, since a call
-/// profits from the one before it, or suffers.
+/// The medians of four calls that take turns, as parts of the first one's. They go through all their orders, since a
+/// call profits from the one before it, or suffers.
 fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4]) -> [f64; 4] {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();

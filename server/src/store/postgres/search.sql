@@ -1,5 +1,5 @@
 -- $1 digest, $2 account, $3 addresses with $4 lowest and $5 highest port, disjoint, $6 most rows, $7 rows to pass over,
--- $8… filters, NULL for none. A search that has no filter leaves those lines out: then the index alone tells what matches.
+-- $8… filters, NULL for none. A search without filters leaves those lines out: the index alone then tells what matches.
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
 WITH matched AS MATERIALIZED (
     SELECT found.id
