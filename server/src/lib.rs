@@ -5,6 +5,7 @@
 
 mod admin;
 pub mod api;
+mod connections;
 pub mod data;
 pub mod domain;
 pub mod edge;

@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use crate::{
     admin::{self, Admin},
     api::generated::OPERATIONS,
+    connections::{self, Connections, Watch},
     domain::service::Service,
     edge::{
         body,
@@ -25,7 +26,6 @@ use crate::{
         caller::TrustedProxies,
         gate::Gate,
         limit::{Limits, RateRule},
-        room::Room,
         tls::Identity,
     },
     handlers, log,
@@ -41,16 +41,18 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The storage.
     pub store: Arc<dyn Store>,
-    /// Longest time for which the body of a request may arrive.
+    /// Maximum time for receiving a request body.
     pub body_timeout: Duration,
+    /// Maximum time for which a connection may have no request under way, or not read a response to its end.
+    pub connection_timeout: Duration,
     /// Certificate and key; without them the server speaks plain http, with this machine and declared proxies alone.
     pub tls: Option<Identity>,
     /// The proxies that may say for whom they ask.
     pub trusted_proxies: TrustedProxies,
     /// How many calls a token or an address may make.
     pub rates: Vec<RateRule>,
-    /// How many calls are worked on at once; more are refused until there is room. Bodies that are still arriving take no
-    /// more memory than so many of the largest.
+    /// How many calls are worked on at once; more are refused until there is room. It also bounds memory: for each of
+    /// them there is room for one of the largest bodies and for half a MiB of responses that are being sent.
     pub max_in_flight: usize,
     /// The operator's address, for health, readiness and metrics.
     pub admin: Option<SocketAddr>,
@@ -61,6 +63,9 @@ pub struct Config {
 impl Config {
     /// How many calls a server works on at once when nobody says otherwise. The storage answers one in milliseconds.
     pub const MAX_IN_FLIGHT: usize = 256;
+
+    /// The deadline of connections when nobody says otherwise. That of Dropshot for heads over HTTP/1.1 is as long.
+    pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// How many days an extraction is kept under its request id when nobody says otherwise: long enough for any caller
     /// that was interrupted.
@@ -73,6 +78,7 @@ impl Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             store,
             body_timeout: Duration::from_secs(15),
+            connection_timeout: Self::CONNECTION_TIMEOUT,
             tls: None,
             trusted_proxies: TrustedProxies::default(),
             rates: Vec::new(),
@@ -107,10 +113,14 @@ pub enum StartError {
     Api(String),
 }
 
+/// How many bytes of responses may be under way for each request that may be: a full page of instances takes less.
+const RESPONSE_BYTES: usize = 512 << 10;
+
 /// A server that is running. Dropped, it stops by itself, without waiting.
 pub struct Running {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
+    watch: Watch,
     draining: Arc<AtomicBool>,
     retention: Option<Retention>,
 }
@@ -127,6 +137,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         listen,
         store,
         body_timeout,
+        connection_timeout,
         tls,
         trusted_proxies,
         rates,
@@ -137,12 +148,17 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     check_rates(&rates)?;
     let metrics = Arc::new(Metrics::new(OPERATIONS));
     let draining = Arc::new(AtomicBool::new(false));
+    let memory = connections::Limits {
+        bodies: max_in_flight.saturating_mul(body::MAX_BYTES),
+        responses: max_in_flight.saturating_mul(RESPONSE_BYTES),
+    };
+    let connections = Arc::new(Connections::new(memory, trusted_proxies.clone()));
     let gate = Gate {
         proxies: trusted_proxies,
         encrypted: tls.is_some(),
         limits: Limits::new(rates),
         work: Semaphore::new(max_in_flight.min(Semaphore::MAX_PERMITS)),
-        room: Room::for_bodies(max_in_flight),
+        connections: Arc::clone(&connections),
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
@@ -153,13 +169,17 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     let admin = admin
         .map(|address| {
             let api = admin::api().map_err(StartError::Api)?;
-            let context = Admin { metrics, store, draining: Arc::clone(&draining) };
+            let (metrics, connections) = (Arc::clone(&metrics), Arc::clone(&connections));
+            let context = Admin { metrics, store, connections, draining: Arc::clone(&draining) };
             serve(api, context, address, None)
         })
         .transpose()?;
     let api = handlers::api().map_err(StartError::Api)?;
     let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
-    Ok(Running { server, admin, draining, retention })
+    let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
+    let ports = addresses.iter().flatten().map(SocketAddr::port).collect();
+    let watch = Watch::start(connections, ports, connection_timeout, metrics);
+    Ok(Running { server, admin, watch, draining, retention })
 }
 
 impl Running {
@@ -198,10 +218,10 @@ impl Running {
     /// to the runtime. The operator's address is there until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
-        let Self { server, admin, draining: _, retention } = self;
+        let Self { server, admin, watch, draining: _, retention } = self;
         drop(retention);
         let closed = matches!(tokio::time::timeout(deadline, server.close()).await, Ok(Ok(())));
-        drop(admin);
+        drop((admin, watch));
         closed
     }
 }

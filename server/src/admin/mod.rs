@@ -17,7 +17,12 @@ use http::{
     header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
 };
 
-use crate::{domain::token::TokenDigest, metrics::Metrics, store::Store};
+use crate::{
+    connections::{Connections, RequestUnderWay},
+    domain::token::TokenDigest,
+    metrics::Metrics,
+    store::Store,
+};
 
 /// A store that takes longer than this is no storage to send callers to.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,6 +33,8 @@ pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
     /// The store itself: what is asked here is no caller's question and is not measured.
     pub(crate) store: Arc<dyn Store>,
+    /// Requests count here too, so that the connections of who reads these pages have the same deadlines.
+    pub(crate) connections: Arc<Connections>,
     pub(crate) draining: Arc<AtomicBool>,
 }
 
@@ -48,13 +55,15 @@ type Page = Result<Response<Body>, HttpError>;
 
 /// Whether the process answers at all; a supervisor restarts it when it does not.
 #[endpoint { method = GET, path = "/healthz" }]
-async fn healthz(_: RequestContext<Admin>) -> Page {
+async fn healthz(rqctx: RequestContext<Admin>) -> Page {
+    let _request = begin(&rqctx);
     Ok(text(StatusCode::OK, "ok\n".to_owned()))
 }
 
 /// Whether callers should be sent here.
 #[endpoint { method = GET, path = "/readyz" }]
 async fn readyz(rqctx: RequestContext<Admin>) -> Page {
+    let _request = begin(&rqctx);
     let (status, line) = match unready(rqctx.context()).await {
         None => (StatusCode::OK, "ready"),
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
@@ -65,7 +74,8 @@ async fn readyz(rqctx: RequestContext<Admin>) -> Page {
 /// What Prometheus scrapes.
 #[endpoint { method = GET, path = "/metrics" }]
 async fn metrics(rqctx: RequestContext<Admin>) -> Page {
-    let Admin { metrics, store, draining: _ } = rqctx.context();
+    let _request = begin(&rqctx);
+    let Admin { metrics, store, connections: _, draining: _ } = rqctx.context();
     let text = metrics.of(store.as_ref()).await;
     let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
     Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
@@ -73,13 +83,18 @@ async fn metrics(rqctx: RequestContext<Admin>) -> Page {
 
 /// The contract for whoever integrates it, with the refusals of this server.
 #[endpoint { method = GET, path = "/docs" }]
-async fn contract(_: RequestContext<Admin>) -> Page {
+async fn contract(rqctx: RequestContext<Admin>) -> Page {
+    let _request = begin(&rqctx);
     let mut response = page(StatusCode::OK, "text/html; charset=utf-8", docs::page());
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::POLICY));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     Ok(response)
+}
+
+fn begin(rqctx: &RequestContext<Admin>) -> RequestUnderWay {
+    rqctx.context().connections.connection(rqctx.request.remote_addr()).begin_request()
 }
 
 async fn unready(admin: &Admin) -> Option<&'static str> {

@@ -36,6 +36,42 @@ pub type ExtractProxiesSb = Text<0, { usize::MAX }, 32>;
 /// The operation `extractProxies`: GET /openapi/v1/proxy/extract.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtractProxies;
+impl ExtractProxies {
+    /// The query parameters, by name.
+    const QUERY: [&'static str; 9usize] = [
+        "num",
+        "regions",
+        "country",
+        "protocol",
+        "return_type",
+        "lb",
+        "sb",
+        "request_id",
+        "api_key",
+    ];
+    fn read_credential(
+        query: &mut Query<'_, 9usize>,
+        headers: &HeaderMap,
+    ) -> Result<Token, Fault> {
+        credential::read(
+            query,
+            headers,
+            &[
+                Transport::Query("api_key"),
+                Transport::Header(
+                    "X-API-Key",
+                    const { HeaderName::from_static("x-api-key") },
+                ),
+                Transport::Bearer,
+            ],
+            Spot::new(
+                At::Parameter("api_key"),
+                &[("required", "all.token-required"), ("any", "extract.token-transport")],
+            ),
+            Some("extract.token-equal"),
+        )
+    }
+}
 /// What a caller of `extractProxies` asks for. Every value lies within its limits.
 #[derive(Clone, Debug)]
 pub struct ExtractProxiesRequest {
@@ -159,6 +195,9 @@ impl Operation for ExtractProxies {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
+    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+        Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
+    }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
         const PARAMETER_NUM: Spot<'static> = Spot::new(
             At::Parameter("num"),
@@ -199,24 +238,7 @@ impl Operation for ExtractProxies {
             At::Header("X-Request-Id"),
             &[("any", "extract.request-id-source")],
         );
-        const PARAMETER_API_KEY: Spot<'static> = Spot::new(
-            At::Parameter("api_key"),
-            &[("required", "all.token-required"), ("any", "extract.token-transport")],
-        );
-        let mut query = Query::parse(
-            arrived.query,
-            &[
-                "num",
-                "regions",
-                "country",
-                "protocol",
-                "return_type",
-                "lb",
-                "sb",
-                "request_id",
-                "api_key",
-            ],
-        )?;
+        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
         let num: ExtractProxiesNum = query.required("num", PARAMETER_NUM)?;
         let regions: Option<String> = rules::alias(
             query.optional("regions", PARAMETER_REGIONS)?,
@@ -254,20 +276,7 @@ impl Operation for ExtractProxies {
                 )?
             }
         };
-        let credential: Token = credential::read(
-            &mut query,
-            arrived.headers,
-            &[
-                Transport::Query("api_key"),
-                Transport::Header(
-                    "X-API-Key",
-                    const { HeaderName::from_static("x-api-key") },
-                ),
-                Transport::Bearer,
-            ],
-            PARAMETER_API_KEY,
-            Some("extract.token-equal"),
-        )?;
+        let credential = Self::read_credential(&mut query, arrived.headers)?;
         Ok(ExtractProxiesRequest {
             num,
             regions,
@@ -282,6 +291,22 @@ impl Operation for ExtractProxies {
 /// The operation `listStaticGroups`: GET /openapi/v1/static/groups.
 #[derive(Clone, Copy, Debug)]
 pub struct ListStaticGroups;
+impl ListStaticGroups {
+    /// The query parameters, by name.
+    const QUERY: [&'static str; 1usize] = ["api_key"];
+    fn read_credential(
+        query: &mut Query<'_, 1usize>,
+        headers: &HeaderMap,
+    ) -> Result<Token, Fault> {
+        credential::read(
+            query,
+            headers,
+            &[Transport::Query("api_key")],
+            Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]),
+            None,
+        )
+    }
+}
 /// What a caller of `listStaticGroups` asks for. Every value lies within its limits.
 #[derive(Clone, Debug)]
 pub struct ListStaticGroupsRequest {
@@ -370,19 +395,12 @@ impl Operation for ListStaticGroups {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
+    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+        Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
+    }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
-        const PARAMETER_API_KEY: Spot<'static> = Spot::new(
-            At::Parameter("api_key"),
-            &[("any", "all.token-required")],
-        );
-        let mut query = Query::parse(arrived.query, &["api_key"])?;
-        let credential: Token = credential::read(
-            &mut query,
-            arrived.headers,
-            &[Transport::Query("api_key")],
-            PARAMETER_API_KEY,
-            None,
-        )?;
+        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
+        let credential = Self::read_credential(&mut query, arrived.headers)?;
         Ok(ListStaticGroupsRequest {
             credential,
         })
@@ -414,11 +432,25 @@ pub type SearchRequestPageSize = Within<1, 1000>;
 #[derive(Clone, Copy, Debug)]
 pub struct SearchStaticInstances;
 impl SearchStaticInstances {
+    /// The query parameters, by name.
+    const QUERY: [&'static str; 1usize] = ["api_key"];
     /// The body, for messages.
     pub const BODY_SPOT: Spot<'static> = Spot::new(
         At::Body,
         &[("any", "search.json-body")],
     );
+    fn read_credential(
+        query: &mut Query<'_, 1usize>,
+        headers: &HeaderMap,
+    ) -> Result<Token, Fault> {
+        credential::read(
+            query,
+            headers,
+            &[Transport::Query("api_key")],
+            Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]),
+            None,
+        )
+    }
 }
 /// What a caller of `searchStaticInstances` asks for. Every value lies within its limits.
 #[derive(Clone, Debug)]
@@ -553,6 +585,9 @@ impl Operation for SearchStaticInstances {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
+    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+        Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
+    }
     fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
         const FIELD_IPS: Spot<'static> = Spot::new(
                 At::Field("ips"),
@@ -599,11 +634,7 @@ impl Operation for SearchStaticInstances {
             At::Field("activatedTo"),
             &[("any", "search.activated-range")],
         );
-        const PARAMETER_API_KEY: Spot<'static> = Spot::new(
-            At::Parameter("api_key"),
-            &[("any", "all.token-required")],
-        );
-        let mut query = Query::parse(arrived.query, &["api_key"])?;
+        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
         let Some(json) = arrived.json else { return Err(Self::BODY_SPOT.missing()) };
         let mut fields = Fields::of(
             json,
@@ -647,13 +678,7 @@ impl Operation for SearchStaticInstances {
                 &[("not-before", "search.activated-order")],
             ),
         )?;
-        let credential: Token = credential::read(
-            &mut query,
-            arrived.headers,
-            &[Transport::Query("api_key")],
-            PARAMETER_API_KEY,
-            None,
-        )?;
+        let credential = Self::read_credential(&mut query, arrived.headers)?;
         Ok(SearchStaticInstancesRequest {
             ips,
             order_no,

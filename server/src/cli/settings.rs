@@ -47,9 +47,13 @@ pub(super) struct Arguments {
     /// Most calls that are worked on at once; more get 503 until there is room.
     #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value_t = Config::MAX_IN_FLIGHT)]
     max_in_flight: usize,
-    /// Longest time for which a body may arrive.
+    /// Maximum time for receiving a request body.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
+    /// Maximum time for which a connection may have no request under way, or not read a response to its end.
+    #[arg(long, value_name = "SECONDS", env = "SALLYPORT_CONNECTION_TIMEOUT",
+        default_value_t = Config::CONNECTION_TIMEOUT.as_secs() as u32, value_parser = clap::value_parser!(u32).range(1..))]
+    connection_timeout: u32,
     /// How long an extraction is kept under its request id, at least. 0 keeps it for ever.
     #[arg(long, value_name = "DAYS", env = "SALLYPORT_REQUEST_ID_RETENTION",
         default_value_t = Config::REQUEST_ID_RETENTION_DAYS)]
@@ -102,6 +106,7 @@ struct Serving {
     rates: Vec<RateRule>,
     max_in_flight: usize,
     body_timeout: Duration,
+    connection_timeout: Duration,
     request_id_retention: Option<Duration>,
 }
 
@@ -115,12 +120,14 @@ impl Settings {
             ref rates,
             max_in_flight,
             body_timeout,
+            connection_timeout,
             request_id_retention,
         } = self.serving;
         Config {
             listen,
             store,
             body_timeout,
+            connection_timeout,
             tls: self.tls.as_ref().map(|files| files.identity.clone()),
             trusted_proxies: trusted_proxies.clone(),
             rates: rates.clone(),
@@ -158,6 +165,7 @@ impl TryFrom<Arguments> for Settings {
             rate,
             max_in_flight,
             body_timeout,
+            connection_timeout,
             request_id_retention,
             drain_delay,
             drain_timeout,
@@ -188,6 +196,7 @@ impl TryFrom<Arguments> for Settings {
             rates: rate,
             max_in_flight,
             body_timeout: seconds(body_timeout),
+            connection_timeout: seconds(connection_timeout),
             request_id_retention: (request_id_retention > 0)
                 .then(|| Duration::from_hours(24) * request_id_retention),
         };

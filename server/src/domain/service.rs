@@ -73,6 +73,15 @@ impl Service {
         extraction(&query, caller_ip, endpoints)
     }
 
+    /// Whether the token may be used for `purpose`, asked before the rest of a large request is read.
+    ///
+    /// # Errors
+    /// The token's faults and the storage's.
+    pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Refusal> {
+        let credential = self.store.credential(token.digest()).await.map_err(refusal)?;
+        credential.ok_or(Refusal::TokenUnknown)?.admits(purpose, Timestamp::now())
+    }
+
     /// The account's groups, ascending by id.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Answers: a success or a refusal of one operation, in the envelope that the document gives it.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use dropshot::{
     ApiEndpointBodyContentType, ApiEndpointResponse, Body, ExtractorMetadata, HttpResponse,
@@ -13,13 +13,16 @@ use http::{
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+use bytes::Bytes;
+
 use super::{
     call::Arrived,
     catalogue::Reason,
     fault::{Fault, Spot},
+    gate::overloaded,
     refused::Refused,
 };
-use crate::domain::token::Token;
+use crate::{connections::Connection, domain::token::Token};
 
 /// An operation of the document. Every implementation is generated.
 pub trait Operation: Send + Sync + 'static {
@@ -47,6 +50,12 @@ pub trait Operation: Send + Sync + 'static {
 
     /// The token that a request carries.
     fn token(request: &Self::Request) -> &Token;
+
+    /// Reads the token alone, so that it can be looked at before the body is.
+    ///
+    /// # Errors
+    /// The first fault found in the query's names or in the token's transports.
+    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault>;
 
     /// Reads a request.
     ///
@@ -97,12 +106,17 @@ pub struct Answer<O> {
 }
 
 impl<O: Operation> Answer<O> {
-    /// The answer for what a handler gave, to the request with this id.
+    /// The answer for what a handler gave, to the request with this id. A success for which the connection has no room,
+    /// since it does not read what it already has, becomes a refusal.
     #[must_use]
-    pub fn new(outcome: Result<Success<O>, Refused>, request_id: &str) -> Self {
-        let (response, reason) = match outcome.and_then(success::<O>) {
+    pub(crate) fn new(
+        outcome: Result<Success<O>, Refused>,
+        request_id: &str,
+        connection: &Arc<Connection>,
+    ) -> Self {
+        let (response, reason) = match outcome.and_then(|content| success(content, connection)) {
             Ok(response) => (response, None),
-            Err(refused) => (refusal::<O>(&refused, request_id), Some(refused.reason)),
+            Err(refused) => (refusal::<O>(&refused, request_id, connection), Some(refused.reason)),
         };
         Self { response, reason, operation: PhantomData }
     }
@@ -179,25 +193,34 @@ pub(crate) use error_response;
 /// Status of every success.
 pub(crate) const SUCCESS: StatusCode = StatusCode::OK;
 
-fn success<O: Operation>(success: Success<O>) -> Result<Response<Body>, Refused> {
+fn success<O: Operation>(
+    success: Success<O>,
+    connection: &Arc<Connection>,
+) -> Result<Response<Body>, Refused> {
     let Success { content, headers } = success;
-    let mut response = match content {
+    let (content_type, bytes) = match content {
         Content::Json(body) => {
             let bytes = serde_json::to_vec(&body).map_err(|_| Refused::from(Reason::Internal))?;
-            response(SUCCESS, "application/json", bytes)
+            ("application/json", bytes)
         }
-        Content::Text(text) => response(SUCCESS, "text/plain; charset=utf-8", text.into_bytes()),
+        Content::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
     };
+    let bytes = connection.send(bytes).map_err(|_| overloaded())?;
+    let mut response = response(SUCCESS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| Refused::from(Reason::Internal))?;
     Ok(response)
 }
 
-fn refusal<O: Operation>(refused: &Refused, request_id: &str) -> Response<Body> {
+fn refusal<O: Operation>(
+    refused: &Refused,
+    request_id: &str,
+    connection: &Arc<Connection>,
+) -> Response<Body> {
     let Refused { reason, message, retry_after } = refused;
     let envelope = O::Error::new(reason.code(), message.clone(), Some(request_id));
     // Envelopes hold numbers and strings, which always serialise.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
-    let mut response = response(reason.status(), "application/json", bytes);
+    let mut response = response(reason.status(), "application/json", connection.send_small(bytes));
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -209,7 +232,7 @@ fn refusal<O: Operation>(refused: &Refused, request_id: &str) -> Response<Body> 
 }
 
 /// What every answer of ours has. Dropshot adds `X-Request-Id`.
-fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Body> {
+fn response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

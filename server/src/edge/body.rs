@@ -1,6 +1,6 @@
 //! The body of a request: bounded in size and time, and JSON all through.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use dropshot::Body;
 use http::{
@@ -17,34 +17,39 @@ use super::{
     headers,
     json::Json,
     refused::Refused,
-    room::Taken,
 };
+use crate::connections::{Connection, Reservation};
 
 /// Most bytes of a body. The largest batch of addresses in their longest spelling takes about half of it.
 pub const MAX_BYTES: usize = 1 << 20;
+
+/// By how many bytes the memory for a body grows.
+const STEP: usize = 16 << 10;
 
 /// Most bytes and the longest time for which the rest of a refused body is read, so that the caller, who may still be
 /// sending, reads the answer and not a reset connection.
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads a body that is declared as JSON. The room that it takes is given back when that is dropped.
+/// Reads a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
 ///
 /// # Errors
-/// It is not declared as JSON, too large, too slow or breaks off, or the bodies of all callers take too much room.
-pub(crate) async fn read<'gate>(
+/// It is not declared as JSON, too large, too slow or breaks off, or the bodies that are being received take too much
+/// memory.
+pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
-    gate: &'gate Gate,
+    gate: &Gate,
+    connection: &Arc<Connection>,
     spot: Spot<'_>,
-) -> Result<(Vec<u8>, Taken<'gate>), Refused> {
+) -> Result<(Vec<u8>, Reservation), Refused> {
     if let Err(fault) = declared_as_json(headers, spot) {
         discard(body);
         return Err(fault.into());
     }
-    let mut taken = gate.room.empty();
-    let bytes = collect(body, gate.body_timeout, &mut taken, spot).await?;
-    Ok((bytes, taken))
+    let mut reservation = connection.receive_body();
+    let bytes = collect(body, gate.body_timeout, &mut reservation, spot).await?;
+    Ok((bytes, reservation))
 }
 
 /// What a body says.
@@ -90,7 +95,7 @@ pub fn discard(mut body: Body) {
 async fn collect(
     mut body: Body,
     timeout: Duration,
-    taken: &mut Taken<'_>,
+    reservation: &mut Reservation,
     spot: Spot<'_>,
 ) -> Result<Vec<u8>, Refused> {
     let too_large = || {
@@ -120,10 +125,14 @@ async fn collect(
                 discard(body);
                 return Err(too_large());
             }
-            if taken.grow(data.len()).is_err() {
+            let missing = (bytes.len() + data.len()).saturating_sub(bytes.capacity());
+            // In whole steps, since a vector that grows by itself doubles.
+            let step = missing.next_multiple_of(STEP);
+            if reservation.grow(step).is_err() {
                 discard(body);
                 return Err(overloaded());
             }
+            bytes.reserve_exact(bytes.capacity() - bytes.len() + step);
             bytes.extend_from_slice(&data);
         }
     }

@@ -21,7 +21,11 @@ use super::{
     received::Received,
     refused::Refused,
 };
-use crate::{domain::service::Service, metrics};
+use crate::{
+    connections::Connection,
+    domain::{access::Purpose, service::Service},
+    metrics,
+};
 
 /// What every handler has at hand.
 #[derive(Clone, Debug)]
@@ -56,6 +60,9 @@ pub struct Call<'a> {
 
 /// An operation with what answers it.
 pub trait Handler: Operation + Sized {
+    /// What its token must be good for.
+    const PURPOSE: Purpose;
+
     /// Answers a call.
     ///
     /// # Errors
@@ -88,14 +95,17 @@ pub fn serve<O: Handler>(
 }
 
 async fn answer<O: Handler>(rqctx: &RequestContext<Context>, received: Received<O>) -> Answer<O> {
-    let mut under_way = rqctx.context().gate.metrics.begin(O::ID);
+    let gate = &rqctx.context().gate;
+    let mut under_way = gate.metrics.begin(O::ID);
     let mut unanswered = Unanswered(Some(under_way.begun()));
-    let outcome = AssertUnwindSafe(outcome(rqctx, received)).catch_unwind().await;
+    let connection = gate.connections.connection(rqctx.request.remote_addr());
+    let _request = connection.begin_request();
+    let outcome = AssertUnwindSafe(outcome(rqctx, &connection, received)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| {
         tracing::error!("a handler panicked");
         Err(Reason::Internal.into())
     });
-    let answer = Answer::new(outcome, &rqctx.request_id);
+    let answer = Answer::new(outcome, &rqctx.request_id, &connection);
     let reason = answer.reason();
     let micros = micros(under_way.answered(reason));
     unanswered.0 = None;
@@ -127,14 +137,20 @@ fn micros(time: Duration) -> u64 {
 
 async fn outcome<O: Handler>(
     rqctx: &RequestContext<Context>,
+    connection: &Arc<Connection>,
     received: Received<O>,
 ) -> Result<Success<O>, Refused> {
     let Context { service, gate } = rqctx.context();
     let caller = gate.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
-    let admitted = caller.and_then(|ip| {
+    let mut admitted = caller.and_then(|ip| {
         Span::current().record("caller", tracing::field::display(ip));
         gate.limits.address(O::ID, ip).map(|()| ip)
     });
+    if O::BODY.is_some() && admitted.is_ok() {
+        // In a box, so that operations without a body have no room for this with them.
+        let known = Box::pin(authenticate::<O>(rqctx, connection)).await;
+        admitted = known.and(admitted);
+    }
     let ip = match admitted {
         Ok(ip) => ip,
         Err(refused) => {
@@ -142,9 +158,23 @@ async fn outcome<O: Handler>(
             return Err(refused);
         }
     };
-    let request = received.read(rqctx, gate).await?;
-    gate.limits.token(O::ID, O::token(&request))?;
-    let _work = gate.begin()?;
+    let request = received.read(rqctx, gate, connection).await?;
+    if O::BODY.is_none() {
+        gate.limits.token(O::ID, O::token(&request))?;
+    }
+    let _work = gate.begin(connection)?;
     let call = Call { service, caller_ip: caller::ipv4(ip), request_id: &rqctx.request_id };
     O::handle(call, request).await
+}
+
+/// Looks at the token before the body is received: memory is for callers who are known.
+async fn authenticate<O: Handler>(
+    rqctx: &RequestContext<Context>,
+    connection: &Connection,
+) -> Result<(), Refused> {
+    let Context { service, gate } = rqctx.context();
+    let token = O::credential(rqctx.request.uri().query(), rqctx.request.headers())?;
+    gate.limits.token(O::ID, &token)?;
+    let _work = gate.begin(connection)?;
+    Ok(service.authenticate(&token, O::PURPOSE).await?)
 }

@@ -5,8 +5,11 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use http::HeaderMap;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{caller::TrustedProxies, catalogue::Reason, limit::Limits, refused::Refused, room::Room};
-use crate::metrics::Metrics;
+use super::{caller::TrustedProxies, catalogue::Reason, limit::Limits, refused::Refused};
+use crate::{
+    connections::{Connection, Connections},
+    metrics::Metrics,
+};
 
 /// How long a caller waits when there is too much work under way.
 const OVERLOADED_RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -21,9 +24,9 @@ pub struct Gate {
     /// How many calls may be worked on at once. One more is refused at once: waiting in line helps nobody who gives up
     /// while waiting. A body that is still arriving is no work, so slow callers keep nobody out.
     pub(crate) work: Semaphore,
-    /// What bodies that are still arriving may take, lest callers of whom nothing is known fill the memory.
-    pub(crate) room: Room,
-    /// Longest time for which a body may arrive.
+    /// What connections hold, and how much of it they may.
+    pub(crate) connections: Arc<Connections>,
+    /// Maximum time for receiving a request body.
     pub(crate) body_timeout: Duration,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -41,11 +44,14 @@ impl Gate {
         Ok(self.proxies.caller(peer, headers)?)
     }
 
-    /// Begins to work on a call.
+    /// Begins to work on a request of this connection.
     ///
     /// # Errors
-    /// Too much work is under way.
-    pub(crate) fn begin(&self) -> Result<SemaphorePermit<'_>, Refused> {
+    /// Too much work is under way, or the connection does not read the responses that it already has.
+    pub(crate) fn begin(&self, connection: &Connection) -> Result<SemaphorePermit<'_>, Refused> {
+        if !connection.has_room_for_response() {
+            return Err(overloaded());
+        }
         self.work.try_acquire().map_err(|_| overloaded())
     }
 }
@@ -66,7 +72,10 @@ mod tests {
             encrypted,
             limits: Limits::default(),
             work: Semaphore::new(1),
-            room: Room::for_bodies(1),
+            connections: Arc::new(Connections::new(
+                crate::connections::Limits { bodies: 1, responses: 1 },
+                TrustedProxies::default(),
+            )),
             body_timeout: Duration::ZERO,
             metrics: Arc::new(Metrics::new(&[])),
         };

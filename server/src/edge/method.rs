@@ -44,7 +44,9 @@ pub fn refuse_others<O: Operation>(
 }
 
 async fn refuse<O: Operation>(rqctx: RequestContext<Context>, _: Unread) -> Result<Answer<O>, O::Error> {
+    let connection = rqctx.context().gate.connections.connection(rqctx.request.remote_addr());
+    let _under_way = connection.begin_request();
     let mut refused = Refused::from(Reason::MethodNotAllowed);
     refused.message = format!("{} Use {}.", refused.message, O::ALLOW);
-    Ok(Answer::new(Err(refused), &rqctx.request_id))
+    Ok(Answer::new(Err(refused), &rqctx.request_id, &connection))
 }

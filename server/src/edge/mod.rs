@@ -20,7 +20,6 @@ pub mod method;
 pub mod query;
 pub mod received;
 pub mod refused;
-pub mod room;
 pub mod rules;
 pub mod schema;
 pub mod text;

@@ -1,7 +1,7 @@
 //! Our extractor: it takes a request as it is and never fails, so that reading can happen where a fault can get its
 //! envelope.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use async_trait::async_trait;
 use dropshot::{
@@ -10,7 +10,7 @@ use dropshot::{
 };
 
 use super::{answer::Operation, body, gate::Gate, refused::Refused};
-use crate::edge::call::Arrived;
+use crate::{connections::Connection, edge::call::Arrived};
 
 /// A request of an operation, not yet read.
 #[derive(Debug)]
@@ -29,17 +29,18 @@ impl<O: Operation> Received<O> {
     ///
     /// # Errors
     /// No room for the body, or the first fault found: in the body, then in parameters, then a missing token.
-    pub async fn read<C: ServerContext>(
+    pub(crate) async fn read<C: ServerContext>(
         self,
         rqctx: &RequestContext<C>,
         gate: &Gate,
+        connection: &Arc<Connection>,
     ) -> Result<O::Request, Refused> {
         let headers = rqctx.request.headers();
         let held;
         let json = match O::BODY {
             Some(spot) => {
                 // In a box, lest operations without a body have room for this with them.
-                held = Box::pin(body::read(self.body, headers, gate, spot)).await?;
+                held = Box::pin(body::read(self.body, headers, gate, connection, spot)).await?;
                 Some(body::parse(&held.0, spot)?)
             }
             None => {

@@ -5,7 +5,10 @@ use crate::{
         ExtractProxies, ExtractProxiesHeaders, ExtractProxiesRequest, ExtractSuccess, ProxyEndpoint,
         ProxyProtocol, ReturnType,
     },
-    domain::extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
+    domain::{
+        access::Purpose,
+        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
+    },
     edge::{
         answer::{Always, AlwaysBool, Content, Success},
         call::{Call, Handler},
@@ -15,6 +18,8 @@ use crate::{
 };
 
 impl Handler for ExtractProxies {
+    const PURPOSE: Purpose = Purpose::Extraction;
+
     async fn handle(call: Call<'_>, request: ExtractProxiesRequest) -> Result<Success<Self>, Refused> {
         let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
             request;

@@ -5,7 +5,7 @@ use crate::{
         GroupsData, GroupsSuccess, ListStaticGroups, ListStaticGroupsCacheControl, ListStaticGroupsHeaders,
         ListStaticGroupsRequest, StaticGroup,
     },
-    domain::instance::Group,
+    domain::{access::Purpose, instance::Group},
     edge::{
         answer::{Always, Content, Success},
         call::{Call, Handler},
@@ -15,6 +15,8 @@ use crate::{
 };
 
 impl Handler for ListStaticGroups {
+    const PURPOSE: Purpose = Purpose::Static;
+
     async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, Refused> {
         let ListStaticGroupsRequest { credential } = request;
         let groups = call.service.groups(&credential).await?;

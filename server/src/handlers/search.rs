@@ -6,6 +6,7 @@ use crate::{
         SearchStaticInstancesHeaders, SearchStaticInstancesRequest, SearchSuccess, StaticInstance, TermRule,
     },
     domain::{
+        access::Purpose,
         instance::{self, Id, Instance, Status},
         search::{Filters, GroupFilter, SearchCommand},
     },
@@ -20,6 +21,8 @@ use crate::{
 };
 
 impl Handler for SearchStaticInstances {
+    const PURPOSE: Purpose = Purpose::Static;
+
     async fn handle(call: Call<'_>, request: SearchStaticInstancesRequest) -> Result<Success<Self>, Refused> {
         let SearchStaticInstancesRequest {
             ips,

@@ -33,6 +33,10 @@ pub(crate) struct Metrics {
     operations: Vec<OfOperation>,
     calls: Family<Outcome, Counter>,
     in_flight: Gauge<i64, AtomicI64>,
+    /// Open connections, counted in each round of their watch.
+    pub(crate) connections: Gauge<i64, AtomicI64>,
+    /// Connections that were closed since nothing moved on them.
+    pub(crate) connections_timed_out: Counter,
     /// One for each of [`Question::ALL`], in their order.
     questions: [OfQuestion; Question::ALL.len()],
     at_hand: Counter,
@@ -98,10 +102,11 @@ enum Question {
     Remember,
     Groups,
     Search,
+    Credential,
 }
 
 impl Question {
-    const ALL: [Self; 4] = [Self::Extraction, Self::Remember, Self::Groups, Self::Search];
+    const ALL: [Self; 5] = [Self::Extraction, Self::Remember, Self::Groups, Self::Search, Self::Credential];
 
     const fn name(self) -> &'static str {
         match self {
@@ -109,6 +114,7 @@ impl Question {
             Self::Remember => "remember",
             Self::Groups => "groups",
             Self::Search => "search",
+            Self::Credential => "credential",
         }
     }
 }
@@ -135,6 +141,7 @@ impl Metrics {
             }
         });
         let (in_flight, at_hand) = (Gauge::default(), Counter::default());
+        let (connections, connections_timed_out) = (Gauge::default(), Counter::default());
         let (pool, supplies) = (PoolGauges::default(), Supplies::default());
 
         let mut registry = Registry::with_prefix("sallyport");
@@ -142,6 +149,10 @@ impl Metrics {
         let help = "From the request's head to its answer";
         registry.register_with_unit("call_duration", help, Unit::Seconds, call_seconds);
         registry.register("calls_in_flight", "Calls without an answer yet", in_flight.clone());
+        let help = "Open connections to both addresses, as of at most a second ago";
+        registry.register("connections", help, connections.clone());
+        let help = "Connections that were closed because nothing moved on them";
+        registry.register("connections_timed_out", help, connections_timed_out.clone());
         let help = "Time that the store takes, by question";
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
         registry.register("store_failures", "Questions that the store could not answer", store_failures);
@@ -155,7 +166,18 @@ impl Metrics {
             "Gateways left by protocol and region, at most 15 s old; region * is the sum of more regions than are told",
             supplies.gateways(),
         );
-        Self { registry, operations, calls, in_flight, questions, at_hand, pool, supplies }
+        Self {
+            registry,
+            operations,
+            calls,
+            in_flight,
+            connections,
+            connections_timed_out,
+            questions,
+            at_hand,
+            pool,
+            supplies,
+        }
     }
 
     /// Everything in the text format of OpenMetrics, which Prometheus reads, with what `store` has to say of itself.
@@ -187,12 +209,13 @@ impl Metrics {
 
     /// A question to the store was answered, or not.
     fn asked(&self, question: Question, begun: Instant, failed: bool) {
-        let [extraction, remember, groups, search] = &self.questions;
+        let [extraction, remember, groups, search, credential] = &self.questions;
         let OfQuestion { seconds, failures } = match question {
             Question::Extraction => extraction,
             Question::Remember => remember,
             Question::Groups => groups,
             Question::Search => search,
+            Question::Credential => credential,
         };
         seconds.observe(begun.elapsed().as_secs_f64());
         if failed {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{Metrics, Question};
 use crate::{
     domain::{
-        access::{AccountId, Guarded},
+        access::{AccountId, Credential, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
         instance::Group,
         search::{SearchPage, SearchQuery},
@@ -69,6 +69,10 @@ impl Store for MeasuredStore {
 
     async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
         self.store.forget(end).await
+    }
+
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
+        self.timed(Question::Credential, self.store.credential(digest)).await
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {

@@ -21,7 +21,7 @@ pub use self::{
     location::{Location, LocationError},
 };
 use crate::domain::{
-    access::{AccountId, Guarded},
+    access::{AccountId, Credential, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, Protocol, StoredExtraction},
     instance::Group,
     search::{SearchPage, SearchQuery},
@@ -55,6 +55,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + 'static {
     /// Forgets some of the extractions that were kept before `end`, from the oldest on, and says how many. `0` when there
     /// are none left.
     async fn forget(&self, end: Timestamp) -> Result<u64, StoreError>;
+
+    /// What is known of a token: on SQLite as it is, on PostgreSQL as it was a moment ago.
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError>;
 
     /// The groups of the token's account, ascending by id.
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError>;

@@ -2,7 +2,12 @@
 
 use std::{thread, time::Duration};
 
-use super::{rounds, target::Target};
+use sallyport_server::edge::body::MAX_BYTES;
+
+use super::{
+    rounds,
+    target::{Target, statuses},
+};
 
 #[test]
 fn connections_that_say_little_keep_nobody_out() {
@@ -16,6 +21,29 @@ fn connections_that_say_little_keep_nobody_out() {
     let _large: Vec<_> = (0..rounds(50, 200)).map(|_| target.open(&large)).collect();
     for _ in 0..rounds(20, 500) {
         target.assert_good_callers_are_served();
+    }
+    target.assert_unharmed();
+}
+
+/// Memory for bodies is for callers who are known: the token stands in front of the body.
+#[test]
+fn strangers_with_large_bodies_keep_nobody_out() {
+    let mut target = Target::start();
+    let nearly = MAX_BYTES - 1;
+    let known = target.search(&format!("Content-Length: {MAX_BYTES}"), &vec![b' '; nearly]);
+    let text = String::from_utf8(known).unwrap();
+    let stranger = text.replace(&target.token, "nobody").into_bytes();
+    let strangers = rounds(300, 1000);
+    let held: Vec<_> = thread::scope(|scope| {
+        let opened: Vec<_> = (0..strangers).map(|_| scope.spawn(|| target.open(&stranger))).collect();
+        opened.into_iter().map(|each| each.join().unwrap()).collect()
+    });
+    let search = target.search("Connection: close\r\nContent-Length: 24", b"{\"ips\":[\"198.51.100.1\"]}");
+    for _ in 0..rounds(20, 200) {
+        assert_eq!(target.statuses(&search), ["200"]);
+    }
+    for stream in held {
+        assert_eq!(statuses(stream), ["401"], "the answer does not wait for the body");
     }
     target.assert_unharmed();
 }

@@ -2,39 +2,14 @@
 
 use sallyport_server::{api::generated::ExtractProxies, edge::answer::Operation};
 
-use super::{rounds, tls::Encrypted};
-
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const PRIORITY: u8 = 2;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PUSH_PROMISE: u8 = 5;
-const PING: u8 = 6;
-const WINDOW_UPDATE: u8 = 8;
-const CONTINUATION: u8 = 9;
-
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-
-/// RFC 9113, section 4.1.
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
-
-/// The headers of a GET, RFC 7541: known pairs by their number, texts as they are.
-fn get(path: &str) -> Vec<u8> {
-    let text = |name: u8, text: &str| [&[name, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
-    assert!(path.len() < 127, "a longer length is written in another way");
-    [vec![0x82, 0x87], text(0x04, path), text(0x01, "x")].concat()
-}
-
-fn opening() -> Vec<u8> {
-    [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()
-}
+use super::{
+    frames::{
+        CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, PUSH_PROMISE,
+        RST_STREAM, SETTINGS, WINDOW_UPDATE, frame, get, opening,
+    },
+    rounds,
+    tls::Encrypted,
+};
 
 /// Kind, flags, stream and payload of each whole frame.
 fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {

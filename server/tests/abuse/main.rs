@@ -5,6 +5,8 @@
 
 mod connections;
 mod damaged;
+mod deadlines;
+mod frames;
 mod http1;
 mod http2;
 mod target;

@@ -3,7 +3,6 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use sallyport_server::{Config, contract_page, edge::catalogue::Reason, start};
-use tokio::sync::Semaphore;
 
 use super::{get, groups, held::Held, served};
 
@@ -84,13 +83,13 @@ async fn the_contract_is_a_page_that_loads_nothing_and_has_every_refusal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
-    let store = Arc::new(Held(Semaphore::new(0)));
+    let store = Arc::new(Held::new().await);
     let running = start(Config { admin: ADMIN, ..Config::loopback(store.clone()) }).unwrap();
     let admin = running.admin_address().unwrap();
     let page = get(admin, "/readyz".to_owned(), String::new()).await;
     assert_eq!((page.status, page.body.as_str()), (503, "the storage does not answer in time\n"));
     assert_eq!(get(admin, "/healthz".to_owned(), String::new()).await.status, 200);
-    store.0.add_permits(1);
+    store.permits.add_permits(1);
     assert_eq!(get(admin, "/readyz".to_owned(), String::new()).await.status, 200);
     assert!(running.close(Duration::from_secs(5)).await);
 }

@@ -3,24 +3,39 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use sallyport_server::{
+    data::seed::seed,
     domain::{
-        access::{AccountId, Guarded},
+        access::{AccountId, Credential, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
         instance::Group,
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded},
+    store::{
+        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+        sqlite::SqliteStore,
+    },
 };
 use tokio::sync::Semaphore;
 
-/// Answers one question for each permit. It knows no token.
+/// Answers one question for each permit. Every token is good, and nothing is found with it.
 #[derive(Debug)]
-pub(crate) struct Held(pub(crate) Semaphore);
+pub(crate) struct Held {
+    pub(crate) permits: Semaphore,
+    credential: Credential,
+}
 
 impl Held {
+    /// Without a permit.
+    pub(crate) async fn new() -> Self {
+        let store = SqliteStore::temporary().unwrap();
+        let sample = seed(&store).await.unwrap();
+        let credential = store.credential(sample.tokens.main.digest()).await.unwrap().unwrap();
+        Self { permits: Semaphore::new(0), credential }
+    }
+
     async fn answer<T>(&self) -> Result<Option<T>, StoreError> {
-        self.0.acquire().await.unwrap().forget();
+        self.permits.acquire().await.unwrap().forget();
         Ok(None)
     }
 }
@@ -47,6 +62,10 @@ impl Store for Held {
 
     async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
         Err(StoreError::Closed)
+    }
+
+    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, StoreError> {
+        Ok(Some(self.credential))
     }
 
     async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {

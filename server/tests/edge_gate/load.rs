@@ -9,20 +9,23 @@ use std::{
 
 use sallyport_server::{
     Config, Running,
-    api::generated::{ListStaticGroups, SearchStaticInstances},
+    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    data::seed::Sample,
     edge::{answer::Operation, body::MAX_BYTES, catalogue::Reason},
     start,
 };
-use tokio::sync::Semaphore;
 
 use super::{
+    extraction,
+    frames::{END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, get as get_headers},
     get,
     held::Held,
+    served,
     wire::{exchange, read},
 };
 
-fn held(max_in_flight: usize) -> (Running, Arc<Held>) {
-    let store = Arc::new(Held(Semaphore::new(0)));
+async fn held(max_in_flight: usize) -> (Running, Arc<Held>) {
+    let store = Arc::new(Held::new().await);
     let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let config = Config { max_in_flight, admin, ..Config::loopback(store.clone()) };
     (start(config).unwrap(), store)
@@ -32,21 +35,39 @@ fn head() -> String {
     format!("GET {}?api_key=t HTTP/1.1\r\nHost: x\r\n\r\n", ListStaticGroups::PATH)
 }
 
+/// The number behind this name on the operator's page, 0 where it is absent.
+async fn counted(running: &Running, name: &str) -> u64 {
+    let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
+    let number = page.body.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    number.unwrap_or_default()
+}
+
+/// How many bytes the largest extraction has.
+async fn extract_length(running: &Running, sample: &Sample) -> usize {
+    let target = extraction(sample).replace("num=1", "num=100");
+    get(running.address(), target, String::new()).await.body.len()
+}
+
 /// Waits, within bounds, until the operator's page has this line.
 async fn seen(running: &Running, line: &str) {
+    seen_that(running, |it| it == line).await;
+}
+
+/// Waits, within bounds, until the operator's page has such a line.
+async fn seen_that(running: &Running, such: impl Fn(&str) -> bool) {
     for _ in 0..200 {
         let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
-        if page.body.lines().any(|it| it == line) {
+        if page.body.lines().any(&such) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("no `{line}` in the metrics");
+    panic!("no such line in the metrics");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
-    let (running, store) = held(2);
+    let (running, store) = held(2).await;
     let address = running.address();
     let body = format!(
         "POST {}?api_key=t HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
@@ -65,7 +86,7 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
     )
     .await;
 
-    store.0.add_permits(3);
+    store.permits.add_permits(3);
     for stream in working {
         assert_eq!(tokio::task::spawn_blocking(|| read(stream)).await.unwrap().status, 401);
     }
@@ -75,8 +96,13 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_arrive_share_their_room() {
-    let (running, store) = held(1);
-    store.0.add_permits(100);
+    let store = Arc::new(Held::new().await);
+    // Calls of a proxy have no share of their own, so that one body may take nearly all.
+    let trusted_proxies = ["127.0.0.1".parse().unwrap()].into_iter().collect();
+    let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let config = Config { max_in_flight: 1, admin, trusted_proxies, ..Config::loopback(store.clone()) };
+    let running = start(config).unwrap();
+    store.permits.add_permits(100);
     let address = running.address();
     let search = |length: usize| {
         format!(
@@ -92,16 +118,16 @@ async fn bodies_that_arrive_share_their_room() {
     let large = MAX_BYTES / 3 * 2;
     assert_eq!(asked(good(large)).await.unwrap().status, 401, "there is room for one");
 
-    let half_sent = exchange(address, &[search(MAX_BYTES).as_bytes(), &vec![b' '; large]]);
-    let mut shed = asked(good(large)).await.unwrap();
-    // The half may still be on its way.
-    for _ in 0..100 {
+    // The half may still be on its way when the other comes, and be the one that finds no room.
+    let mut pauses = (1..20).map(|number| Duration::from_millis(10 * number));
+    let (half_sent, shed) = loop {
+        let half_sent = exchange(address, &[search(MAX_BYTES).as_bytes(), &vec![b' '; large]]);
+        tokio::time::sleep(pauses.next().expect("no large body is shed")).await;
+        let shed = asked(good(large)).await.unwrap();
         if shed.status == 503 {
-            break;
+            break (half_sent, shed);
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        shed = asked(good(large)).await.unwrap();
-    }
+    };
     assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(Reason::Overloaded.code())));
     assert_eq!(shed.header("retry-after"), Some("1"));
     assert_eq!(asked(good(0)).await.unwrap().status, 401, "there is room for a small one");
@@ -111,9 +137,63 @@ async fn bodies_that_arrive_share_their_room() {
     assert_eq!(asked(good(large)).await.unwrap().status, 401, "the room is given back");
 }
 
+/// What has a deadline is a caller who does nothing, not a server that is slow.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_under_way_outlives_the_deadline_of_its_connection() {
+    let store = Arc::new(Held::new().await);
+    let connection_timeout = Duration::from_secs(1);
+    let running = start(Config { connection_timeout, ..Config::loopback(store.clone()) }).unwrap();
+    let stream = exchange(running.address(), &[head().as_bytes()]);
+    // Some rounds of the watch.
+    tokio::time::sleep(4 * connection_timeout).await;
+    store.permits.add_permits(1);
+    assert_eq!(tokio::task::spawn_blocking(|| read(stream)).await.unwrap().status, 401);
+}
+
+/// Responses that wait to be read have bounded room: a caller over HTTP/2 without a window fills that of one connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn responses_that_nobody_reads_are_bounded() {
+    let (running, sample) = served(|config| {
+        let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        Config { max_in_flight: 8, admin, ..config }
+    })
+    .await;
+    let window_of_nothing = frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]);
+    let mut deaf = exchange(running.address(), &[PREFACE, &window_of_nothing]);
+    let headers = get_headers(&extraction(&sample).replace("num=1", "num=100"));
+    let successes = format!(
+        "sallyport_calls_total{{operation=\"{}\",outcome=\"success\",status=\"200\",code=\"0\"}}",
+        ExtractProxies::ID
+    );
+    let shed = successes
+        .replace("success", "shed")
+        .replace("200", "503")
+        .replace("\"0\"", &format!("\"{}\"", Reason::Overloaded.code()));
+    // One after the other, so that there is never too much work under way.
+    let mut answered = 0;
+    for number in 0..200 {
+        deaf.write_all(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &headers)).unwrap();
+        seen_that(&running, |line| {
+            line == format!("{successes} {}", answered + 1) || line == format!("{shed} 1")
+        })
+        .await;
+        if counted(&running, &shed).await == 1 {
+            break;
+        }
+        answered += 1;
+    }
+    // A 32nd of 8 times half a MiB.
+    let share = 128 << 10;
+    let length = extract_length(&running, &sample).await;
+    // Hosts and ports differ in length.
+    let held = answered * length;
+    assert!(held > share / 10 * 9 && held < share / 10 * 11, "{answered} of {length} bytes");
+    drop(deaf);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn work_ends_when_its_caller_leaves() {
-    let (running, _store) = held(1);
+    let (running, _store) = held(1).await;
     let stream = exchange(running.address(), &[head().as_bytes()]);
     seen(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
@@ -147,7 +227,7 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let _here = tracing::subscriber::set_default(subscriber);
-    let (running, _store) = held(1);
+    let (running, _store) = held(1).await;
     let stream = exchange(running.address(), &[head().as_bytes()]);
     seen(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
@@ -159,7 +239,7 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_waits_for_calls_under_way() {
-    let (running, store) = held(9);
+    let (running, store) = held(9).await;
     let address = running.address();
     let stream = exchange(address, &[head().as_bytes()]);
     seen(&running, "sallyport_calls_in_flight 1").await;
@@ -167,7 +247,7 @@ async fn closing_waits_for_calls_under_way() {
     // Long enough for a server that does not wait to be gone.
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!closing.is_finished());
-    store.0.add_permits(1);
+    store.permits.add_permits(1);
     assert_eq!(tokio::task::spawn_blocking(|| read(stream)).await.unwrap().status, 401);
     assert!(closing.await.unwrap());
 }

@@ -5,6 +5,9 @@
 
 mod admin;
 mod caller;
+#[expect(dead_code, reason = "the abuse tests need more kinds of frames")]
+#[path = "../abuse/frames.rs"]
+mod frames;
 mod held;
 mod load;
 mod rates;

@@ -51,7 +51,7 @@ async fn an_address_that_calls_too_often_waits_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rates_of_unknown_operations_are_refused() {
-    let store = std::sync::Arc::new(Held(tokio::sync::Semaphore::new(0)));
+    let store = std::sync::Arc::new(Held::new().await);
     let rates = vec!["listGroups:token:1/s".parse().unwrap()];
     let error = start(Config { rates, ..Config::loopback(store) }).unwrap_err();
     assert!(matches!(&error, StartError::UnknownOperation { operation, .. } if operation == "listGroups"));

@@ -8,7 +8,7 @@ use sallyport_server::{
     Config, StartError,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     domain::{
-        access::{AccountId, Guarded},
+        access::{AccountId, Credential, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
         instance::Group,
         search::{SearchPage, SearchQuery},
@@ -93,6 +93,10 @@ impl Store for Broken {
 
     async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
         Err(StoreError::Closed)
+    }
+
+    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, StoreError> {
+        panic!("broken")
     }
 
     async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {

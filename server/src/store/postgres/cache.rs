@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        access::Guarded,
+        access::{Credential, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery, Parameters},
         token::TokenDigest,
     },
@@ -79,6 +79,8 @@ struct Held {
     /// `None` for an account that is too large to hold.
     accounts: Limited<TokenDigest, Leased<Option<Account>>>,
     rings: Rings<Wanted>,
+    /// Of tokens that are used for other operations.
+    credentials: Limited<TokenDigest, Leased<Credential>>,
 }
 
 /// What was read, and when the question was sent.
@@ -115,6 +117,22 @@ impl Cache {
         );
         wanted.calls.fetch_add(1, Ordering::Relaxed);
         Some(facts)
+    }
+
+    /// What is known of a token, if it is held and may still be used.
+    pub(super) fn credential(&self, digest: TokenDigest, now: Moment) -> Option<Credential> {
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        held.credentials.get(&digest).filter(|it| now.is_within(LEASE, it.from)).map(|it| it.value)
+    }
+
+    /// Holds what is known of a token, read by a question sent at this moment.
+    pub(super) fn hold_credential(&self, digest: TokenDigest, credential: Credential, from: Moment) {
+        let mut held = self.change();
+        let newer = held.credentials.get(&digest).is_some_and(|it| it.from.steady > from.steady);
+        let leased = Leased { value: credential, from };
+        let gone = (!newer).then(|| held.credentials.insert(digest, leased, 1));
+        drop(held);
+        drop(gone);
     }
 
     /// Whether the account may be small enough to be held.

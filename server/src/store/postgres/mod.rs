@@ -137,6 +137,26 @@ impl Store for PostgresStore {
         extract::forget(&self.pool.get().await?, end).await
     }
 
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
+        let now = Moment::now();
+        if let Some(credential) = self.cache.credential(digest, now) {
+            return Ok(Some(credential));
+        }
+        let client = self.pool.get().await?;
+        let now = Moment::now();
+        while let Some(owner) = self.owners.find(&client, digest).await? {
+            match search::credential_of(&client, owner, digest).await? {
+                None if owner.remembered => self.owners.forget(digest),
+                None => return Ok(None),
+                Some(credential) => {
+                    self.cache.hold_credential(digest, credential, now);
+                    return Ok(Some(credential));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
         let client = self.pool.get().await?;
         while let Some(owner) = self.owners.find(&client, digest).await? {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{
-        access::Guarded,
+        access::{Credential, Guarded},
         instance::{Group, Instance},
         search::{Filters, GroupFilter, SearchPage, SearchQuery},
         token::TokenDigest,
@@ -33,6 +33,20 @@ static UNFILTERED: LazyLock<String> = LazyLock::new(|| {
 const GROUPS: &str = "SELECT t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
      FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = $2
      WHERE t.sha256 = $1 AND t.account_id = $2 ORDER BY g.id";
+
+pub(super) async fn credential_of(
+    client: &Client,
+    owner: Owner,
+    digest: TokenDigest,
+) -> Result<Option<Credential>, StoreError> {
+    let statement = client
+        .prepare_cached(
+            "SELECT kind, expires_at, revoked_at FROM tokens WHERE sha256 = $1 AND account_id = $2",
+        )
+        .await?;
+    let row = client.query_opt(&statement, &[&digest, &owner.account]).await?;
+    row.map(|row| credential(&row, owner)).transpose()
+}
 
 pub(super) async fn groups(
     client: &Client,

@@ -11,12 +11,14 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    account, gateways,
+    account,
+    extract::credential,
+    gateways,
     watch::{Header, Watch},
 };
 use crate::{
     domain::{
-        access::Guarded,
+        access::{Credential, Guarded},
         extraction::{ExtractionFacts, ExtractionQuery},
         token::TokenDigest,
     },
@@ -58,6 +60,8 @@ struct Held {
     /// The header that was there before the revision was read. Who finds it again knows that nothing was committed since.
     seen: Option<Header>,
     accounts: Limited<TokenDigest, Account>,
+    /// Of tokens that are used for other operations.
+    credentials: Limited<TokenDigest, Credential>,
     /// `None` for a ring that is too large to hold.
     rings: Rings<Option<Ring>>,
 }
@@ -72,11 +76,21 @@ impl Cache {
 
     /// What bears on an extraction, if it is held and nothing of it has changed.
     pub(super) fn facts(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+        self.unchanged()?.facts(query)
+    }
+
+    /// What is known of a token, if it is held and nothing of it has changed.
+    pub(super) fn credential(&self, digest: TokenDigest) -> Option<Credential> {
+        self.unchanged()?.credentials.get(&digest).copied()
+    }
+
+    /// What is held, without whatever has changed since; `None` when the database does not tell what has.
+    fn unchanged(&self) -> Option<RwLockReadGuard<'_, Held>> {
         let header = self.watch.look();
         {
             let held = self.held();
             if header.is_some() && header == held.seen {
-                return held.facts(query);
+                return Some(held);
             }
         }
         {
@@ -87,14 +101,34 @@ impl Cache {
             let held = self.held();
             if header.is_some() && header == held.seen {
                 // Another call has asked while this one waited.
-                return held.facts(query);
+                return Some(held);
             }
             drop(held);
             // Whatever is wrong with the database, the question that is asked instead finds it too, and tells it.
             let revision = Revision::read(&db).ok()?;
             self.change_held().forget_all_but(revision, header);
         }
-        self.held().facts(query)
+        Some(self.held())
+    }
+
+    /// What is known of a token, from a snapshot of the database. It is held from then on.
+    pub(super) fn read_credential(
+        &self,
+        snapshot: &Connection,
+        digest: TokenDigest,
+    ) -> Result<Option<Credential>, StoreError> {
+        let revision = Revision::read(snapshot)?;
+        let found = credential(snapshot, digest)?;
+        if let Some(credential) = found {
+            let mut held = self.change_held();
+            // Of another revision than the rest, it would be taken for what it no longer, or not yet, is.
+            if held.revision == revision {
+                let gone = held.credentials.insert(digest, credential, 1);
+                drop(held);
+                drop(gone);
+            }
+        }
+        Ok(found)
     }
 
     /// The same from a snapshot of the database. What was read is held from then on.
@@ -154,6 +188,7 @@ impl Held {
     fn forget_all_but(&mut self, revision: Revision, seen: Option<Header>) {
         if self.revision.access != revision.access {
             self.accounts = Limited::default();
+            self.credentials = Limited::default();
         }
         if self.revision.gateways != revision.gateways {
             self.rings = Rings::default();

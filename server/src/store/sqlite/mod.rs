@@ -26,7 +26,7 @@ use super::{
     Lines, LoadError, OpenError, OpenMode, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
 };
 use crate::domain::{
-    access::{AccountId, Guarded},
+    access::{AccountId, Credential, Guarded},
     extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
     instance::Group,
     search::{SearchPage, SearchQuery},
@@ -91,6 +91,14 @@ impl Store for SqliteStore {
 
     async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
         self.writer.write(move |db| extract::forget(db, end)).await
+    }
+
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
+        if let Some(credential) = self.cache.credential(digest) {
+            return Ok(Some(credential));
+        }
+        let cache = Arc::clone(&self.cache);
+        self.readers.read(move |snapshot| cache.read_credential(snapshot, digest)).await
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {

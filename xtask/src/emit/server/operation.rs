@@ -59,17 +59,16 @@ impl Emitter<'_> {
         let body_spot = operation.body.as_ref().map(|body| {
             let spot = spot(&names::ident("Body"), None, &body.citation, None);
             quote! {
-                impl #ident {
-                    /// The body, for messages.
-                    pub const BODY_SPOT: Spot<'static> = #spot;
-                }
+                /// The body, for messages.
+                pub const BODY_SPOT: Spot<'static> = #spot;
             }
         });
         let body_const = if body_spot.is_some() { quote!(Some(Self::BODY_SPOT)) } else { quote!(None) };
         let allow = self.allow(&operation.path);
         let (path, id) = (&operation.path, &operation.id);
         let description = operation.success.description.as_deref().unwrap_or_default().trim();
-        let Request { types, fields, spots, defaults, reading, names } = request;
+        let Request { types, fields, spots, defaults, query: known, credential, reading, names } = request;
+        let known_count = known.len();
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
         let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
         let request_doc = format!(" What a caller of `{id}` asks for. Every value lies within its limits.");
@@ -80,7 +79,19 @@ impl Emitter<'_> {
             #[derive(Clone, Copy, Debug)]
             pub struct #ident;
 
-            #body_spot
+            impl #ident {
+                /// The query parameters, by name.
+                const QUERY: [&'static str; #known_count] = [#(#known),*];
+
+                #body_spot
+
+                fn read_credential(
+                    query: &mut Query<'_, #known_count>,
+                    headers: &HeaderMap,
+                ) -> Result<Token, Fault> {
+                    #credential
+                }
+            }
 
             #[doc = #request_doc]
             #[derive(Clone, Debug)]
@@ -108,6 +119,10 @@ impl Emitter<'_> {
 
                 fn token(request: &Self::Request) -> &Token {
                     &request.credential
+                }
+
+                fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+                    Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
                 }
 
                 fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {

@@ -24,6 +24,10 @@ pub(super) struct Request {
     pub(super) spots: TokenStream,
     /// Defaults that a handler may want to compare with.
     pub(super) defaults: TokenStream,
+    /// The query parameters, by name.
+    pub(super) query: Vec<String>,
+    /// The call that reads the token out of `query` and `headers`.
+    pub(super) credential: TokenStream,
     /// Statements that read the fields out of `arrived`.
     pub(super) reading: TokenStream,
     /// The fields, by name, once they are read.
@@ -60,7 +64,9 @@ impl Emitter<'_> {
             fields: TokenStream::new(),
             spots: TokenStream::new(),
             defaults: TokenStream::new(),
-            reading: self.open_query(operation),
+            query: query_names(operation),
+            credential: TokenStream::new(),
+            reading: quote!(let mut query = Query::parse(arrived.query, &Self::QUERY)?;),
             names: Vec::new(),
         };
         let mut folded: HashSet<&str> = HashSet::new();
@@ -100,12 +106,6 @@ impl Emitter<'_> {
                 )
             }
         }
-    }
-
-    fn open_query(&self, operation: &Operation) -> TokenStream {
-        let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
-        let known = in_query.map(|parameter| &parameter.name);
-        quote!(let mut query = Query::parse(arrived.query, &[#(#known),*])?;)
     }
 
     fn parameter(
@@ -342,7 +342,7 @@ impl Emitter<'_> {
         let required = operation.citation.all().find(|clause| *clause == "all.token-required");
         let fallback = required.map(str::to_owned).into_iter().collect::<Vec<_>>();
         let citation = with_required(&parameter.citation, &fallback);
-        let spot = request.spot(at, name, &citation, None);
+        let spot = spot(&names::ident(at), Some(name), &citation, None);
         let agree = match &operation.credentials_agree {
             Some(clause) => quote!(Some(#clause)),
             None if transports.len() == 1 => quote!(None),
@@ -352,12 +352,16 @@ impl Emitter<'_> {
             }
         };
         let ident = format_ident!("credential");
-        let reading = quote! {
-            let #ident: Token = credential::read(&mut query, arrived.headers, &[#(#transports),*], #spot, #agree)?;
-        };
+        request.credential = quote!(credential::read(query, headers, &[#(#transports),*], #spot, #agree));
+        let reading = quote!(let #ident = Self::read_credential(&mut query, arrived.headers)?;);
         request.push(&ident, &quote!(Token), doc_lines("The caller's token."), reading);
         Some(())
     }
+}
+
+fn query_names(operation: &Operation) -> Vec<String> {
+    let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
+    in_query.map(|parameter| parameter.name.clone()).collect()
 }
 
 /// The call that reads a parameter; it gives an option unless the parameter is required.

@@ -1,0 +1,86 @@
+//! What happens on one connection, and since when nothing does.
+
+use std::time::Duration;
+
+/// Requests and responses under way on one connection. Times are durations since the server's start.
+#[derive(Debug)]
+pub(super) struct Activity {
+    /// Requests that have no response yet.
+    requests: u32,
+    /// Responses that are not sent in full.
+    responses: u32,
+    /// When the connection became idle, or, while responses are not sent in full, when the last one was.
+    since: Duration,
+}
+
+impl Activity {
+    pub(super) const fn new(now: Duration) -> Self {
+        Self { requests: 0, responses: 0, since: now }
+    }
+
+    pub(super) fn request_begun(&mut self) {
+        self.requests += 1;
+    }
+
+    pub(super) fn request_ended(&mut self, now: Duration) {
+        self.requests -= 1;
+        if self.requests == 0 && self.responses == 0 {
+            self.since = now;
+        }
+    }
+
+    pub(super) fn response_made(&mut self, now: Duration) {
+        if self.responses == 0 {
+            self.since = now;
+        }
+        self.responses += 1;
+    }
+
+    pub(super) fn response_sent(&mut self, now: Duration) {
+        self.responses -= 1;
+        self.since = now;
+    }
+
+    /// For how long the peer has neither made a request nor read a response. Zero while the server is at work on a
+    /// request and no response waits: then the next step is the server's.
+    pub(super) fn stalled_for(&self, now: Duration) -> Duration {
+        if self.responses == 0 && self.requests > 0 { Duration::ZERO } else { now.saturating_sub(self.since) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_connection_is_idle_from_the_end_of_its_last_request_on() {
+        let mut activity = Activity::new(at(0));
+        assert_eq!(activity.stalled_for(at(5)), at(5));
+        activity.request_begun();
+        activity.request_begun();
+        activity.request_ended(at(7));
+        assert_eq!(activity.stalled_for(at(99)), at(0), "the server is at work");
+        activity.request_ended(at(100));
+        assert_eq!(activity.stalled_for(at(103)), at(3));
+    }
+
+    #[test]
+    fn a_response_that_is_not_read_stalls_its_connection_whatever_else_is_asked() {
+        let mut activity = Activity::new(at(0));
+        activity.request_begun();
+        activity.response_made(at(10));
+        activity.request_ended(at(10));
+        activity.request_begun();
+        activity.response_made(at(30));
+        assert_eq!(activity.stalled_for(at(40)), at(30));
+        activity.response_sent(at(41));
+        assert_eq!(activity.stalled_for(at(45)), at(4), "one of two was read");
+        activity.request_ended(at(46));
+        activity.response_sent(at(50));
+        assert_eq!(activity.stalled_for(at(51)), at(1));
+    }
+}

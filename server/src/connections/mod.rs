@@ -1,0 +1,349 @@
+//! What each connection holds, and for how long. Dropshot owns the sockets and gives them no deadline before the first
+//! request, between two requests over HTTP/2, or while a response is not read; it does not bound the responses that wait
+//! to be read either. So requests and responses are counted here by connection, and [`Watch`] closes the connections on
+//! which nothing has moved for too long.
+
+mod activity;
+mod budget;
+mod sockets;
+mod watch;
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock, Weak,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+
+use self::activity::Activity;
+pub(crate) use self::{
+    budget::{Budget, Full, Reservation},
+    watch::Watch,
+};
+use crate::edge::caller::TrustedProxies;
+
+/// The connections of one server that have made a request.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    shared: Arc<Shared>,
+    known: RwLock<HashMap<SocketAddr, Arc<Connection>>>,
+    peers: Mutex<HashMap<IpAddr, Weak<Peer>>>,
+    proxies: TrustedProxies,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    /// When the watch looks at the connections next, in milliseconds since the start. Deadlines need no finer clock, and
+    /// reading one costs more than the rest of the counting.
+    now: AtomicU64,
+    bodies: Budget,
+    responses: Budget,
+}
+
+/// One connection, from its first request on.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+    peer: Arc<Peer>,
+    activity: Mutex<Activity>,
+    held: Held,
+}
+
+/// All connections from one address.
+#[derive(Debug)]
+struct Peer {
+    held: Held,
+    /// A declared proxy speaks for many callers, so it has no share of its own.
+    is_proxy: bool,
+}
+
+/// Bytes under way.
+#[derive(Debug, Default)]
+struct Held {
+    bodies: AtomicUsize,
+    responses: AtomicUsize,
+}
+
+/// What is held under way.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// A request body that is being received.
+    Body,
+    /// A response that is being sent.
+    Response,
+}
+
+/// Sizes that bound what connections hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Most bytes of all request bodies that are being received.
+    pub(crate) bodies: usize,
+    /// Most bytes of all responses that are being sent.
+    pub(crate) responses: usize,
+}
+
+/// One connection may hold this part of a budget, or a single body or response of any size.
+const CONNECTION_SHARE: usize = 32;
+
+impl Connections {
+    pub(crate) fn new(limits: Limits, proxies: TrustedProxies) -> Self {
+        let budget = |total: usize| Budget::new(total, total / CONNECTION_SHARE);
+        let shared = Shared {
+            now: AtomicU64::new(0),
+            bodies: budget(limits.bodies),
+            responses: budget(limits.responses),
+        };
+        Self { shared: Arc::new(shared), known: RwLock::default(), peers: Mutex::default(), proxies }
+    }
+
+    /// The connection from `address`.
+    pub(crate) fn connection(&self, address: SocketAddr) -> Arc<Connection> {
+        // Maps of shared values are whole, whatever panicked while they were locked.
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = known.get(&address) {
+            return Arc::clone(connection);
+        }
+        drop(known);
+        let peer = self.peer(address.ip());
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let connection = known.entry(address).or_insert_with(|| {
+            let activity = Mutex::new(Activity::new(self.shared.now()));
+            let shared = Arc::clone(&self.shared);
+            Arc::new(Connection { shared, peer, activity, held: Held::default() })
+        });
+        Arc::clone(connection)
+    }
+
+    fn peer(&self, ip: IpAddr) -> Arc<Peer> {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = peers.entry(network(ip)).or_default();
+        slot.upgrade().unwrap_or_else(|| {
+            let peer = Arc::new(Peer { held: Held::default(), is_proxy: self.proxies.contains(ip) });
+            *slot = Arc::downgrade(&peer);
+            peer
+        })
+    }
+
+    /// Sets the clock of all connections.
+    fn set_clock(&self, now: Duration) {
+        self.shared.now.store(millis(now), Ordering::Relaxed);
+    }
+
+    /// Forgets connections that have nothing under way and do not exist any more.
+    fn forget_all_but(&self, exists: impl Fn(&SocketAddr, &Connection) -> bool) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|address, connection| Arc::strong_count(connection) > 1 || exists(address, connection));
+        let spare = 2 * known.len();
+        known.shrink_to(spare);
+        drop(known);
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        peers.retain(|_, peer| peer.strong_count() > 0);
+        let spare = 2 * peers.len();
+        peers.shrink_to(spare);
+    }
+
+    /// For how long nothing has moved on the connection from `address`; `None` if it never made a request.
+    fn stalled_for(&self, address: &SocketAddr) -> Option<Duration> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(address).map(|connection| connection.stalled_for())
+    }
+}
+
+impl Connection {
+    /// A request is under way until the guard is dropped.
+    pub(crate) fn begin_request(self: &Arc<Self>) -> RequestUnderWay {
+        self.activity().request_begun();
+        RequestUnderWay(Arc::clone(self))
+    }
+
+    /// Room for a request body of which nothing has been received yet.
+    pub(crate) fn receive_body(self: &Arc<Self>) -> Reservation {
+        Reservation::new(Arc::clone(self), Kind::Body)
+    }
+
+    /// Whether the responses that wait to be read leave room for another one.
+    pub(crate) fn has_room_for_response(&self) -> bool {
+        let held = self.held.of(Kind::Response).load(Ordering::Relaxed);
+        held < self.shared.responses.connection_share()
+    }
+
+    /// The bytes of a response, counted until they are sent.
+    ///
+    /// # Errors
+    /// The responses that wait to be read take too much memory.
+    pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, Full> {
+        let mut reservation = Reservation::new(Arc::clone(self), Kind::Response);
+        reservation.grow(bytes.len())?;
+        Ok(self.counted(bytes, Some(reservation)))
+    }
+
+    /// The same for a response of a few bytes, for which there is always room.
+    pub(crate) fn send_small(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
+        self.counted(bytes, None)
+    }
+
+    fn counted(self: &Arc<Self>, bytes: Vec<u8>, reservation: Option<Reservation>) -> Bytes {
+        self.activity().response_made(self.shared.now());
+        Bytes::from_owner(ResponseUnderWay { bytes, connection: Arc::clone(self), _reservation: reservation })
+    }
+
+    fn stalled_for(&self) -> Duration {
+        self.activity().stalled_for(self.shared.now())
+    }
+
+    fn activity(&self) -> std::sync::MutexGuard<'_, Activity> {
+        // Numbers are whole, whatever panicked while they were locked.
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.now.load(Ordering::Relaxed))
+    }
+
+    fn budget(&self, kind: Kind) -> &Budget {
+        match kind {
+            Kind::Body => &self.bodies,
+            Kind::Response => &self.responses,
+        }
+    }
+}
+
+impl Held {
+    fn of(&self, kind: Kind) -> &AtomicUsize {
+        match kind {
+            Kind::Body => &self.bodies,
+            Kind::Response => &self.responses,
+        }
+    }
+}
+
+/// A request that has no response yet.
+#[derive(Debug)]
+pub(crate) struct RequestUnderWay(Arc<Connection>);
+
+impl Drop for RequestUnderWay {
+    fn drop(&mut self) {
+        let now = self.0.shared.now();
+        self.0.activity().request_ended(now);
+    }
+}
+
+/// The bytes of a response. HTTP drops them when they are sent, or when their connection or stream ends.
+struct ResponseUnderWay {
+    bytes: Vec<u8>,
+    connection: Arc<Connection>,
+    _reservation: Option<Reservation>,
+}
+
+impl AsRef<[u8]> for ResponseUnderWay {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for ResponseUnderWay {
+    fn drop(&mut self) {
+        let now = self.connection.shared.now();
+        self.connection.activity().response_sent(now);
+    }
+}
+
+/// A caller with one IPv6 address has the other 2⁶⁴ of its network as well.
+pub(crate) fn network(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into(),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { bodies: 3200, responses: 3200 };
+
+    fn connections() -> Connections {
+        Connections::new(LIMITS, ["10.0.0.0/8".parse().unwrap()].into_iter().collect())
+    }
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_response_counts_until_its_last_copy_is_dropped() {
+        let connections = connections();
+        let connection = connections.connection(at("192.0.2.1:1"));
+        let sent = connection.send(vec![7; 100]).unwrap();
+        let part = sent.slice(10..20);
+        drop(sent);
+        assert!(!connection.has_room_for_response());
+        assert_eq!(connection.send(vec![7; 1]), Err(Full), "one connection has its share");
+        drop(part);
+        assert!(connection.has_room_for_response());
+        assert!(connection.send(vec![7; 1]).is_ok());
+    }
+
+    #[test]
+    fn one_response_of_any_size_fits_where_nothing_else_waits() {
+        let connections = connections();
+        let connection = connections.connection(at("192.0.2.1:1"));
+        let large = connection.send(vec![7; 3200]).unwrap();
+        assert_eq!(connections.connection(at("192.0.2.2:1")).send(vec![7; 1]), Err(Full), "nothing is left");
+        drop(large);
+        assert!(connection.send(vec![7; 9999]).is_ok(), "larger than all that there is, and alone");
+    }
+
+    #[test]
+    fn one_address_leaves_half_to_the_others_and_a_proxy_need_not() {
+        let connections = connections();
+        let held = |ip: &str| {
+            let responses = (1..=40).map(|port| {
+                let connection = connections.connection(at(&format!("{ip}:{port}")));
+                connection.send(vec![7; 100])
+            });
+            responses.filter_map(Result::ok).collect::<Vec<_>>()
+        };
+        let first = held("192.0.2.1");
+        assert_eq!(first.len(), 16);
+        let second = held("192.0.2.2");
+        assert_eq!(second.len(), 8, "half of what the first one left");
+        assert_eq!(held("10.0.0.1").len(), 8, "all that is left");
+        drop((first, second));
+        assert_eq!(held("10.0.0.1").len(), 32);
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_address() {
+        assert_eq!(network("2001:db8::1".parse().unwrap()), network("2001:db8::2:1".parse().unwrap()));
+        assert_ne!(network("2001:db8::1".parse().unwrap()), network("2001:db8:0:1::1".parse().unwrap()));
+        assert_eq!(network("::ffff:192.0.2.1".parse().unwrap()), network("192.0.2.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn connections_that_ended_are_forgotten_and_busy_ones_are_not() {
+        let connections = connections();
+        let (busy, idle) = (at("192.0.2.1:1"), at("192.0.2.1:2"));
+        let request = connections.connection(busy).begin_request();
+        drop(connections.connection(idle).begin_request());
+        assert!(connections.stalled_for(&idle).is_some());
+        connections.forget_all_but(|_, _| false);
+        assert!(connections.stalled_for(&busy).is_some() && connections.stalled_for(&idle).is_none());
+        drop(request);
+        connections.forget_all_but(|_, _| false);
+        assert!(connections.stalled_for(&busy).is_none());
+        assert!(connections.peers.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,91 @@
+//! The process's own sockets. Dropshot does not hand out the connections that it accepts, so they are found by their
+//! descriptors: those whose local port is the server's.
+
+#[cfg(unix)]
+pub(super) use self::unix::{close, open};
+
+#[cfg(unix)]
+mod unix {
+    use std::{fs, io, net::SocketAddr, os::fd::RawFd};
+
+    use nix::sys::socket::{Shutdown, SockaddrStorage, getpeername, getsockname, shutdown};
+
+    /// Where the system lists the descriptors of the process that asks.
+    const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+
+    /// The open connections to one of `ports`, each with its descriptor and the address of its peer.
+    ///
+    /// # Errors
+    /// The system does not list the descriptors.
+    pub(crate) fn open(ports: &[u16]) -> io::Result<Vec<(RawFd, SocketAddr)>> {
+        let numbers = fs::read_dir(DESCRIPTORS)?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<RawFd>().ok());
+        let ours = |&number: &RawFd| {
+            let local = getsockname::<SockaddrStorage>(number).ok().and_then(|address| std_address(&address));
+            local.is_some_and(|address| ports.contains(&address.port()))
+        };
+        Ok(numbers.filter(ours).filter_map(|number| Some((number, peer(number)?))).collect())
+    }
+
+    /// Ends the connection with this descriptor, if it is still the one to `address`. Whoever serves it sees its end.
+    /// Should another thread close the descriptor between the two calls of the system, and a third one get its number for
+    /// a new connection, that connection ends too soon; its caller sees what a restart would show.
+    pub(crate) fn close(number: RawFd, address: SocketAddr) {
+        if peer(number) == Some(address) {
+            // A connection that has ended in the meantime needs no other end.
+            let _ = shutdown(number, Shutdown::Both);
+        }
+    }
+
+    fn peer(number: RawFd) -> Option<SocketAddr> {
+        std_address(&getpeername::<SockaddrStorage>(number).ok()?)
+    }
+
+    fn std_address(address: &SockaddrStorage) -> Option<SocketAddr> {
+        let v4 = address.as_sockaddr_in().map(|address| SocketAddr::V4((*address).into()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|address| SocketAddr::V6((*address).into())))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::{
+            io::Read as _,
+            net::{TcpListener, TcpStream},
+        };
+
+        use super::*;
+
+        #[test]
+        fn a_connection_is_found_and_ended_by_its_peer_and_no_other() {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let mut clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
+            let _accepted = [(); 2].map(|()| listener.accept().unwrap());
+            let found = open(&[address.port()]).unwrap();
+            assert_eq!(found.len(), 2, "neither the listener nor the clients' own ends");
+            let peers = clients.each_ref().map(|client| client.local_addr().unwrap());
+            let first = found.iter().find(|(_, peer)| *peer == peers[0]).unwrap().0;
+
+            close(first, peers[1]);
+            clients[0].set_nonblocking(true).unwrap();
+            assert_eq!(clients[0].read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+            clients[0].set_nonblocking(false).unwrap();
+            close(first, peers[0]);
+            assert_eq!(clients[0].read(&mut [0]).unwrap(), 0, "the end");
+            clients[1].set_nonblocking(true).unwrap();
+            assert_eq!(clients[1].read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+            close(-1, peers[0]);
+            assert!(open(&[]).unwrap().is_empty());
+        }
+    }
+}
+
+/// Elsewhere the sockets cannot be found.
+#[cfg(not(unix))]
+pub(super) fn open(_: &[u16]) -> std::io::Result<Vec<(i32, std::net::SocketAddr)>> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Elsewhere there is nothing to end.
+#[cfg(not(unix))]
+pub(super) fn close(_: i32, _: std::net::SocketAddr) {}

@@ -1,0 +1,107 @@
+//! Closes connections on which nothing has moved for too long.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::task::JoinHandle;
+
+use super::{Connections, sockets};
+use crate::metrics::Metrics;
+
+/// How often the connections are looked at.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// With very many connections a round takes long; no more than this part of the time is spent on rounds.
+const REST: u32 = 100;
+
+/// The task that looks at the connections of a server. It ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Watch(JoinHandle<()>);
+
+impl Watch {
+    /// Watches over the connections to these local ports: each is closed when for longer than `timeout` it had no
+    /// request under way, or had responses under way and read none of them to its end.
+    pub(crate) fn start(
+        connections: Arc<Connections>,
+        ports: Vec<u16>,
+        timeout: Duration,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let mut rounds = Rounds { connections, ports, timeout, metrics, first_seen: HashMap::new() };
+        let begun = Instant::now();
+        rounds.connections.set_clock(ROUND);
+        Self(tokio::spawn(async move {
+            let mut warned = false;
+            let mut pause = ROUND;
+            loop {
+                tokio::time::sleep(pause).await;
+                let now = begun.elapsed();
+                // It calls the system for each connection, which is not for a thread that serves.
+                let round = tokio::task::spawn_blocking(move || {
+                    let failed = rounds.look(now).err();
+                    (rounds, failed)
+                });
+                // It fails when the runtime ends.
+                let Ok((returned, failed)) = round.await else { return };
+                rounds = returned;
+                if let Some(error) = failed.filter(|_| !warned) {
+                    warned = true;
+                    tracing::warn!(%error, "the deadlines of connections cannot be kept: the process cannot list its sockets");
+                }
+                pause = ROUND.max((begun.elapsed() - now) * REST);
+                // What happens until the next round counts as of then, so that nothing is closed too early.
+                rounds.connections.set_clock(begun.elapsed() + pause);
+            }
+        }))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct Rounds {
+    connections: Arc<Connections>,
+    ports: Vec<u16>,
+    timeout: Duration,
+    metrics: Arc<Metrics>,
+    /// When a round first found each open connection.
+    first_seen: HashMap<SocketAddr, Duration>,
+}
+
+impl Rounds {
+    fn look(&mut self, now: Duration) -> std::io::Result<()> {
+        let open = match sockets::open(&self.ports) {
+            Ok(open) => open,
+            Err(error) => {
+                let timeout = self.timeout;
+                self.connections.forget_all_but(|_, connection| connection.stalled_for() <= timeout);
+                return Err(error);
+            }
+        };
+        self.metrics.connections.set(i64::try_from(open.len()).unwrap_or(i64::MAX));
+        let seen_before = std::mem::take(&mut self.first_seen);
+        for (number, address) in open {
+            let first_seen = seen_before.get(&address).copied().unwrap_or(now);
+            self.first_seen.insert(address, first_seen);
+            // An older connection may have had the same address; nothing older than this one counts.
+            let age = now.saturating_sub(first_seen);
+            let stalled_for = self.connections.stalled_for(&address).map_or(age, |stalled| stalled.min(age));
+            if stalled_for > self.timeout {
+                sockets::close(number, address);
+                // Whoever serves it has to notice; until then it is like a new one.
+                self.first_seen.remove(&address);
+                self.metrics.connections_timed_out.inc();
+                tracing::debug!(peer = %address, "connection closed: nothing moved for {stalled_for:?}");
+            }
+        }
+        self.connections.forget_all_but(|address, _| self.first_seen.contains_key(address));
+        Ok(())
+    }
+}
