@@ -22,9 +22,9 @@ use crate::Error;
 pub struct RetryPolicy {
     /// How often a call is repeated after its first try.
     pub retries: u32,
-    /// Wait before the first repetition where the service does not say; it doubles each time, with jitter.
+    /// Wait before the first repetition; it doubles each time, with jitter. A service that asks for more is given more.
     pub first_wait: Duration,
-    /// Longest wait. A service that asks for a longer one ends the call with its error.
+    /// Longest wait, apart from jitter. A service that asks for a longer one ends the call with its error.
     pub longest_wait: Duration,
 }
 
@@ -46,22 +46,21 @@ impl RetryPolicy {
         if done >= self.retries || !error.is_retryable() {
             return None;
         }
-        match error.retry_after() {
-            Some(asked) => (asked <= self.longest_wait).then_some(asked),
-            None => Some(self.backoff(done)),
-        }
+        let asked = error.retry_after().unwrap_or_default();
+        let random = f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX);
+        (asked <= self.longest_wait).then(|| self.backoff(done, asked, random))
     }
 
-    /// Half of the doubled wait is fixed, the other half random: no two clients stay in step.
-    fn backoff(&self, done: u32) -> Duration {
+    /// Half of the doubled wait, or what the service asks for where that is more, and up to another half by `random`, from
+    /// 0 to 1. Clients that are told the same, such as no wait or one date, do not stay in step.
+    fn backoff(&self, done: u32, asked: Duration, random: f64) -> Duration {
         let factor = 2u32.saturating_pow(done);
-        let full = self.first_wait.saturating_mul(factor).min(self.longest_wait);
-        let random = f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX);
-        (full / 2).saturating_add((full / 2).mul_f64(random))
+        let half = self.first_wait.saturating_mul(factor).min(self.longest_wait) / 2;
+        asked.max(half).saturating_add(half.mul_f64(random))
     }
 }
 
-/// How long the answer asks to wait: seconds, or until an HTTP date. Dates in the past mean no wait.
+/// How long the answer asks to wait: seconds, or until an HTTP date. A date in the past asks for no wait.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -126,8 +125,32 @@ mod tests {
     fn the_service_is_obeyed_up_to_the_longest_wait() {
         let policy = RetryPolicy::default();
         let wait = |seconds| policy.wait(0, &throttled(Some(Duration::from_secs(seconds))));
-        assert_eq!(wait(30), Some(Duration::from_secs(30)));
+        let most = Duration::from_secs(30) + policy.first_wait / 2;
+        assert!(wait(30).is_some_and(|wait| wait >= Duration::from_secs(30) && wait <= most));
         assert_eq!(wait(31), None);
+    }
+
+    #[test]
+    fn a_service_that_asks_for_no_wait_is_left_the_backoff() {
+        let policy = RetryPolicy { retries: 40, ..RetryPolicy::default() };
+        for done in 0..40 {
+            let full = policy.first_wait.saturating_mul(2u32.saturating_pow(done)).min(policy.longest_wait);
+            let wait = policy.wait(done, &throttled(Some(Duration::ZERO))).unwrap();
+            assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
+        }
+        assert_eq!(policy.wait(40, &throttled(Some(Duration::ZERO))), None);
+    }
+
+    #[test]
+    fn clients_that_are_told_the_same_do_not_stay_in_step() {
+        let policy = RetryPolicy::default();
+        for seconds in [0, 1, 30] {
+            let asked = Duration::from_secs(seconds);
+            let waits = [0.0, 0.5, 1.0].map(|random| policy.backoff(1, asked, random));
+            assert_eq!(waits[0], asked.max(policy.first_wait));
+            assert_eq!(waits[1], waits[0] + policy.first_wait / 2);
+            assert_eq!(waits[2], waits[0] + policy.first_wait);
+        }
     }
 
     #[test]

@@ -21,6 +21,24 @@ async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
     }
 }
 
+/// Only lower bounds: a busy machine makes waits longer, never shorter.
+#[tokio::test]
+async fn no_wait_or_one_that_is_over_leaves_the_backoff() {
+    let past = httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(3600));
+    for wait in ["0", past.as_str()] {
+        let throttled = reply(429, &[("retry-after", wait)], "{}");
+        let server = Faulty::start(vec![throttled.clone(), throttled, no_groups()]).await;
+        let policy = RetryPolicy { first_wait: Duration::from_millis(200), ..RetryPolicy::default() };
+        let patient = server.builder().request_timeout(Duration::from_secs(30));
+        let client = patient.total_timeout(Duration::from_secs(60)).retry(policy).build().unwrap();
+        let started = Instant::now();
+        client.groups().await.unwrap();
+        assert_eq!(server.seen().len(), 3, "{wait}");
+        // At least half of 200 ms and half of 400 ms.
+        assert!(started.elapsed() >= Duration::from_millis(300), "{wait}: {:?}", started.elapsed());
+    }
+}
+
 #[tokio::test]
 async fn a_wait_longer_than_the_policy_allows_ends_the_call_at_once() {
     let server = Faulty::start(vec![reply(429, &[("retry-after", "3600")], "")]).await;
