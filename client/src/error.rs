@@ -2,14 +2,15 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::Refused;
+use crate::{Refused, printable};
 
-/// Everything that can go wrong. No variant holds the token or a URL with its query.
+/// Everything that can go wrong. No variant holds the token or a URL with its query. Shown as one line, in which text of
+/// the service is [`printable`]; the fields have it as it came.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The client was set up wrongly. Nothing was sent.
-    #[error("{0}")]
+    #[error("{}", printable(.0))]
     Configuration(String),
     /// The contract forbids what was asked for. Nothing was sent.
     #[error("not sent: {0}")]
@@ -184,7 +185,7 @@ impl fmt::Display for Rejection {
             write!(out, ", code {code}")?;
         }
         if !self.message.is_empty() {
-            write!(out, ": {}", self.message)?;
+            write!(out, ": {}", printable(&self.message))?;
         }
         if let Some(wait) = self.retry_after {
             write!(out, "; retry after {wait:?}")?;
@@ -197,7 +198,7 @@ impl fmt::Display for BusinessCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BusinessCode::Number(code) => code.fmt(out),
-            BusinessCode::Text(code) => code.fmt(out),
+            BusinessCode::Text(code) => printable(code).fmt(out),
         }
     }
 }
@@ -206,7 +207,7 @@ impl fmt::Display for TransportError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what =
             if self.connecting { "no connection to the service" } else { "the answer was interrupted" };
-        write!(out, "{what}: {}", self.detail)?;
+        write!(out, "{what}: {}", printable(&self.detail))?;
         write_request_id(out, self.request_id.as_deref())
     }
 }
@@ -227,7 +228,7 @@ impl fmt::Display for NotUnderstood {
         write!(
             out,
             "answer not understood: {} (HTTP {}, body {:?})",
-            self.reason,
+            printable(&self.reason),
             self.status.as_u16(),
             self.excerpt
         )?;
@@ -237,7 +238,53 @@ impl fmt::Display for NotUnderstood {
 
 fn write_request_id(out: &mut fmt::Formatter<'_>, id: Option<&str>) -> fmt::Result {
     match id {
-        Some(id) => write!(out, " [request {id}]"),
+        Some(id) => write!(out, " [request {}]", printable(id)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEERING: &str = "\u{1b}[2J\u{9b}1m\n\r\u{7f}\u{202e}\u{2066}";
+
+    #[test]
+    fn no_text_of_a_service_steers_the_terminal() {
+        let text = || format!("北京{STEERING}");
+        let rejection = Rejection {
+            status: StatusCode::BAD_REQUEST,
+            code: Some(BusinessCode::Text(text())),
+            message: text(),
+            request_id: Some(text()),
+            retry_after: None,
+        };
+        let transport = TransportError { connecting: true, detail: text(), request_id: Some(text()) };
+        let timeout = TimeoutError { total: true, limit: None, request_id: Some(text()) };
+        let not_understood = NotUnderstood {
+            status: StatusCode::OK,
+            headers: Vec::new(),
+            reason: text(),
+            excerpt: text(),
+            request_id: Some(text()),
+        };
+        for error in [
+            Error::Configuration(text()),
+            Error::Refused(Refused::new("query request_id", "c", "less", crate::check::quoted(text()))),
+            Error::Rejected(Box::new(rejection.clone())),
+            Error::Throttled(Box::new(rejection.clone())),
+            Error::Shortage(Box::new(rejection)),
+            Error::Transport(Box::new(transport)),
+            Error::Timeout(Box::new(timeout)),
+            Error::NotUnderstood(Box::new(not_understood)),
+        ] {
+            for shown in [error.to_string(), format!("{error:?}")] {
+                assert!(
+                    !STEERING.chars().any(|letter| !letter.is_ascii_graphic() && shown.contains(letter)),
+                    "{shown}"
+                );
+                assert!(shown.contains("北京") && shown.contains(r"\u{1b}"), "{shown}");
+            }
+        }
     }
 }

@@ -45,6 +45,7 @@ pub mod generated;
 mod hooks;
 mod lenient;
 mod operation;
+mod printable;
 mod retry;
 mod search;
 mod secret;
@@ -75,6 +76,7 @@ pub use generated::types::{
     StaticInstance as Instance, TermRule,
 };
 pub use hooks::Hooks;
+pub use printable::printable;
 pub use retry::RetryPolicy;
 pub use search::{GroupChoice, Pages, Search, SearchPage};
 

@@ -96,6 +96,99 @@ async fn exit_codes_tell_what_went_wrong() {
     }
 }
 
+/// What a hostile service may put into any text: ESC, BEL, CSI as a C1 control, DEL, line ends, reordering.
+const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\u{2028}\u{202e}\u{2066}";
+
+#[track_caller]
+fn assert_harmless(output: &Output) {
+    for text in [&output.stdout, &output.stderr] {
+        let text = std::str::from_utf8(text).unwrap();
+        // The program's own lines end so.
+        let text = text.replace("\r\n", "").replace('\n', "");
+        assert!(
+            !text.contains(|letter: char| !letter.is_ascii_graphic()
+                && letter != ' '
+                && letter != '北'
+                && letter != '京'),
+            "{text:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_text_of_the_service_steers_the_terminal() {
+    let page = serde_json::json!({
+        "code": 200, "message": STEERING, "requestId": STEERING,
+        "data": {"items": [{
+            "instanceId": 1, "offerId": 1, "status": STEERING, "ip": STEERING, "port": 1, "protocols": [STEERING],
+            "countryCode": STEERING, "cityCode": STEERING, "ispType": 1, "expiresAt": null, "activatedAt": null,
+            "capabilities": {}, "groupId": null,
+        }], "page": 1, "pageSize": 1000, "total": 1},
+    });
+    let groups = serde_json::json!({
+        "code": 200, "message": STEERING, "requestId": STEERING,
+        "data": {"items": [{"groupId": 1, "name": STEERING, "createdAt": "2026-01-01T00:00:00Z",
+                            "updatedAt": "2026-01-01T00:00:00Z"}]},
+    });
+    let gateways = serde_json::json!({
+        "code": 0, "success": true, "msg": STEERING, "data": [{"ip": STEERING, "port": 80}], "request_ip": STEERING,
+    });
+    let rejection =
+        serde_json::json!({"code": STEERING, "message": STEERING, "requestId": STEERING}).to_string();
+    for (script, arguments, lines) in [
+        (ok(&page.to_string()), vec!["search", "192.0.2.1"], 2),
+        (ok(&page.to_string()), vec!["search", "192.0.2.1", "--format", "csv"], 2),
+        (ok(&page.to_string()), vec!["search", "192.0.2.1", "--format", "jsonl"], 1),
+        (ok(&groups.to_string()), vec!["groups"], 2),
+        (ok(&groups.to_string()), vec!["groups", "--format", "json"], 1),
+        (ok(&gateways.to_string()), vec!["extract", "1"], 1),
+        (ok(&gateways.to_string()), vec!["extract", "1", "--format", "json"], 1),
+    ] {
+        let server = Faulty::start(vec![script]).await;
+        let output = run(&server, &arguments, "").await;
+        assert_harmless(&output);
+        let text = stdout(&output);
+        assert!(text.lines().count() == lines && text.contains("北京"), "{arguments:?}: {text}");
+        if text.starts_with(['{', '[']) {
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let steering = ["/ip", "/0/name", "/endpoints/0/ip"].into_iter().find_map(|at| value.pointer(at));
+            assert_eq!(steering, Some(&STEERING.into()), "{text}");
+        }
+    }
+    for script in [
+        reply(400, &[], &rejection),
+        reply(429, &[("retry-after", "9000")], &rejection),
+        reply(500, &[], STEERING),
+        ok(&rejection),
+        ok(STEERING),
+        ok(&groups.to_string().replace("2026-01-01T00:00:00Z", "soon\\u001b[2J")),
+        reply(302, &[("location", "https://else.invalid")], STEERING),
+    ] {
+        for command in [["groups"].as_slice(), &["search", "192.0.2.1"], &["extract", "1"]] {
+            let server = Faulty::start(vec![script.clone()]).await;
+            let output = run(&server, &[command, &["--retries", "0"]].concat(), "").await;
+            assert_harmless(&output);
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && text.lines().count() == 1, "{command:?}: {text}");
+        }
+    }
+    let server = Faulty::start(vec![no_groups()]).await;
+    let long = STEERING.repeat(20);
+    for arguments in [
+        vec!["search", STEERING],
+        vec!["search", "192.0.2.1", "--status", STEERING],
+        vec!["search", "--file", STEERING],
+        vec!["extract", "1", "--protocol", STEERING],
+        vec!["extract", "1", "--request-id", &long],
+        vec![STEERING],
+    ] {
+        let output = run(&server, &arguments, "").await;
+        assert_harmless(&output);
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{output:?}");
+    }
+    assert!(server.seen().is_empty(), "{:?}", server.seen());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
     let (server, proxy) = (Faulty::start(vec![no_groups()]).await, Faulty::start(vec![no_groups()]).await);

@@ -13,6 +13,7 @@ mod handlers;
 mod log;
 mod metrics;
 pub mod names;
+pub mod printable;
 mod retention;
 mod running;
 pub mod store;

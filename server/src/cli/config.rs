@@ -8,8 +8,9 @@ use sallyport_server::{domain::token::Token, names::nearest};
 use toml::{Table, Value};
 
 use super::{
-    Cli, Failure, say,
+    Cli, Failure,
     settings::{Arguments, Settings},
+    terminal::{remark, say},
 };
 
 /// What to do with a configuration.
@@ -68,6 +69,11 @@ fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
         let line = "one of the arguments looks like a token, which belongs into no command line and is not repeated \
                     here; `--help` tells what is expected in its place";
         return Err(Failure::Usage(line.to_owned()));
+    }
+    // Help and version are all ours. An error repeats arguments, whose escape sequences clap would pass on as its own.
+    if error.use_stderr() {
+        error.render().to_string().lines().for_each(remark);
+        std::process::exit(error.exit_code());
     }
     error.exit()
 }

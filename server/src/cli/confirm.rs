@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
+use sallyport_server::printable::printable;
+
 use super::Failure;
 
 /// Whether to ask.
@@ -33,7 +35,7 @@ impl Confirmation {
 
 /// Whether the answer is yes; all else, silence too, is no.
 fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
-    write!(output, "{question} This cannot be undone. [y/N] ")?;
+    write!(output, "{} This cannot be undone. [y/N] ", printable(question))?;
     output.flush()?;
     let mut answer = String::new();
     answers.read_line(&mut answer)?;

@@ -1,5 +1,4 @@
 //! `server seed`, `server import` and `server export`.
-#![expect(clippy::print_stderr, reason = "progress must not get into a pipe with the data")]
 
 use std::{
     fs::{self, File},
@@ -10,10 +9,13 @@ use std::{
 
 use sallyport_server::{
     data::{export, import, seed},
-    store::{Location, OpenMode, Store, record::Loaded},
+    store::{LoadError, Location, OpenMode, Store, record::Loaded},
 };
 
-use super::{Database, Failure, say};
+use super::{
+    Database, Failure,
+    terminal::{remark, say},
+};
 
 /// What `seed` is told.
 #[derive(clap::Args)]
@@ -64,9 +66,18 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let made = Made::open(&arguments.database.location()?).await?;
     let loaded = import::import(made.store.as_ref(), BufReader::new(input), progress("read"))
         .await
-        .map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?;
+        .map_err(|error| refused(file, &error))?;
     made.keep();
     say(&format!("imported {}", count(&loaded)))
+}
+
+/// Bad lines stand below each other, and each is one line whatever is in it.
+fn refused(file: &Path, error: &LoadError) -> Failure {
+    let text = error.to_string();
+    let summary = |text: &str| format!("{}: {text}", file.display());
+    let LoadError::Rejected(bad) = error else { return Failure::Failed(summary(&text)) };
+    let lines = bad.lines.iter().map(|(number, reason)| format!("line {number}: {reason}"));
+    Failure::Listed(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
 /// Writes every record to a file, which appears when it is whole, or to standard output.
@@ -95,7 +106,7 @@ fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
     move |lines| {
         if lines / STEP > said {
             said = lines / STEP;
-            eprintln!("{lines} lines {done}");
+            remark(&format!("{lines} lines {done}"));
         }
     }
 }

@@ -1,14 +1,19 @@
 //! What commands print: tables for people, JSON for programs.
-#![expect(clippy::print_stderr, reason = "a remark about a list must not get into a pipe with it")]
 
 use std::io::{self, BufWriter, Stdout, Write as _};
 
-use sallyport_server::store::registry::{Listed, Registry, RegistryError, Taker};
+use sallyport_server::{
+    printable::{printable, write_json},
+    store::registry::{Listed, Registry, RegistryError, Taker},
+};
 use serde::Serialize;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Failure, say, unless_closed};
+use super::{
+    Failure,
+    terminal::{remark, say, unless_closed},
+};
 
 /// How a list is shown.
 #[derive(clap::Args)]
@@ -63,7 +68,7 @@ impl ListArguments {
             Ok(false) => Ok(()),
             Ok(true) => {
                 let most = most.unwrap_or_default();
-                eprintln!("there are more than these {most}; a higher --limit shows them");
+                remark(&format!("there are more than these {most}; a higher --limit shows them"));
                 Ok(())
             }
             Err(error) => unless_closed(error),
@@ -75,14 +80,14 @@ impl ShowArguments {
     /// Prints all that is known of one thing.
     pub(super) fn print(&self, thing: &impl Serialize) -> Result<(), Failure> {
         if self.json {
-            return say(&serde_json::to_string(thing)?);
+            return write_json(io::stdout(), thing).or_else(unless_closed);
         }
         let Value::Object(fields) = serde_json::to_value(thing)? else { return Ok(()) };
         let width = fields.keys().map(|name| name.width()).max().unwrap_or(0);
         fields.iter().try_for_each(|(name, value)| {
             let value = match value {
                 Value::Null => "-".to_owned(),
-                Value::String(text) => plain(text),
+                Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
             say(&format!("{name:<width$}  {value}"))
@@ -108,10 +113,7 @@ enum Printer {
 impl<T: Line> Taker<T> for Printer {
     fn take(&mut self, item: T) -> io::Result<()> {
         match self {
-            Self::Json(output) => {
-                serde_json::to_writer(&mut *output, &item)?;
-                output.write_all(b"\n")
-            }
+            Self::Json(output) => write_json(output, &item),
             Self::Table { output, table } => match table.add(item.cells()) {
                 Some(text) => output.write_all(text.as_bytes()),
                 None => Ok(()),
@@ -146,7 +148,7 @@ impl Table {
 
     /// Takes a line and gives text to print, if there is some.
     fn add(&mut self, cells: Vec<String>) -> Option<String> {
-        self.waiting.push(cells.iter().map(|cell| plain(cell)).collect());
+        self.waiting.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
         let known = !self.widths.is_empty();
         (known || self.waiting.len() > TABLE as usize).then(|| self.waiting())
     }
@@ -174,15 +176,6 @@ impl Table {
     }
 }
 
-/// The text without what would steer a terminal.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() { plain.extend(letter.escape_default()) } else { plain.push(letter) }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,10 +199,5 @@ mod tests {
         let texts: Vec<_> = (0..TABLE).filter_map(|id| table.add(vec![id.to_string()])).collect();
         assert_eq!(texts.len(), 1);
         assert_eq!(texts[0].lines().count(), 1 + TABLE as usize);
-    }
-
-    #[test]
-    fn no_text_steers_the_terminal() {
-        assert_eq!(plain("a\u{1b}[31m\nb\u{9b}"), "a\\u{1b}[31m\\nb\\u{9b}");
     }
 }

@@ -1,8 +1,4 @@
-//! The program's commands. Results go to standard output, everything else to standard error.
-#![expect(
-    clippy::print_stderr,
-    reason = "this is the program's face; its one error line goes to standard error"
-)]
+//! The program's commands. Results go to standard output, everything else to standard error, all by `terminal`.
 
 mod account;
 mod argument;
@@ -16,6 +12,7 @@ mod instance;
 mod listing;
 mod run;
 mod settings;
+mod terminal;
 mod token;
 mod whitelist;
 
@@ -29,6 +26,8 @@ use std::{
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use sallyport_server::store::{Location, OpenMode, Store};
+
+use terminal::{remark, say, unless_closed};
 
 /// Serves proxy extraction and static IP queries from a SQLite or PostgreSQL database.
 #[derive(Parser)]
@@ -127,6 +126,8 @@ enum Failure {
     Usage(String),
     /// Anything else.
     Failed(String),
+    /// The same, with a line on each thing that is wrong.
+    Listed(String, Vec<String>),
 }
 
 impl<E: std::error::Error> From<E> for Failure {
@@ -139,15 +140,19 @@ impl<E: std::error::Error> From<E> for Failure {
 pub(crate) fn main() -> ExitCode {
     match config::parse(env::args_os().collect()).and_then(|(cli, sources)| execute(cli.command, &sources)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Failed(line)) => {
-            eprintln!("error: {line}");
-            ExitCode::from(1)
-        }
-        Err(Failure::Usage(line)) => {
-            eprintln!("error: {line}");
-            ExitCode::from(2)
+        Err(Failure::Failed(line)) => failed(1, &line),
+        Err(Failure::Usage(line)) => failed(2, &line),
+        Err(Failure::Listed(line, details)) => {
+            let code = failed(1, &line);
+            details.iter().for_each(|detail| remark(&format!("  {detail}")));
+            code
         }
     }
+}
+
+fn failed(code: u8, line: &str) -> ExitCode {
+    remark(&format!("error: {line}"));
+    ExitCode::from(code)
 }
 
 fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
@@ -165,24 +170,19 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
         Command::Gateway(command) => runtime.block_on(gateway::execute(command)),
         Command::Group(command) => runtime.block_on(group::execute(command)),
         Command::Instance(command) => runtime.block_on(instance::execute(command)),
-        Command::Openapi => say(&serde_json::to_string_pretty(&sallyport_server::emitted_openapi())?),
-        Command::Docs => {
-            io::stdout().write_all(sallyport_server::contract_page().as_bytes()).or_else(unless_closed)
+        Command::Openapi => {
+            print_own(&(serde_json::to_string_pretty(&sallyport_server::emitted_openapi())? + "\n"))
         }
+        Command::Docs => print_own(&sallyport_server::contract_page()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "server", &mut script);
-            io::stdout().write_all(&script).or_else(unless_closed)
+            print_own(&String::from_utf8_lossy(&script))
         }
     }
 }
 
-/// Writes a line to standard output.
-fn say(line: &str) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{line}").or_else(unless_closed)
-}
-
-/// A reader that has seen enough, like `head`, is no failure.
-fn unless_closed(error: io::Error) -> Result<(), Failure> {
-    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) }
+/// Writes a text that is all this program's own, line ends included.
+fn print_own(text: &str) -> Result<(), Failure> {
+    io::stdout().write_all(text.as_bytes()).or_else(unless_closed)
 }

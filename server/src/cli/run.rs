@@ -114,7 +114,7 @@ async fn renew(running: &Running, tls: Option<&TlsFiles>) {
             running.renew(&identity).await;
             tracing::info!("the certificate was read again; new connections get it");
         }
-        Err(Failure::Failed(line) | Failure::Usage(line)) => {
+        Err(Failure::Failed(line) | Failure::Usage(line) | Failure::Listed(line, _)) => {
             tracing::error!("the certificate stays as it is: {line}");
         }
     }

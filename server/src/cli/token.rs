@@ -1,5 +1,4 @@
 //! `server token`.
-#![expect(clippy::print_stderr, reason = "the remark beside a new token must not get into a pipe with it")]
 
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use super::{
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
     say,
+    terminal::remark,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -136,7 +136,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
                 token: token.expose(),
                 old: None,
             };
-            eprintln!("token {} of account {account}; it is shown this once:", id.get());
+            remark(&format!("token {} of account {account}; it is shown this once:", id.get()));
             show.print_or(&issued, token.expose())
         }
         Command::List(on) => {
@@ -171,12 +171,12 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
         (None, Some(end)) => format!("good until {end}"),
         (Some(_), _) | (None, None) => "revoked".to_owned(),
     };
-    eprintln!(
+    remark(&format!(
         "token {} of account {} takes the place of token {}, which is {end}; it is shown this once:",
         id.get(),
         old.account,
         old.id.get()
-    );
+    ));
     let issued = Issued {
         id: id.get(),
         account: &old.account,

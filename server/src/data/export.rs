@@ -2,9 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
-use crate::store::{
-    Sink, Store, UnloadError,
-    record::{Loaded, Record},
+use crate::{
+    printable::write_json,
+    store::{
+        Sink, Store, UnloadError,
+        record::{Loaded, Record},
+    },
 };
 
 /// Writes every record of the store, as it is at one moment, and tells `progress` how many there are so far. Tokens are
@@ -28,8 +31,7 @@ struct Lines<W: Write, P> {
 
 impl<W: Write + Send + 'static, P: FnMut(u64) + Send + 'static> Sink for Lines<W, P> {
     fn take(&mut self, record: &Record) -> io::Result<()> {
-        serde_json::to_writer(&mut self.output, record)?;
-        self.output.write_all(b"\n")?;
+        write_json(&mut self.output, record)?;
         self.count += 1;
         (self.progress)(self.count);
         Ok(())

@@ -5,3 +5,4 @@ mod nouns;
 mod office;
 mod running;
 mod secrets;
+mod terminal;

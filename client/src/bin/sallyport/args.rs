@@ -153,6 +153,7 @@ pub(crate) enum GroupsFormat {
 pub(crate) enum SearchFormat {
     #[default]
     Table,
+    /// RFC 4180 for spreadsheets; control characters and backslashes are escaped with a backslash
     Csv,
     /// One JSON object a line
     Jsonl,

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     args::{ExtractFormat, ExtractOptions},
     failure::Failure,
-    output::printable,
+    output,
 };
 
 /// Takes gateways and writes them.
@@ -27,7 +27,7 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
     match format {
         ExtractFormat::Lines => {
             for endpoint in &extraction.endpoints {
-                writeln!(out, "{}", printable(&endpoint.to_string()))?;
+                output::line(&mut out, &endpoint.to_string())?;
             }
         }
         ExtractFormat::Json => {
@@ -39,7 +39,7 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
                 "requestIp": extraction.request_ip,
                 "requestId": extraction.request_id,
             });
-            writeln!(out, "{value}")?;
+            output::json(&mut out, &value)?;
         }
     }
     Ok(out.flush()?)

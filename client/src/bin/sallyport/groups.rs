@@ -5,7 +5,7 @@ use sallyport_client::Client;
 use crate::{
     args::{GroupsFormat, GroupsOptions},
     failure::Failure,
-    output::{printable, table},
+    output::{json, table},
 };
 
 /// Writes the account's groups.
@@ -19,7 +19,7 @@ pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), F
                 .map(|group| {
                     vec![
                         group.group_id.to_string(),
-                        printable(&group.name),
+                        group.name.clone(),
                         group.created_at.to_string(),
                         group.updated_at.to_string(),
                     ]
@@ -27,7 +27,7 @@ pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), F
                 .collect();
             table(&mut out, &["ID", "NAME", "CREATED", "UPDATED"], &rows)?;
         }
-        GroupsFormat::Json => writeln!(out, "{}", serde_json::json!(groups))?,
+        GroupsFormat::Json => json(&mut out, &serde_json::json!(groups))?,
     }
     Ok(out.flush()?)
 }

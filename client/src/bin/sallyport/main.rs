@@ -10,25 +10,43 @@ mod search;
 use std::{io, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, Parser};
-use sallyport_client::{Client, RetryPolicy};
+use sallyport_client::{Client, RetryPolicy, printable};
 
 use args::{Arguments, Command, Connection};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments) {
+    let outcome = match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(error) => return wrong_usage(&error),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever reads the output has had enough; `head` does that.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            #[expect(clippy::print_stderr, reason = "the one place where the program tells what went wrong")]
-            {
-                eprintln!("sallyport: {failure}");
-            }
+            tell(&format!("sallyport: {failure}"));
             failure.exit_code()
         }
     }
+}
+
+/// Writes a line to standard error.
+#[expect(clippy::print_stderr, reason = "the one place where the program tells what went wrong")]
+fn tell(line: &str) {
+    eprintln!("{}", printable(line));
+}
+
+/// Shows what clap has to say. Help and version are all ours; an error repeats arguments, whose escape sequences clap
+/// would pass on as its own.
+fn wrong_usage(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        error.render().to_string().lines().for_each(tell);
+    } else {
+        // Nobody is left to be told that this cannot be written.
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {

@@ -1,11 +1,22 @@
-//! Rows as people and programs read them.
+//! Rows as people and programs read them. Text of the service is in none of them as it came.
 
 use std::io::{self, Write};
+
+use sallyport_client::printable;
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+/// Writes a line.
+pub(crate) fn line(out: &mut impl Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", printable(text))
+}
 
 /// Writes rows in columns as wide as their widest cell.
 pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let header: Vec<String> = header.iter().map(|&cell| cell.to_owned()).collect();
-    let all = || std::iter::once(&header).chain(rows);
+    let shown = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
+    let all = || std::iter::once(&header).chain(&rows);
     let widths: Vec<usize> = (0..header.len())
         .map(|column| {
             all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -19,14 +30,15 @@ pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>])
     Ok(())
 }
 
-/// Writes one row of RFC 4180, safe to show and to open in a spreadsheet: one obeys control characters, the other takes a
-/// cell that begins with a sign of calculation for a formula.
+/// Writes one row of RFC 4180, safe to show and to open in a spreadsheet: a terminal obeys control characters, which are
+/// escaped, and a spreadsheet takes a cell that begins with a sign of calculation for a formula, which gets a `'` before it.
+/// Backslashes and a first `'` are marked in the same way, so that a program can read back what was there.
 pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     let quoted: Vec<String> = cells
         .iter()
         .map(|cell| {
-            let mut cell = printable(cell);
-            if cell.starts_with(['=', '+', '-', '@']) && cell.parse::<i64>().is_err() {
+            let mut cell = printable(&cell.replace('\\', r"\\")).into_owned();
+            if cell.starts_with(['=', '+', '-', '@', '\'']) && cell.parse::<i64>().is_err() {
                 cell.insert(0, '\'');
             }
             if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
@@ -35,15 +47,32 @@ pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     write!(out, "{}\r\n", quoted.join(","))
 }
 
-/// A text of the service, safe to show: a terminal obeys control characters.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| {
-            let escaped = letter.is_control().then(|| letter.escape_default());
-            let plain = escaped.is_none().then_some(letter);
-            escaped.into_iter().flatten().chain(plain)
+/// Writes a value as compact JSON, and the end of a line. JSON has escapes of its own, so nothing is lost.
+pub(crate) fn json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Plain))?;
+    writeln!(out)
+}
+
+/// Compact JSON in which what steers a terminal is escaped also where JSON does not ask for it.
+struct Plain;
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        fragment.split_inclusive(|letter| is_escaped(letter)).try_for_each(|part| {
+            let Some(letter) = part.chars().next_back().filter(|letter| is_escaped(*letter)) else {
+                return writer.write_all(part.as_bytes());
+            };
+            let before = part.strip_suffix(letter).unwrap_or_default();
+            // All of them lie below U+10000, so one escape is enough.
+            write!(writer, "{before}\\u{:04x}", u32::from(letter))
         })
-        .collect()
+    }
+}
+
+fn is_escaped(letter: char) -> bool {
+    let mut buffer = [0; 4];
+    let text: &str = letter.encode_utf8(&mut buffer);
+    printable(text) != text
 }
 
 #[cfg(test)]
@@ -71,7 +100,22 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_not_given_orders() {
-        assert_eq!(printable("a\u{1b}[31mé\n"), "a\\u{1b}[31mé\\n");
+    fn what_csv_escapes_can_be_read_back() {
+        let cells = ["\n", r"\n", "=1", "'=1", "\u{9b}é\u{202e}"].map(str::to_owned);
+        assert_eq!(text(|out| csv(out, &cells)), "\\n,\\\\n,'=1,''=1,\\u{9b}é\\u{202e}\r\n");
+    }
+
+    #[test]
+    fn json_is_safe_and_loses_nothing() {
+        let value = "北京\"\\\u{1b}\u{9b}\u{7f}\n\u{202e}é";
+        let line = text(|out| json(out, &[value]));
+        assert_eq!(line, "[\"北京\\\"\\\\\\u001b\\u009b\\u007f\\n\\u202eé\"]\n");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [value]);
+    }
+
+    #[test]
+    fn a_table_has_a_line_a_row() {
+        let rows = [vec!["a\u{1b}[31mé\n".to_owned()]];
+        assert_eq!(text(|out| table(out, &["NAME"], &rows)), "NAME\na\\u{1b}[31mé\\n\n");
     }
 }

@@ -8,7 +8,7 @@ use sallyport_client::{Client, GroupChoice, Instance, Search};
 use crate::{
     args::{SearchFormat, SearchOptions},
     failure::Failure,
-    output::{csv, printable, table},
+    output::{csv, json, table},
 };
 
 const COLUMNS: [&str; 11] = [
@@ -108,11 +108,9 @@ impl<W: Write> Sheet<W> {
         self.begun = true;
         for instance in instances {
             match self.format {
-                SearchFormat::Table => {
-                    self.rows.push(cells(instance).iter().map(|cell| printable(cell)).collect())
-                }
+                SearchFormat::Table => self.rows.push(cells(instance)),
                 SearchFormat::Csv => csv(&mut self.out, &cells(instance))?,
-                SearchFormat::Jsonl => writeln!(self.out, "{}", serde_json::json!(instance))?,
+                SearchFormat::Jsonl => json(&mut self.out, &serde_json::json!(instance))?,
             }
         }
         Ok(())

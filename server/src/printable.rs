@@ -1,0 +1,85 @@
+//! Text of others, such as names of an import, where a person or a program reads it.
+
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+
+/// The text, safe to show on one line: what steers a terminal or reorders a line is escaped as in Rust, such as
+/// `\u{1b}` or `\n`. Everything else stays as it is, whatever the language.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_steering(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Writes a value as compact JSON, and the end of a line. What would steer a terminal is escaped as JSON does it, so
+/// nothing is lost.
+///
+/// # Errors
+/// The output cannot be written, or the value is none of JSON.
+pub fn write_json(mut output: impl Write, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut output, Plain))?;
+    output.write_all(b"\n")
+}
+
+/// Control characters (C0, DEL, C1), line and paragraph separators, and the controls of the bidirectional algorithm.
+fn is_steering(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Compact JSON in which the characters that steer are escaped also where JSON does not ask for it.
+struct Plain;
+
+impl Formatter for Plain {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if fragment.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return writer.write_all(fragment.as_bytes());
+        }
+        let mut rest = fragment;
+        while let Some((place, letter)) = rest.char_indices().find(|(_, letter)| is_steering(*letter)) {
+            let (before, after) = rest.split_at(place);
+            // All of them lie below U+10000, so one escape is enough.
+            write!(writer, "{before}\\u{:04x}", u32::from(letter))?;
+            rest = after.get(letter.len_utf8()..).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEERING: &str = "\u{1b}[2J\u{9b}31m\u{7f}\0\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+    const ORDINARY: &str = "a b\"'\\ Zu\u{308}rich 👩\u{200d}🔧 1\u{a0}000 نمی\u{200c}دانم 北京";
+
+    #[test]
+    fn only_what_steers_is_escaped() {
+        let shown = r"\u{1b}[2J\u{9b}31m\u{7f}\u{0}\r\n\t\u{85}\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}";
+        assert_eq!(printable(STEERING), shown);
+        assert_eq!(printable(shown), shown);
+        assert_eq!(printable(ORDINARY), ORDINARY);
+    }
+
+    #[test]
+    fn json_is_safe_and_loses_nothing() {
+        let text = format!("{ORDINARY}{STEERING}{ORDINARY}");
+        let mut line = Vec::new();
+        write_json(&mut line, &[&text]).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        assert!(!line.trim_end_matches('\n').contains(is_steering), "{line}");
+        assert_eq!(serde_json::from_str::<[String; 1]>(&line).unwrap(), [text]);
+        assert!(line.contains("北京") && line.contains(r"\u009b"), "{line}");
+    }
+}

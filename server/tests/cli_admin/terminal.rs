@@ -1,0 +1,160 @@
+//! What comes from an import or a database cannot steer the terminal of whoever looks at it.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::office::Office;
+
+/// ESC, BEL, CSI as a C1 control, DEL, NEL, line ends, reordering; and words that must stay as they are.
+const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\t\u{2028}\u{202e}\u{2066}";
+
+/// The text of both outputs, in which nothing but the program's own ends of lines steers anything.
+#[track_caller]
+fn harmless(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), &output.stderr].concat();
+    let text = String::from_utf8(text).unwrap();
+    let odd = |letter: char| !(letter.is_ascii_graphic() || " \n北京…–".contains(letter));
+    assert!(!text.contains(odd), "{text:?}");
+    text
+}
+
+/// A database in which every text that can be imported steers.
+fn hostile() -> (Office, String) {
+    let office = Office::open();
+    let at = "2026-01-01T00:00:00Z";
+    let records = [
+        json!({"account": {"name": STEERING, "realNameVerified": false}}),
+        json!({"entitlement": {"account": STEERING, "protocol": "http"}}),
+        json!({"whitelist": {"account": STEERING, "first": "192.0.2.1", "enabled": true}}),
+        json!({"gateway": {"host": STEERING, "port": 1, "region": STEERING, "protocol": "http", "username": STEERING}}),
+        json!({"group": {"account": STEERING, "groupId": 77, "name": STEERING, "createdAt": at, "updatedAt": at}}),
+        json!({"instance": {
+            "account": STEERING, "orderNo": STEERING, "instanceId": 7, "offerId": 1, "status": "active",
+            "ip": "192.0.2.7", "port": 1, "protocols": [STEERING], "countryCode": STEERING, "cityCode": STEERING,
+            "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {}, "groupId": 77,
+            "username": STEERING,
+        }}),
+    ];
+    let lines = records.map(|record| record.to_string() + "\n").concat();
+    let output = office.fed(&["import", "-"], &lines);
+    assert!(output.status.success(), "{}", harmless(&output));
+    (office, lines)
+}
+
+#[test]
+fn listings_and_what_is_said_of_them() {
+    let (office, _) = hostile();
+    for arguments in [
+        ["token", "issue", "--account", STEERING].as_slice(),
+        &["token", "rotate", "1"],
+        &["token", "rotate", "2", "--json"],
+        &["token", "list"],
+        &["account", "list"],
+        &["account", "show", STEERING],
+        &["account", "verify", STEERING],
+        &["entitlement", "grant", "--account", STEERING, "--protocol", "socks5"],
+        &["entitlement", "list"],
+        &["whitelist", "list"],
+        &["gateway", "list"],
+        &["group", "list"],
+        &["group", "rename", "77", "北京\u{202e}"],
+        &["instance", "list"],
+        &["instance", "show", "7"],
+        &["group", "remove", "77", "--ungroup", "--yes"],
+        &["entitlement", "revoke", "--account", STEERING, "--protocol", "http", "--yes"],
+        &["account", "remove", STEERING, "--with-data", "--yes"],
+    ] {
+        let output = office.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", harmless(&output));
+        let text = harmless(&output);
+        let whole = text.contains("北京") || arguments[0] != "account";
+        assert!(whole && !text.is_empty(), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn json_loses_nothing() {
+    let (office, _) = hostile();
+    office.done(&["token", "issue", "--account", STEERING]);
+    for (arguments, field) in [
+        (["account", "list"].as_slice(), "name"),
+        (&["account", "show", STEERING], "name"),
+        (&["token", "list"], "account"),
+        (&["entitlement", "list"], "account"),
+        (&["whitelist", "list"], "account"),
+        (&["gateway", "list"], "host"),
+        (&["group", "list"], "name"),
+        (&["instance", "list"], "cityCode"),
+        (&["instance", "show", "7"], "orderNo"),
+    ] {
+        let output = office.run(&[arguments, &["--json"]].concat());
+        let text = harmless(&output);
+        let found = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        assert!(found.into_iter().any(|value| value[field] == STEERING), "{arguments:?}: {text}");
+    }
+    let output = office.run(&["export", "-"]);
+    let exported: Vec<Value> =
+        harmless(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(exported.iter().any(|line| line["account"]["name"] == STEERING));
+    assert!(exported.iter().any(|line| line["instance"]["protocols"] == json!([STEERING])));
+}
+
+#[test]
+fn failures() {
+    let (office, lines) = hostile();
+    let file = office.path(STEERING);
+    std::fs::write(&file, "not json").unwrap();
+    let nowhere = office.path(&format!("{STEERING}.missing"));
+    let gateway = format!("{}:1", STEERING.replace(char::is_control, ""));
+    for arguments in [
+        ["account", "add", STEERING].as_slice(),
+        &["account", "show", &STEERING[..STEERING.len() - 3]],
+        &["account", "remove", STEERING, "--yes"],
+        &["token", "issue", "--account", &STEERING.repeat(2)],
+        &["instance", "move", "9001", "--group", "77"],
+        &["group", "remove", "77", "--yes"],
+        &["group", "add", "--account", STEERING, STEERING],
+        &["gateway", "remove", &gateway, "--yes"],
+        &["entitlement", "revoke", "--account", "acme", "--protocol", "http", "--yes"],
+        &["import", file.to_str().unwrap()],
+        &["import", nowhere.to_str().unwrap()],
+        &["account", "list", "--db", nowhere.to_str().unwrap()],
+        &["config", "check", "--config", nowhere.to_str().unwrap()],
+        &["instance", "list", "--status", STEERING],
+        &["instance", "list", "--ip", STEERING],
+        &["whitelist", "add", "--account", "acme", STEERING],
+        &[STEERING],
+    ] {
+        let output = office.run(arguments);
+        let text = harmless(&output);
+        assert!(output.status.code() != Some(0) || arguments[1] == "add", "{arguments:?}: {text}");
+    }
+
+    // Every line of the file is wrong, and each has one line.
+    let wrong = lines.replace("\"ip\":", "\"ip\\u001b\\n\":");
+    let output = office.fed(&["import", "-"], &wrong);
+    let text = harmless(&output);
+    assert!(!output.status.success() && text.contains("already an account named"), "{text}");
+    assert!(text.contains(r"unknown field `ip\u{1b}\n`"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.starts_with("  line ")), "{text}");
+}
+
+#[test]
+fn the_configuration_and_its_faults() {
+    let office = Office::open();
+    let file = office.path("sallyport.toml");
+    for text in [json!({"tls-cert": STEERING}), json!({STEERING: "x"}), json!({"listen": STEERING})] {
+        let toml: String = text
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(key, value)| format!("{} = {}\n", json!(key), value))
+            .collect();
+        std::fs::write(&file, toml.replace('\u{7f}', "\\u007f")).unwrap();
+        harmless(&office.run(&["config", "check", "--config", file.to_str().unwrap()]));
+    }
+    let mut command = office.command(&["config", "check"]);
+    command.env("SALLYPORT_TRUSTED_PROXIES", STEERING).env("SALLYPORT_LOG", STEERING);
+    harmless(&command.output().unwrap());
+}
