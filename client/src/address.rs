@@ -12,16 +12,18 @@ use crate::{
     contract::{ADDRESS_CLAUSE, ADDRESS_PORT_CLAUSE, ADDRESS_PORTS},
 };
 
-/// The contract leaves these forms open; a refusal names the clause that says so.
+/// The contract leaves this form open; a refusal names the clause that says so.
 const BRACKETS_CLAUSE: &str = "open.addresses.brackets-without-port";
-const MAPPED_CLAUSE: &str = "open.addresses.ipv4-mapped";
 
 /// An address to search for: `IP`, `IPv4:port` or `[IPv6]:port`. Without a port it stands for every port.
 ///
 /// Two spellings of one address are equal. It is sent as it was written, because the contract lets services match by the
 /// first text of an address, and printed in its canonical spelling. Networks, zone identifiers and fragments are refused,
-/// as the contract asks; so are two forms that it leaves open, because services differ in what they find: `[IPv6]` without
-/// a port (leave out the brackets), and IPv4-mapped IPv6 addresses (write the IPv4 address).
+/// as the contract asks; so is `[IPv6]` without a port, which it leaves open (leave out the brackets).
+///
+/// The contract also leaves IPv4-mapped IPv6 addresses open, and services differ in what they find. Such an address is the
+/// IPv4 address here, and it is sent in IPv4 form, which every service understands: `[::ffff:203.0.113.7]:80` goes as
+/// `203.0.113.7:80`. An IPv4-compatible address (`::203.0.113.7`) is IPv6 like any other.
 ///
 /// ```
 /// use sallyport_client::Address;
@@ -30,6 +32,8 @@ const MAPPED_CLAUSE: &str = "open.addresses.ipv4-mapped";
 /// assert_eq!(address.to_string(), "[2001:db8::1]:8080");
 /// assert_eq!(address.as_written(), "[2001:DB8::1]:8080");
 /// assert_eq!(address.port(), Some(8080));
+/// let mapped: Address = "::ffff:203.0.113.7".parse()?;
+/// assert_eq!(mapped.as_written(), "203.0.113.7");
 /// assert!("203.0.113.0/24".parse::<Address>().is_err());
 /// # Ok::<(), sallyport_client::Refused>(())
 /// ```
@@ -37,7 +41,7 @@ const MAPPED_CLAUSE: &str = "open.addresses.ipv4-mapped";
 pub struct Address {
     ip: IpAddr,
     port: Option<u16>,
-    /// As it was written, unless that is the canonical spelling.
+    /// As it was written, unless that is the canonical spelling; never of an IPv4 address, which has only one.
     written: Option<Box<str>>,
 }
 
@@ -52,7 +56,8 @@ impl Address {
         self.port
     }
 
-    /// The text that is sent: as it was written, or the canonical spelling of an address that was never text.
+    /// The text that is sent: as it was written, or the canonical spelling of an address that was never text or was
+    /// IPv4-mapped.
     pub fn as_written(&self) -> Cow<'_, str> {
         match &self.written {
             Some(text) => Cow::Borrowed(text),
@@ -63,9 +68,9 @@ impl Address {
     /// The address with a port.
     ///
     /// # Errors
-    /// Refuses a port that the contract does not allow, and an IPv4-mapped address.
+    /// Refuses a port that the contract does not allow.
     pub fn with_port(ip: impl Into<IpAddr>, port: u16) -> Result<Self, Refused> {
-        let ip = unmapped(ip.into())?;
+        let ip = ip.into().to_canonical();
         if !ADDRESS_PORTS.contains(&port) {
             return Err(bad_port(&port.to_string()));
         }
@@ -92,7 +97,7 @@ impl Address {
             return Self::with_port(ip, parse_port(port)?);
         }
         let ip: IpAddr = text.parse().map_err(|_| malformed(text))?;
-        Self::try_from(ip)
+        Ok(Self::from(ip))
     }
 }
 
@@ -127,7 +132,7 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, Refused> {
         let mut address = Self::read(text)?;
-        address.written = (address.to_string() != text).then(|| text.into());
+        address.written = (address.ip.is_ipv6() && address.to_string() != text).then(|| text.into());
         Ok(address)
     }
 }
@@ -178,19 +183,15 @@ impl TryFrom<&String> for Address {
     }
 }
 
-impl TryFrom<IpAddr> for Address {
-    type Error = Refused;
-
-    fn try_from(ip: IpAddr) -> Result<Self, Refused> {
-        Ok(Self { ip: unmapped(ip)?, port: None, written: None })
+impl From<IpAddr> for Address {
+    fn from(ip: IpAddr) -> Self {
+        Self { ip: ip.to_canonical(), port: None, written: None }
     }
 }
 
-impl TryFrom<Ipv6Addr> for Address {
-    type Error = Refused;
-
-    fn try_from(ip: Ipv6Addr) -> Result<Self, Refused> {
-        Self::try_from(IpAddr::from(ip))
+impl From<Ipv6Addr> for Address {
+    fn from(ip: Ipv6Addr) -> Self {
+        Self::from(IpAddr::from(ip))
     }
 }
 
@@ -202,7 +203,7 @@ impl From<&Address> for Address {
 
 impl From<Ipv4Addr> for Address {
     fn from(ip: Ipv4Addr) -> Self {
-        Self { ip: ip.into(), port: None, written: None }
+        Self::from(IpAddr::from(ip))
     }
 }
 
@@ -211,15 +212,6 @@ impl TryFrom<SocketAddr> for Address {
 
     fn try_from(address: SocketAddr) -> Result<Self, Refused> {
         Self::with_port(address.ip(), address.port())
-    }
-}
-
-fn unmapped(ip: IpAddr) -> Result<IpAddr, Refused> {
-    match ip {
-        IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
-            Err(refused(MAPPED_CLAUSE, "the IPv4 form of an IPv4-mapped address", &ip.to_string()))
-        }
-        _ => Ok(ip),
     }
 }
 
@@ -243,6 +235,8 @@ fn refused(clause: &'static str, limit: &str, value: &str) -> Refused {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -264,6 +258,27 @@ mod tests {
     }
 
     #[test]
+    fn an_ipv4_mapped_address_is_the_ipv4_address_and_sent_as_that() {
+        for (text, sent) in [
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::FFFF:C000:0201", "192.0.2.1"),
+            ("[::ffff:192.0.2.1]:80", "192.0.2.1:80"),
+            ("[0:0:0:0:0:ffff:c000:201]:80", "192.0.2.1:80"),
+            ("::192.0.2.1", "::192.0.2.1"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(serde_json::to_value(&address).unwrap(), sent);
+            assert_eq!(address, sent.parse().unwrap());
+        }
+        let mapped = Ipv4Addr::new(192, 0, 2, 1).to_ipv6_mapped();
+        assert_eq!(Address::from(mapped).as_written(), "192.0.2.1");
+        assert_eq!(Address::with_port(mapped, 80).unwrap().as_written(), "192.0.2.1:80");
+        let spellings = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"];
+        let distinct: HashSet<Address> = spellings.iter().map(|text| text.parse().unwrap()).collect();
+        assert_eq!(distinct.len(), 1);
+    }
+
+    #[test]
     fn everything_else_is_refused_with_its_clause() {
         for (text, clause) in [
             ("", "search.ips-item"),
@@ -275,8 +290,9 @@ mod tests {
             ("[fe80::1%1]:80", "search.ips-item"),
             ("[2001:db8::1]", BRACKETS_CLAUSE),
             ("[192.0.2.1]:80", "search.ips-item"),
-            ("::ffff:192.0.2.1", MAPPED_CLAUSE),
-            ("[::ffff:192.0.2.1]:80", MAPPED_CLAUSE),
+            ("[::ffff:192.0.2.1]", BRACKETS_CLAUSE),
+            ("::ffff:192.0.2.0/120", "search.ips-item"),
+            ("[::ffff:192.0.2.1]:0", "search.ips-port"),
             ("192.0.2.1:0", "search.ips-port"),
             ("192.0.2.1:65536", "search.ips-port"),
             ("192.0.2.1:080", "search.ips-port"),
@@ -293,7 +309,7 @@ mod tests {
         fn what_is_printed_is_read_back(ip in any::<IpAddr>(), port in proptest::option::of(any::<u16>())) {
             let made = match port {
                 Some(port) => Address::with_port(ip, port),
-                None => Address::try_from(ip),
+                None => Ok(Address::from(ip)),
             };
             if let Ok(address) = made {
                 prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));

@@ -33,6 +33,13 @@ mod tests {
         })
     }
 
+    #[test]
+    fn a_mapped_address_goes_with_its_ipv4_address() {
+        let written = ["[::ffff:192.0.2.1]:80", "::ffff:192.0.2.1", "192.0.2.1"];
+        let batches = split(written.map(|text| text.parse().unwrap()).to_vec(), 1);
+        assert_eq!(batches.iter().flatten().map(Address::as_written).collect::<Vec<_>>(), ["192.0.2.1"]);
+    }
+
     fn matches(address: &Address, ip: IpAddr, port: u16) -> bool {
         address.ip() == ip && address.port().is_none_or(|own| own == port)
     }

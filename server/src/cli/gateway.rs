@@ -161,7 +161,7 @@ fn endpoint(text: &str) -> Result<(String, u16), Failure> {
     let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
     let port = port.parse().ok().filter(|port| *port > 0).ok_or_else(expected)?;
     let host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(ip) => ip.parse::<Ipv6Addr>().map_err(|_| expected())?.to_string(),
+        Some(ip) => ip.parse::<Ipv6Addr>().map_err(|_| expected())?.to_canonical().to_string(),
         None => host.to_owned(),
     };
     let bad = |letter: char| letter.is_control() || letter.is_whitespace() || "@/[]".contains(letter);

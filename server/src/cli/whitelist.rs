@@ -1,6 +1,6 @@
 //! `server whitelist`.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use clap::{Args, Subcommand};
 use ipnet::Ipv4Net;
@@ -63,7 +63,7 @@ pub(super) struct List {
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     /// Only those that cover this address.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     covers: Option<Ipv4Addr>,
     #[command(flatten)]
     list: ListArguments,
@@ -146,13 +146,21 @@ async fn enable(on: On<Numbers>, enabled: bool) -> Result<(), Failure> {
     say(&format!("{} of the whitelist {} {state}", in_words("number", &ids), are(&ids)))
 }
 
+/// An IPv4 address, perhaps written as IPv4-mapped IPv6.
+fn address(text: &str) -> Result<Ipv4Addr, String> {
+    match text.parse().map(|ip: IpAddr| ip.to_canonical()) {
+        Ok(IpAddr::V4(ip)) => Ok(ip),
+        _ => Err("expected an IPv4 address, for instance 192.0.2.1".to_owned()),
+    }
+}
+
 /// First and last address of what was written.
 fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
     let expected = || {
         "expected IPv4 addresses: one (192.0.2.1), a range (192.0.2.1-192.0.2.9) or a network (192.0.2.0/24)"
             .to_owned()
     };
-    let address = |text: &str| text.parse::<Ipv4Addr>().map_err(|_| expected());
+    let address = |text: &str| address(text).map_err(|_| expected());
     if let Some((first, last)) = text.split_once('-') {
         let (first, last) = (address(first)?, address(last)?);
         if last < first {
@@ -185,6 +193,8 @@ mod tests {
         assert_eq!(range("192.0.2.1-192.0.2.9"), both([192, 0, 2, 1], [192, 0, 2, 9]));
         assert_eq!(range("192.0.2.0/24"), both([192, 0, 2, 0], [192, 0, 2, 255]));
         assert_eq!(range("192.0.2.7/32"), both([192, 0, 2, 7], [192, 0, 2, 7]));
+        assert_eq!(range("::ffff:192.0.2.1"), both([192, 0, 2, 1], [192, 0, 2, 1]));
+        assert_eq!(range("::ffff:c000:201-192.0.2.9"), both([192, 0, 2, 1], [192, 0, 2, 9]));
         assert_eq!(range("0.0.0.0/0"), both([0; 4], [255; 4]));
     }
 
@@ -195,6 +205,8 @@ mod tests {
             ("192.0.2.5/24", "write 192.0.2.0/24 for the network or 192.0.2.5"),
             ("192.0.2.0/33", "expected IPv4"),
             ("2001:db8::1", "expected IPv4"),
+            ("::192.0.2.1", "expected IPv4"),
+            ("::ffff:192.0.2.0/120", "expected IPv4"),
             ("192.0.2", "expected IPv4"),
             ("192.0.2.01", "expected IPv4"),
             ("192.0.2.1-", "expected IPv4"),

@@ -1,7 +1,8 @@
 //! Addresses as a search names them: `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port` (`search.ips-item`).
 //!
 //! The grammar is that of [`std::net`], without leniency. What the contract leaves open is decided so:
-//! - an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is refused; its IPv4 form says the same without doubt;
+//! - an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address; an IPv4-compatible one (`::192.0.2.1`) is
+//!   IPv6 like any other;
 //! - `[IPv6]` without a port is refused;
 //! - leading zeros, signs and spaces are refused, in addresses and in ports.
 
@@ -33,9 +34,6 @@ pub enum AddressFault {
     /// The address has a zone identifier.
     #[error("expected an address without zone identifier; leave out the `%` and what follows")]
     Zone,
-    /// IPv4-mapped IPv6.
-    #[error("expected the IPv4 form of an IPv4-mapped address; write {0}")]
-    Mapped(Ipv4Addr),
     /// Brackets without a port.
     #[error("expected `:port` after the brackets; without a port, leave the brackets out")]
     BracketsWithoutPort,
@@ -80,14 +78,14 @@ impl Address {
                 return Err(AddressFault::BracketsWithoutPort);
             }
             let port = parse_port(port.strip_prefix(':').ok_or(AddressFault::Form)?, ports)?;
-            return Ok(Self { ip: unmapped(ip)?, port: Some(port) });
+            return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
         }
         let (ip, port) = match colons {
             0 => (text, None),
             1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
             _ => {
                 let ip: Ipv6Addr = text.parse().map_err(|_| AddressFault::Form)?;
-                return Ok(Self { ip: unmapped(ip)?, port: None });
+                return Ok(Self { ip: ip.to_canonical(), port: None });
             }
         };
         let ip: Ipv4Addr = ip.parse().map_err(|_| AddressFault::Form)?;
@@ -124,14 +122,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// The address as [`Address`] may hold it.
-///
-/// # Errors
-/// An IPv4-mapped address is refused.
-pub(crate) fn unmapped(ip: Ipv6Addr) -> Result<IpAddr, AddressFault> {
-    ip.to_ipv4_mapped().map_or(Ok(IpAddr::V6(ip)), |plain| Err(AddressFault::Mapped(plain)))
-}
-
 fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressFault> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     plain
@@ -143,6 +133,8 @@ fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressFau
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -163,14 +155,28 @@ mod tests {
             ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
             ("::", "::"),
             ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::FFFF:C000:0201", "192.0.2.1"),
+            ("0:0:0:0:0:ffff:c000:201", "192.0.2.1"),
+            ("[::ffff:192.0.2.1]:80", "192.0.2.1:80"),
+            ("[::ffff:c000:201]:80", "192.0.2.1:80"),
+            ("::192.0.2.1", "::192.0.2.1"),
+            ("::ffff:0:192.0.2.1", "::ffff:0:c000:201"),
         ] {
             assert_eq!(parse(text).unwrap().to_string(), canonical);
         }
     }
 
     #[test]
+    fn spellings_of_one_address_are_equal_and_hash_alike() {
+        let mapped = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"].map(|text| parse(text).unwrap());
+        assert_eq!(HashSet::from(mapped).len(), 1);
+        assert_ne!(parse("::192.0.2.1"), parse("192.0.2.1"));
+    }
+
+    #[test]
     fn everything_else_is_refused() {
-        use AddressFault::{BracketsWithoutPort, Empty, Form, Mapped, Network, Zone};
+        use AddressFault::{BracketsWithoutPort, Empty, Form, Network, Zone};
         for (text, fault) in [
             ("", Empty),
             ("192.0.2.0/24", Network),
@@ -178,8 +184,11 @@ mod tests {
             ("fe80::1%eth0", Zone),
             ("[fe80::1%1]:80", Zone),
             ("[2001:db8::1]", BracketsWithoutPort),
-            ("::ffff:192.0.2.1", Mapped(Ipv4Addr::new(192, 0, 2, 1))),
-            ("[::ffff:c000:201]:80", Mapped(Ipv4Addr::new(192, 0, 2, 1))),
+            ("[::ffff:192.0.2.1]", BracketsWithoutPort),
+            ("::ffff:192.0.2.0/120", Network),
+            ("::ffff:192.0.2", Form),
+            ("::ffff:192.0.2.1:80", Form),
+            ("[::ffff:192.0.2.1]:0", PORT),
             ("192.0.2.1:0", PORT),
             ("192.0.2.1:65536", PORT),
             ("192.0.2.1:99999999999999999999", PORT),
@@ -212,8 +221,7 @@ mod tests {
     proptest! {
         #[test]
         fn printing_and_parsing_agree(ip: IpAddr, port in proptest::option::of(PORTS)) {
-            prop_assume!(!matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()));
-            let address = Address { ip, port };
+            let address = Address { ip: ip.to_canonical(), port };
             prop_assert_eq!(parse(&address.to_string()), Ok(address));
         }
 

@@ -47,7 +47,6 @@ fn expected(fault: &AddressFault) -> String {
         }
         AddressFault::Network => "be a single address without `/`".to_owned(),
         AddressFault::Zone => "be an address without zone identifier".to_owned(),
-        AddressFault::Mapped(plain) => format!("be written in its IPv4 form, {plain}"),
         AddressFault::BracketsWithoutPort => "have no brackets when it has no port".to_owned(),
         AddressFault::Port { min, max } => {
             format!("have a port from {min} to {max}, in digits without leading zeros")

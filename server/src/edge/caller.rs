@@ -29,16 +29,18 @@ pub struct ProxyNet(IpNet);
 
 /// Not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, IPv4 in its own form")]
+#[error(
+    "expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, a network of IPv4 in IPv4 form"
+)]
 pub struct ProxyNetFault;
 
 impl FromStr for ProxyNet {
     type Err = ProxyNetFault;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let net = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| IpNet::from(ip)));
+        let net = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| IpNet::from(ip.to_canonical())));
         match net {
-            // Addresses are compared in their own family, so such a network would hold nobody.
+            // Callers are compared in their canonical family, so a network of mapped addresses would hold nobody.
             Ok(IpNet::V6(net)) if net.addr().to_ipv4_mapped().is_some() => Err(ProxyNetFault),
             Ok(net) => Ok(Self(net)),
             Err(_) => Err(ProxyNetFault),
@@ -238,9 +240,14 @@ mod tests {
 
     #[test]
     fn networks_that_hold_nobody_are_refused() {
-        for text in ["", "10.0.0.0/33", "10.0.0.256", "::ffff:10.0.0.0/104", "::ffff:10.0.0.1", "a.example"] {
+        for text in ["", "10.0.0.0/33", "10.0.0.256", "::ffff:10.0.0.0/104", "a.example"] {
             assert_eq!(text.parse::<ProxyNet>(), Err(ProxyNetFault), "{text}");
         }
+    }
+
+    #[test]
+    fn a_mapped_proxy_is_its_ipv4_address() {
+        assert_eq!("::ffff:10.0.0.1".parse::<ProxyNet>(), "10.0.0.1".parse());
     }
 
     #[test]

@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
-    address::unmapped,
     extraction::Protocol,
     instance::{Capabilities, Id, Status},
     token::{TokenDigest, TokenKind},
@@ -115,9 +114,10 @@ pub struct WhitelistEntry {
     /// Name of the account.
     pub account: String,
     /// First address.
+    #[serde(deserialize_with = "read_ipv4")]
     pub first: Ipv4Addr,
     /// Last address; the first one when left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_last")]
     pub last: Option<Ipv4Addr>,
     /// Whether the owner has switched it on.
     pub enabled: bool,
@@ -190,7 +190,7 @@ pub struct InstanceRecord {
     pub offer_id: Id,
     /// State.
     pub status: Status,
-    /// Address, not IPv4-mapped.
+    /// Address, never IPv4-mapped: an import takes that spelling as the IPv4 address.
     #[serde(deserialize_with = "read_ip")]
     pub ip: IpAddr,
     /// Port.
@@ -257,10 +257,20 @@ impl<'de> Deserialize<'de> for ProxyPassword {
 }
 
 fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
-    match IpAddr::deserialize(deserializer)? {
-        IpAddr::V4(ip) => Ok(IpAddr::V4(ip)),
-        IpAddr::V6(ip) => unmapped(ip).map_err(D::Error::custom),
+    IpAddr::deserialize(deserializer).map(|ip| ip.to_canonical())
+}
+
+fn read_ipv4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ipv4Addr, D::Error> {
+    match read_ip(deserializer)? {
+        IpAddr::V4(ip) => Ok(ip),
+        IpAddr::V6(_) => Err(D::Error::custom("expected an IPv4 address, found an IPv6 address")),
     }
+}
+
+fn read_last<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ipv4Addr>, D::Error> {
+    #[derive(Deserialize)]
+    struct Last(#[serde(deserialize_with = "read_ipv4")] Ipv4Addr);
+    Ok(Option::<Last>::deserialize(deserializer)?.map(|Last(ip)| ip))
 }
 
 fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest, D::Error> {

@@ -75,7 +75,9 @@ fn whitelist() {
                         "enabled": true, "expiresAt": null});
     assert_eq!(added[1], second);
     assert_eq!(office.json(&["whitelist", "list", "--json"]), added);
-    assert_eq!(office.json(&["whitelist", "list", "--covers", "192.0.2.6", "--json"])[0]["id"], 3);
+    for spelling in ["192.0.2.6", "::ffff:192.0.2.6"] {
+        assert_eq!(office.json(&["whitelist", "list", "--covers", spelling, "--json"])[0]["id"], 3);
+    }
     assert_eq!(
         office.done(&["whitelist", "disable", "1", "3"]),
         "numbers 1, 3 of the whitelist are disabled\n"
@@ -85,6 +87,7 @@ fn whitelist() {
 
     for (ranges, code, reason) in [
         (["192.0.2.20", "192.0.2.1"], 1, "as whitelist entry 1"),
+        (["192.0.2.20", "::ffff:192.0.2.1"], 1, "as whitelist entry 1"),
         (["192.0.2.20", "192.0.2.7/24"], 2, "write 192.0.2.0/24"),
         (["192.0.2.20", "2001:db8::1"], 2, "expected IPv4"),
     ] {
@@ -127,6 +130,10 @@ fn gateways() {
     assert_eq!(list, [expected]);
     let twice = ["gateway", "add", "gw1.invalid:20001", "--region", "USA", "--protocol", "http"];
     assert!(office.failed(1, &twice).contains("already a http gateway gw1.invalid:20001 in USA"));
+    let mapped = ["gateway", "add", "[::ffff:192.0.2.1]:1", "--region", "FRA", "--protocol", "http"];
+    office.done(&mapped);
+    assert_eq!(office.json(&["gateway", "list", "--region", "FRA", "--json"])[0]["host"], "192.0.2.1");
+    office.done(&["gateway", "remove", "192.0.2.1:1", "--yes"]);
     assert!(
         office
             .failed(1, &["gateway", "remove", "gw1.invalid:1", "--yes"])
@@ -150,7 +157,9 @@ fn groups_and_instances() {
     let names = "account orderNo instanceId offerId status ip port protocols countryCode cityCode ispType expiresAt \
                  activatedAt capabilities groupId username hasPassword";
     assert_eq!(fields(&instance).join(" "), names);
-    assert_eq!(office.json(&["instance", "list", "--ip", "203.0.113.7", "--json"]), [instance]);
+    for spelling in ["203.0.113.7", "::ffff:203.0.113.7"] {
+        assert_eq!(office.json(&["instance", "list", "--ip", spelling, "--json"]), [instance.clone()]);
+    }
     let used = office.failed(1, &["group", "remove", "11", "--yes"]);
     assert!(used.contains("holds 1 instance;") && used.contains("server instance move"), "{used}");
     office.done(&["instance", "move", "9001", "--group", "12"]);

@@ -1,6 +1,6 @@
 //! Bodies that are wrong.
 
-use std::{io::Write, thread};
+use std::{io::Write, net::IpAddr, thread};
 
 use sallyport_server::{
     api::generated::{
@@ -48,6 +48,42 @@ fn batches_within_and_outside_their_limits() {
 fn the_largest_batch_fits_into_a_body() {
     let longest = format!("\"[{}]:{}\",\n", ["ffff"; 8].join(":"), AddressItem::MAX_PORT);
     assert!(longest.len() * SearchRequestIps::MAX_ITEMS + 4096 < MAX_BYTES);
+}
+
+/// `open.addresses.ipv4-mapped`: another spelling of the IPv4 address, which counts and matches as that.
+#[test]
+fn an_ipv4_mapped_item_is_the_ipv4_address() {
+    let found = |ips: &[String]| {
+        let answer = search(&json!({"ips": ips}).to_string());
+        assert_eq!(answer.status, 200, "{ips:?}: {answer:?}");
+        answer.json()["data"].clone()
+    };
+    let own = SERVER.sample.addresses.iter().find(|address| address.ip.is_ipv4() && address.port.is_none());
+    let IpAddr::V4(ip) = own.unwrap().ip else { unreachable!("an IPv4 address was looked for") };
+    let plain = found(&[ip.to_string()]);
+    assert!(plain["total"].as_u64().unwrap() > 0);
+    let [high, low] = [ip.to_bits() >> 16, ip.to_bits() & 0xffff];
+    let spellings = [
+        format!("::ffff:{ip}"),
+        format!("::FFFF:{high:04X}:{low:x}"),
+        format!("0:0:0:0:0:ffff:{high:x}:{low:x}"),
+    ];
+    for spelling in &spellings {
+        assert_eq!(found(std::slice::from_ref(spelling)), plain, "{spelling}");
+    }
+    assert_eq!(found(&[&spellings[..], &[ip.to_string()]].concat()), plain, "each instance comes once");
+    assert_eq!(found(&[format!("::{ip}")])["total"], 0, "IPv4-compatible is IPv6");
+    let port = plain["items"][0]["port"].to_string();
+    assert_eq!(found(&[format!("[::ffff:{ip}]:{port}")]), found(&[format!("{ip}:{port}")]));
+
+    let distinct = SearchRequestIps::MAX_DISTINCT;
+    let mapped = |index: usize| format!("::ffff:198.18.{}.{}", index / 256, index % 256);
+    let plain = |index: usize| mapped(index).replace("::ffff:", "");
+    let both: Vec<_> = (0..distinct).flat_map(|index| [plain(index), mapped(index)]).collect();
+    found(&both);
+    let more = [&both[..], &[mapped(distinct)]].concat();
+    let message = refused(&json!({"ips": more}).to_string(), Reason::Invalid);
+    assert!(message.contains("search.ips-dedup-limit"), "{message}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ const PARTS: &[&str] = &[
     "2001:db8::1",
     "::",
     "::ffff:192.0.2.1",
+    "::ffff:c000:201",
+    "::192.0.2.1",
     "64:ff9b::192.0.2.33",
     "1:2:3:4:5:6:7:8",
     ":",
@@ -35,7 +37,7 @@ const PARTS: &[&str] = &[
     "１",
 ];
 
-/// An address by RFC 4291, section 2.2, and RFC 3986; IPv4-mapped ones have their IPv4 form, so they are refused.
+/// An address by RFC 4291, section 2.2, and RFC 3986; an IPv4-mapped one is the IPv4 address.
 fn slow(text: &str) -> Option<(IpAddr, Option<u16>)> {
     let (ip, port) = match text.strip_prefix('[') {
         Some(rest) => {
@@ -48,9 +50,13 @@ fn slow(text: &str) -> Option<(IpAddr, Option<u16>)> {
         }
         None => (v4(text).map(IpAddr::V4).or_else(|| v6(text).map(IpAddr::V6))?, None),
     };
-    let mapped = matches!(ip, IpAddr::V6(ip) if ip.to_bits() >> 32 == 0xffff);
+    let ip = match ip {
+        // The remainder has 32 bits.
+        IpAddr::V6(ip) if ip.to_bits() >> 32 == 0xffff => Ipv4Addr::from_bits(ip.to_bits() as u32).into(),
+        ip => ip,
+    };
     let port = port.map(u16::try_from).transpose().ok()?;
-    (!mapped && port != Some(0)).then_some((ip, port))
+    (port != Some(0)).then_some((ip, port))
 }
 
 /// Decimal digits without leading zeros.

@@ -10,7 +10,7 @@ use sallyport_server::{
     store::{
         LoadError, Store,
         record::Loaded,
-        registry::{TokenEntry, TokenFilter},
+        registry::{InstanceEntry, InstanceFilter, TokenEntry, TokenFilter, WhitelistFilter, WhitelistRow},
     },
 };
 
@@ -81,13 +81,43 @@ async fn the_example_of_the_readme_can_be_imported(database: Database) {
     assert_eq!(loaded, one, "the example has one line of each kind");
 }
 
+async fn a_mapped_address_is_stored_as_its_ipv4_address(database: Database) {
+    let store = database.open().await;
+    let whitelist = |first: &str, last: &str| {
+        format!(r#"{{"whitelist":{{"account":"new","first":"{first}","last":{last},"enabled":true}}}}"#)
+    };
+    let instance = INSTANCE.replace("2001:db8::1", "::ffff:c000:201");
+    let ranges = [
+        whitelist("::ffff:192.0.2.1", "null"),
+        whitelist("192.0.2.3", "\"::ffff:192.0.2.9\""),
+        whitelist("::192.0.2.1", "null"),
+        whitelist("192.0.2.3", "\"2001:db8::1\""),
+    ];
+    load(store.as_ref(), &[ACCOUNT, GROUP, &instance, &ranges[0], &ranges[1]]).await.unwrap();
+
+    let registry = database.registry().await;
+    let ip = Some(std::net::Ipv4Addr::new(192, 0, 2, 1).into());
+    let found =
+        registry.list::<InstanceEntry, _>(InstanceFilter { ip, ..Default::default() }, None, Vec::new());
+    assert_eq!(found.await.unwrap().0.len(), 1);
+    let covers = |last| Some(std::net::Ipv4Addr::new(192, 0, 2, last));
+    for (covers, expected) in [(covers(1), 1), (covers(2), 0), (covers(9), 1)] {
+        let filter = WhitelistFilter { covers, ..Default::default() };
+        let found = registry.list::<WhitelistRow, _>(filter, None, Vec::new()).await.unwrap().0;
+        assert_eq!(found.len(), expected, "{covers:?}");
+    }
+    for bad in &ranges[2..] {
+        let bad = bad_lines(store.as_ref(), &[bad]).await;
+        assert!(bad[0].1.contains("expected an IPv4 address"), "{bad:?}");
+    }
+}
+
 async fn each_bad_line_is_named_and_nothing_is_kept(database: Database) {
     let store = database.open().await;
     let second = INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":2"#);
     let cases = [
         (second.replace(r#""groupId":1"#, r#""groupId":2"#), "not a group of its account"),
         (second.replace(r#""account":"new""#, r#""account":"old""#), "no account named \"old\""),
-        (second.replace("2001:db8::1", "::ffff:192.0.2.1"), "write 192.0.2.1"),
         (second.replace("2001:db8::1", "192.0.2.0/24"), "invalid IP address"),
         (INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":0"#), "an identifier is 1 or more, not 0"),
         (second.replace(r#""groupId":1,"#, ""), "missing field `groupId`"),
@@ -165,6 +195,7 @@ async fn seeding_twice_changes_nothing(database: Database) {
 on_both! {
     every_kind_of_record_is_loaded,
     the_example_of_the_readme_can_be_imported,
+    a_mapped_address_is_stored_as_its_ipv4_address,
     each_bad_line_is_named_and_nothing_is_kept,
     too_many_bad_lines_cut_the_reading_short,
     a_failing_input_leaves_nothing_behind,
