@@ -293,6 +293,10 @@ impl ExtractProxies {
     pub const SB_MAX_UTF8_BYTES: usize = 32usize;
     /// The clause behind `x-max-utf8-bytes` of `sb`.
     pub const SB_MAX_UTF8_BYTES_CLAUSE: &'static str = "extract.sb-length";
+    /// `x-max-utf8-bytes` of `request_id` (clause `open.extract.request-id-length`).
+    pub const REQUEST_ID_MAX_UTF8_BYTES: usize = 255usize;
+    /// The clause behind `x-max-utf8-bytes` of `request_id`.
+    pub const REQUEST_ID_MAX_UTF8_BYTES_CLAUSE: &'static str = "open.extract.request-id-length";
     /// Refuses what the document forbids.
     ///
     /// # Errors
@@ -305,6 +309,14 @@ impl ExtractProxies {
         }
         if let Some(value) = &self.sb {
             check::max_utf8_bytes("query sb", "extract.sb-length", 32usize, value)?;
+        }
+        if let Some(value) = &self.request_id {
+            check::max_utf8_bytes(
+                "query request_id",
+                "open.extract.request-id-length",
+                255usize,
+                value,
+            )?;
         }
         check::required_when(
             "query sb",

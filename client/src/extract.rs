@@ -92,7 +92,8 @@ macro_rules! options {
                 self
             }
 
-            /// Number of this extraction; a random one unless set, or when it is empty. To repeat an interrupted extraction without a second
+            /// Number of this extraction, at most [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES)
+            /// long; a random one unless set, or when it is empty. To repeat an interrupted extraction without a second
             /// one being made, give the number that [`Error::request_id`] tells.
             pub fn request_id(mut self, id: impl Into<String>) -> Self {
                 self.options.request_id = Some(id.into());

@@ -21,6 +21,25 @@ async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
     }
 }
 
+#[tokio::test]
+async fn a_request_id_over_the_limit_is_not_sent() {
+    const MOST: usize = sallyport_client::contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
+    let server = Faulty::start(vec![one_gateway()]).await;
+    for (id, is_sent) in
+        [("x".repeat(MOST), true), ("x".repeat(MOST + 1), false), ("é".repeat(MOST / 2 + 1), false)]
+    {
+        let outcome = server.client().extract(1).request_id(id).await;
+        match outcome {
+            Ok(_) => assert!(is_sent),
+            Err(Error::Refused(refused)) => {
+                assert!(!is_sent && refused.clause == "open.extract.request-id-length", "{refused}")
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(server.seen().len(), 1);
+}
+
 /// Only lower bounds: a busy machine makes waits longer, never shorter.
 #[tokio::test]
 async fn no_wait_or_one_that_is_over_leaves_the_backoff() {

@@ -33,6 +33,11 @@ pub type ExtractProxiesNum = Within<1, 100>;
 ///
 /// Clauses: `extract.sb-length`, `extract.sb-required`.
 pub type ExtractProxiesSb = Text<0, { usize::MAX }, 32>;
+/// Idempotency number of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the
+/// decision of this repository's server and client, and other environments may take longer or only shorter ones.
+///
+/// Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
+pub type RequestId = Text<0, { usize::MAX }, 255>;
 /// The operation `extractProxies`: GET /openapi/v1/proxy/extract.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtractProxies;
@@ -100,7 +105,7 @@ pub struct ExtractProxiesRequest {
     /// absent too, the server makes one.
     ///
     /// Clauses: `extract.request-id-source`.
-    pub request_id: Option<String>,
+    pub request_id: Option<RequestId>,
     /// The caller's token.
     pub credential: Token,
 }
@@ -160,17 +165,17 @@ described!(
 pub struct ExtractProxiesQuery {}
 described!(
     ExtractProxiesQuery, "ExtractProxiesQuery",
-    r##"{"type":"object","properties":{"num":{"description":"How many gateways to extract.","allOf":[{"type":"integer","minimum":1,"maximum":100}]},"regions":{"description":"Country code from the country directory.","allOf":[{"type":"string","default":"GLOBAL"}]},"country":{"description":"Another name for `regions`. When both are sent they must be equal.","allOf":[{"type":"string"}]},"protocol":{"description":"Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.\n","allOf":[{"$ref":"#/components/schemas/ProxyProtocol"}]},"return_type":{"description":"Whether the answer is JSON or plain text.","allOf":[{"$ref":"#/components/schemas/ReturnType"}]},"lb":{"description":"What separates two entries of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,\n`6` the value of `sb`.\n","allOf":[{"$ref":"#/components/schemas/SeparatorCode"}]},"sb":{"description":"The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.","allOf":[{"type":"string"}]},"request_id":{"description":"Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is\nabsent too, the server makes one.\n","allOf":[{"type":"string"}]},"api_key":{"description":"Account API token. May be sent as `X-API-Key` or as a bearer token instead; all must carry one value.","allOf":[{"type":"string"}]}},"required":["num"]}"##,
+    r##"{"type":"object","properties":{"num":{"description":"How many gateways to extract.","allOf":[{"type":"integer","minimum":1,"maximum":100}]},"regions":{"description":"Country code from the country directory.","allOf":[{"type":"string","default":"GLOBAL"}]},"country":{"description":"Another name for `regions`. When both are sent they must be equal.","allOf":[{"type":"string"}]},"protocol":{"description":"Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.\n","allOf":[{"$ref":"#/components/schemas/ProxyProtocol"}]},"return_type":{"description":"Whether the answer is JSON or plain text.","allOf":[{"$ref":"#/components/schemas/ReturnType"}]},"lb":{"description":"What separates two entries of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,\n`6` the value of `sb`.\n","allOf":[{"$ref":"#/components/schemas/SeparatorCode"}]},"sb":{"description":"The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.","allOf":[{"type":"string"}]},"request_id":{"description":"Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is\nabsent too, the server makes one.\n","allOf":[{"$ref":"#/components/schemas/RequestId"}]},"api_key":{"description":"Account API token. May be sent as `X-API-Key` or as a bearer token instead; all must carry one value.","allOf":[{"type":"string"}]}},"required":["num"]}"##,
     [crate ::api::generated::ProxyProtocol, crate ::api::generated::ReturnType, crate
-    ::api::generated::SeparatorCode]
+    ::api::generated::SeparatorCode, crate ::api::generated::schemas::RequestId]
 );
 /// The parameters of `extractProxies` in header, for documentation alone.
 #[derive(Debug, serde::Deserialize)]
 pub struct ExtractProxiesHeaderParameters {}
 described!(
     ExtractProxiesHeaderParameters, "ExtractProxiesHeaderParameters",
-    r##"{"type":"object","properties":{"X-Request-Id":{"description":"Idempotency number, read when the query has no `request_id`.","allOf":[{"type":"string"}]}},"required":[]}"##,
-    []
+    r##"{"type":"object","properties":{"X-Request-Id":{"description":"Idempotency number, read when the query has no `request_id`.","allOf":[{"$ref":"#/components/schemas/RequestId"}]}},"required":[]}"##,
+    [crate ::api::generated::schemas::RequestId]
 );
 impl Operation for ExtractProxies {
     const ID: &'static str = "extractProxies";
@@ -232,11 +237,17 @@ impl Operation for ExtractProxies {
         );
         const PARAMETER_REQUEST_ID: Spot<'static> = Spot::new(
             At::Parameter("request_id"),
-            &[("any", "extract.request-id-source")],
+            &[
+                ("x-max-utf8-bytes", "open.extract.request-id-length"),
+                ("any", "extract.request-id-source"),
+            ],
         );
         const HEADER_X_REQUEST_ID: Spot<'static> = Spot::new(
             At::Header("X-Request-Id"),
-            &[("any", "extract.request-id-source")],
+            &[
+                ("x-max-utf8-bytes", "open.extract.request-id-length"),
+                ("any", "extract.request-id-source"),
+            ],
         );
         let mut query = Query::parse(arrived.query, &Self::QUERY)?;
         let num: ExtractProxiesNum = query.required("num", PARAMETER_NUM)?;
@@ -264,7 +275,7 @@ impl Operation for ExtractProxies {
             "`lb` is `6`",
             PARAMETER_SB,
         )?;
-        let request_id: Option<String> = match query
+        let request_id: Option<RequestId> = match query
             .optional("request_id", PARAMETER_REQUEST_ID)?
         {
             Some(value) => Some(value),
@@ -407,7 +418,8 @@ impl Operation for ListStaticGroups {
     }
 }
 /// A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square
-/// brackets. CIDR, zone identifiers and fragments are rejected.
+/// brackets. CIDR, zone identifiers and fragments are rejected. The contract leaves IPv4-mapped IPv6 addresses
+/// (`::ffff:203.0.113.8`) open: this repository's server and client take them as the IPv4 address.
 ///
 /// Clauses: `search.ips-item`, `search.ips-port`.
 pub type AddressItem = IpEndpoint<1, 65535>;
@@ -1437,6 +1449,14 @@ pub fn definition<C: dropshot::ServerContext>(
 /// Schemas of the document whose values have general types in Rust, for documentation alone.
 pub mod schemas {
     use super::*;
+    /// `RequestId` of the document.
+    #[derive(Debug, serde::Deserialize)]
+    pub struct RequestId {}
+    described!(
+        RequestId, "RequestId",
+        r##"{"description":"Idempotency number of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the\ndecision of this repository's server and client, and other environments may take longer or only shorter ones.\n","type":"string"}"##,
+        []
+    );
     /// `SearchRequest` of the document.
     #[derive(Debug, serde::Deserialize)]
     pub struct SearchRequest {}
@@ -1451,7 +1471,7 @@ pub mod schemas {
     pub struct AddressItem {}
     described!(
         AddressItem, "AddressItem",
-        r##"{"description":"A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square\nbrackets. CIDR, zone identifiers and fragments are rejected.\n","type":"string","example":"203.0.113.8:20002"}"##,
+        r##"{"description":"A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square\nbrackets. CIDR, zone identifiers and fragments are rejected. The contract leaves IPv4-mapped IPv6 addresses\n(`::ffff:203.0.113.8`) open: this repository's server and client take them as the IPv4 address.\n","type":"string","example":"203.0.113.8:20002"}"##,
         []
     );
     /// `GroupFilter` of the document.

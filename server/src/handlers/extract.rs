@@ -36,7 +36,7 @@ impl Handler for ExtractProxies {
             token: credential,
             caller_ip: call.caller_ip,
             parameters: Parameters { count: num.to_u32(), region, protocol },
-            request_id,
+            request_id: request_id.map(String::from),
         };
         let extraction = call.service.extract(command).await?;
 

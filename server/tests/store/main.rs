@@ -13,5 +13,6 @@ mod open_sqlite;
 mod plans;
 mod processes;
 mod registry;
+mod request_id;
 mod search;
 mod transfer;

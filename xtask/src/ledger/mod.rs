@@ -47,6 +47,7 @@ pub(crate) fn emit(
     let entries = entries(contract.constraints(), checks);
     let mut problems = raw::unaccounted(document, &entries);
     problems.extend(entries.iter().flat_map(|entry| unkept(document, entry)));
+    problems.extend(entries.iter().flat_map(|entry| judged(document, entry)));
     problems.extend(waivers::idle(&entries).into_iter().map(|(waiver, keyword)| {
         let message = format!("the waiver for `{keyword}` at `{}` waives nothing", waiver.at);
         document.problem("", message, "remove it from xtask/src/ledger/waivers.rs")
@@ -102,6 +103,25 @@ fn unkept(document: &Document, entry: &Entry) -> Vec<Problem> {
     sides.into_iter().filter(|(keeper, _)| **keeper == Keeper::Nobody).map(|(_, who)| problem(who)).collect()
 }
 
+/// Problems for checks that judge what is a decision of this repository: another environment may decide otherwise.
+fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
+    let Entry { constraint, checks, .. } = entry;
+    if !constraint.is_own_decision() {
+        return Vec::new();
+    }
+    let problem = |check: &String| {
+        let Constraint { keyword, value, at, pointer, .. } = constraint;
+        let message =
+            format!("the check {check} cites `{keyword}: {value}` at {at}, which the contract leaves open");
+        document.problem(
+            join(pointer, keyword),
+            message,
+            "record it with `probe.observe`; a check cites stated clauses",
+        )
+    };
+    checks.iter().map(problem).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +149,30 @@ mod tests {
             .find(|line| line.contains("`query num`") && line.contains("`maximum: 100`"))
             .unwrap();
         assert!(row.contains("extract.num-range") && row.contains("extract.num.range"), "{row}");
+    }
+
+    #[test]
+    fn a_decision_of_our_own_is_kept_by_server_and_client_and_judged_by_no_check() {
+        let document = document(str::to_owned);
+        let contract = Contract::read(&document).unwrap();
+        let page = emit(&document, &contract, &[]).unwrap().contents;
+        let at = ["`query request_id`", "`header X-Request-Id`"];
+        for row in at
+            .map(|at| page.lines().find(|row| row.contains(at) && row.contains("x-max-utf8-bytes")).unwrap())
+        {
+            let cells: Vec<_> = row.split(" | ").collect();
+            assert_eq!(cells[3], "`open.extract.request-id-length`");
+            assert!(cells[4].contains("`edge::text`") && cells[5].contains("::check"), "{row}");
+            assert_eq!(cells[6].trim_end_matches(" |"), format!("waived: {}", waivers::OPEN));
+        }
+        let judge = Check {
+            id: "extract.request-id.length".into(),
+            title: String::new(),
+            clauses: vec!["open.extract.request-id-length".into()],
+        };
+        let problems = emit(&document, &contract, &[judge]).unwrap_err();
+        assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");
+        assert_eq!(problems.len(), 2);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Entry, Keeper};
+use super::{Entry, Keeper, waivers::OPEN};
 use crate::model::Side;
 
 const HEAD: &str = "\
@@ -14,7 +14,8 @@ const HEAD: &str = "\
 
 Every constraint of the document at every place where it binds, and who keeps it: the item of the server and of the
 client that enforces it (for a response: that sends or reads it in that form), and the checks that cite its clause. A
-side that does not keep a constraint says why.
+side that does not keep a constraint says why. A clause `open.…` is an entry of `x-unspecified`: the constraint is a
+decision of this repository, so no check judges it.
 ";
 
 /// One table for the request and one for the response of each operation.
@@ -57,7 +58,7 @@ fn row(entry: &Entry) -> String {
         or_dash(&clauses),
         keeper(&entry.server),
         keeper(&entry.client),
-        or_dash(&checks),
+        if constraint.is_own_decision() { format!("waived: {OPEN}") } else { or_dash(&checks) },
     ];
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace(['\r', '\n'], " ")).join(" | "))
 }

@@ -18,6 +18,8 @@ pub(super) const NAMING: [(Part, &str); 3] =
 fn run(lint: &mut Lint<'_>) {
     let clauses = lint.parts(Part::Clause);
     let known: BTreeSet<&str> = clauses.iter().filter_map(|clause| clause.text("id")).collect();
+    let silences = lint.parts(Part::Silence);
+    let open: BTreeSet<&str> = silences.iter().filter_map(|silence| silence.text("id")).collect();
     for node in lint.nodes.clone() {
         let at = node.at("x-clause");
         match Citation::read(node.value) {
@@ -26,8 +28,16 @@ fn run(lint: &mut Lint<'_>) {
                 lint.refuse(&node, at, "x-clause has another shape than expected", help);
             }
             Some(citation) => {
-                for id in citation.all().filter(|id| !known.contains(id)) {
+                for id in citation.all().filter(|id| !known.contains(id) && !open.contains(id)) {
                     lint.refuse(&node, at.clone(), unknown(id), HELP);
+                }
+                // What is open binds nobody, so it can only be the source of single limits, which are then our own.
+                let general = citation.any.iter().filter(|id| open.contains(id.as_str()));
+                let mixed = citation.by_keyword.values().filter(|ids| ids.len() > 1).flatten();
+                for id in general.chain(mixed.filter(|id| open.contains(id.as_str()))) {
+                    let message = format!("`{id}` is left open, so it is not the clause of a whole part");
+                    let help = "cite it alone, for the keyword that is this repository's own decision";
+                    lint.refuse(&node, at.clone(), message, help);
                 }
                 for keyword in citation.by_keyword.keys().filter(|keyword| !is_known(&node, keyword)) {
                     let message = format!("x-clause speaks of `{keyword}`, which is no keyword here");
@@ -48,7 +58,7 @@ fn run(lint: &mut Lint<'_>) {
     }
 }
 
-const HELP: &str = "cite an id of `x-clauses`, or add the clause there";
+const HELP: &str = "cite an id of `x-clauses`, or add the clause there; cite an id of `x-unspecified` for a limit of our own";
 
 fn unknown(id: &str) -> String {
     format!("the clause `{id}` does not exist")

@@ -17,7 +17,7 @@ pub(crate) use answer::{opened_enums, text_operation_id};
 pub(crate) use schema::{endpoint_schemas, reachable_from_answers};
 
 /// In the order in which they run: the earlier ones read what the later ones take away.
-const EDITS: [fn(&mut Value); 11] = [
+const EDITS: [fn(&mut Value); 12] = [
     answer::merge_rejections,
     answer::keep_only_success,
     answer::split_text,
@@ -27,6 +27,7 @@ const EDITS: [fn(&mut Value); 11] = [
     request::drop_credentials,
     request::drop_aliases,
     request::drop_fallback_headers,
+    request::inline_strings,
     schema::drop_bounds_and_defaults,
     schema::strip_extensions,
 ];

@@ -32,6 +32,33 @@ pub(super) fn drop_fallback_headers(root: &mut Value) {
     });
 }
 
+/// A named string becomes a type of its own, which takes no `&str`: as a parameter it is a plain string, whose limits the
+/// generated checks know.
+pub(super) fn inline_strings(root: &mut Value) {
+    let Some(mut plain) = walk::components(root).cloned() else { return };
+    plain.retain(|_, schema| {
+        let is = |keyword: &str| schema.get(keyword).is_some();
+        schema.get("type").is_some_and(|ty| ty == "string") && !is("enum") && !is("format") && !is("x-format")
+    });
+    let inline = |parameter: &mut Value| {
+        let Some(schema) = parameter.get_mut("schema") else { return };
+        if let Some(named) = walk::component(schema, "schemas").and_then(|name| plain.get(name)) {
+            *schema = named.clone();
+        }
+    };
+    for operation in walk::operations(root) {
+        let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+        parameters.into_iter().flatten().for_each(inline);
+    }
+    let shared = root.pointer_mut("/components/parameters").and_then(Value::as_object_mut);
+    shared.into_iter().flat_map(Map::values_mut).for_each(inline);
+    let text = root.to_string();
+    let is_used = |name: &String| text.contains(&format!("\"#/components/schemas/{name}\""));
+    if let Some(components) = walk::components(root) {
+        components.retain(|name, _| !plain.contains_key(name) || is_used(name));
+    }
+}
+
 /// Removes each parameter for which `unwanted` holds, given the parameter and all those of its operation, with `$ref`s
 /// followed.
 fn drop_parameters(root: &mut Value, unwanted: impl Fn(&Value, &[Value]) -> bool) {
@@ -89,6 +116,35 @@ mod tests {
         let mut root = document(json!([{"name": "kept"}, {"name": "other", "x-alias-of": "kept"}]));
         drop_aliases(&mut root);
         assert_eq!(names(&root), ["kept"]);
+    }
+
+    #[test]
+    fn named_strings_are_inlined_in_parameters_alone() {
+        let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+        let named = ["Id", "Both", "Choice", "Time"];
+        let parameters: Vec<Value> =
+            named.iter().map(|name| json!({"name": name, "schema": reference(name)})).collect();
+        let mut root = document(json!(parameters));
+        root["components"]["schemas"] = json!({
+            "Id": {"type": "string", "maxLength": 9},
+            "Both": {"type": "string"},
+            "Choice": {"type": "string", "enum": ["a"]},
+            "Time": {"type": "string", "format": "date-time"},
+            "Body": {"properties": {"both": reference("Both")}},
+        });
+        inline_strings(&mut root);
+        let schemas: Vec<&Value> = (0..named.len())
+            .map(|index| root.pointer(&format!("/paths/~1a/get/parameters/{index}/schema")).unwrap())
+            .collect();
+        let expected = [
+            json!({"type": "string", "maxLength": 9}),
+            json!({"type": "string"}),
+            reference("Choice"),
+            reference("Time"),
+        ];
+        assert_eq!(schemas, expected.iter().collect::<Vec<_>>());
+        let left: Vec<_> = root["components"]["schemas"].as_object().unwrap().keys().collect();
+        assert_eq!(left, ["Body", "Both", "Choice", "Time"]);
     }
 
     #[test]

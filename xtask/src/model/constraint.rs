@@ -27,6 +27,13 @@ pub(crate) struct Constraint {
     pub(crate) credential: bool,
 }
 
+impl Constraint {
+    /// Whether the contract leaves it open, so that it is a decision of this repository, which the suite must not judge.
+    pub(crate) fn is_own_decision(&self) -> bool {
+        !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.starts_with("open."))
+    }
+}
+
 /// Whom a constraint binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {

@@ -31,7 +31,7 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
         fields.push(quote!(#[doc = #doc] pub #field: #ty));
         let label = format!("{} {}", parameter.location, parameter.name);
         let place = Place { value: quote!(self.#field), label: &label, optional: !parameter.required };
-        checks.push(check::statements(document, &parameter.schema, &place)?);
+        checks.push(check::statements(document, &as_parameter(&parameter.schema), &place)?);
         constants.extend(check::constants(&parameter.name, &parameter.schema));
         setters.push(if parameter.required {
             quote!(call = call.#field(self.#field.clone());)
@@ -142,6 +142,12 @@ fn rule_check(document: &Document, operation: &Operation, rule: &Rule) -> TokenS
     check::rule(rule, field, &condition)
 }
 
+/// The schema as the lowered document has it: a parameter that is a plain string has no type of its own.
+fn as_parameter(schema: &Schema) -> Schema {
+    let is_plain = matches!(&schema.kind, Kind::String { format: None, .. }) && schema.variants.is_none();
+    Schema { name: schema.name.clone().filter(|_| !is_plain), ..schema.clone() }
+}
+
 fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStream, Vec<Problem>> {
     let schema = &parameter.schema;
     Ok(match (&schema.kind, &schema.name, &schema.variants) {
@@ -149,12 +155,12 @@ fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStr
             let ty = name::pascal(name);
             if check::is_opened(document, schema) { quote!(#ty) } else { quote!(types::#ty) }
         }
-        (Kind::String { format: None, .. }, None, None) => quote!(String),
+        (Kind::String { format: None, .. }, _, None) => quote!(String),
         (Kind::String { format: Some(Format::DateTime), .. }, None, None) => quote!(jiff::Timestamp),
         (Kind::Integer { .. }, None, None) => quote!(i64),
         (Kind::Boolean, None, None) => quote!(bool),
         _ => {
-            let help = "use a plain string, integer or boolean, or a named string enum";
+            let help = "use a plain or named string, an integer, a boolean, or a named string enum";
             let message = "the client cannot send a parameter of this kind";
             return Err(vec![document.problem(parameter.pointer.clone(), message, help)]);
         }

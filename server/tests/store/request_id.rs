@@ -1,0 +1,123 @@
+//! Request ids over HTTP, on real databases: the longest that is accepted is stored and repeated, a longer one is not.
+
+use std::{net::SocketAddr, time::Duration};
+
+use jiff::Timestamp;
+use sallyport_server::{
+    Config,
+    api::generated::{ExtractProxies, RequestId},
+    data::seed::seed,
+    domain::{
+        access::Purpose,
+        extraction::{ExtractionQuery, Parameters, Protocol, Region, StoredExtraction},
+    },
+    edge::{answer::Operation as _, catalogue::Reason},
+    start,
+};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use crate::backend::{Database, on_both};
+
+const MOST: usize = RequestId::MAX_UTF8_BYTES;
+
+/// Status and body of an extraction with this query and these header lines.
+async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
+    let path = ExtractProxies::PATH;
+    let request =
+        format!("GET {path}?num=2&{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n");
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
+}
+
+async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
+    let store = database.open().await;
+    let sample = seed(store.as_ref()).await.unwrap();
+    let token = sample.tokens.main.expose();
+    let running = start(Config::loopback(store.clone())).unwrap();
+    let ask = async |id: &str| {
+        let query = format!("api_key={token}&request_id={}", id.replace('é', "%C3%A9"));
+        extract(running.address(), &query, "").await
+    };
+    let ask_by_header = async |id: &str| {
+        extract(running.address(), &format!("api_key={token}"), &format!("X-Request-Id: {id}\r\n")).await
+    };
+
+    // One byte a character, and two.
+    for longest in ["x".repeat(MOST), format!("{}x", "é".repeat(MOST / 2))] {
+        assert_eq!(longest.len(), MOST);
+        let (status, first) = ask(&longest).await;
+        assert_eq!((status, &first["code"]), (200, &Value::from(0)), "{first}");
+        assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
+        assert_eq!(ask_by_header(&longest).await.1["data"], first["data"], "the header carries as much");
+    }
+    let refused = Reason::Invalid;
+    for longer in [
+        "x".repeat(MOST + 1),
+        "é".repeat(MOST / 2 + 1),
+        // More than an index row of PostgreSQL holds, and not compressible.
+        (0..5_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 26)).collect(),
+    ] {
+        for (status, body) in [ask(&longer).await, ask_by_header(&longer).await] {
+            assert_eq!(
+                (status, &body["code"]),
+                (refused.status().as_u16(), &Value::from(refused.code())),
+                "{body}"
+            );
+            let message = body["message"].as_str().unwrap();
+            assert!(message.contains(&format!("at most {MOST} bytes")), "{message}");
+            assert!(message.contains("open.extract.request-id-length") && message.len() < 200, "{message}");
+            assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
+        }
+    }
+    // The header is not looked at beside the query's id, however long it is.
+    let both = extract(
+        running.address(),
+        &format!("api_key={token}&request_id=short"),
+        &format!("X-Request-Id: {}\r\n", "x".repeat(MOST + 1)),
+    )
+    .await;
+    assert_eq!(both.0, 200);
+    assert!(running.close(Duration::from_secs(5)).await);
+}
+
+/// An earlier version stored what came.
+async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Database) {
+    let store = database.open().await;
+    let sample = seed(store.as_ref()).await.unwrap();
+    let (id, now) = ("x".repeat(MOST * 8), Timestamp::now());
+    let region = Region::Only(sample.plentiful_region.clone());
+    let parameters = Parameters { count: 1, region, protocol: Protocol::Http };
+    let query = ExtractionQuery {
+        digest: sample.tokens.main.digest(),
+        caller_ip: None,
+        parameters: parameters.clone(),
+        request_id: Some(id.clone()),
+        pivot: 0,
+        now,
+    };
+    let known = store.extraction(&query).await.unwrap().unwrap();
+    let (account, _) = known.admit(Purpose::Extraction, now).unwrap();
+    let stored = StoredExtraction { parameters, endpoints: Vec::new() };
+    store.remember(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
+
+    let earlier = async || {
+        let known = store.extraction(&query).await.unwrap().unwrap();
+        known.admit(Purpose::Extraction, now).unwrap().1.earlier
+    };
+    assert_eq!(earlier().await, Some(stored));
+    assert_eq!(store.forget(now).await.unwrap(), 1);
+    assert_eq!(earlier().await, None);
+}
+
+on_both! {
+    a_request_id_is_bounded_before_anything_is_stored,
+    a_longer_id_of_an_earlier_version_is_read_and_forgotten,
+}
