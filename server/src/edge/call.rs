@@ -1,7 +1,7 @@
 //! One call: from its request to its answer.
 
 use std::{
-    net::Ipv4Addr,
+    net::{IpAddr, Ipv4Addr},
     panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
@@ -146,10 +146,11 @@ async fn outcome<O: Handler>(
         Span::current().record("caller", tracing::field::display(ip));
         gate.limits.address(O::ID, ip).map(|()| ip)
     });
-    if O::BODY.is_some() && admitted.is_ok() {
+    if O::BODY.is_some()
+        && let Ok(ip) = admitted
+    {
         // In a box, so that operations without a body have no room for this with them.
-        let known = Box::pin(authenticate::<O>(rqctx, connection)).await;
-        admitted = known.and(admitted);
+        admitted = Box::pin(authenticate::<O>(rqctx, connection, ip)).await.map(|()| ip);
     }
     let ip = match admitted {
         Ok(ip) => ip,
@@ -160,7 +161,7 @@ async fn outcome<O: Handler>(
     };
     let request = received.read(rqctx, gate, connection).await?;
     if O::BODY.is_none() {
-        gate.limits.token(O::ID, O::token(&request))?;
+        gate.limits.token(O::ID, O::token(&request), ip)?;
     }
     let _work = gate.begin(connection)?;
     let call = Call { service, caller_ip: caller::ipv4(ip), request_id: &rqctx.request_id };
@@ -171,10 +172,11 @@ async fn outcome<O: Handler>(
 async fn authenticate<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Connection,
+    ip: IpAddr,
 ) -> Result<(), Refused> {
     let Context { service, gate } = rqctx.context();
     let token = O::credential(rqctx.request.uri().query(), rqctx.request.headers())?;
-    gate.limits.token(O::ID, &token)?;
+    gate.limits.token(O::ID, &token, ip)?;
     let _work = gate.begin(connection)?;
     Ok(service.authenticate(&token, O::PURPOSE).await?)
 }

@@ -1,7 +1,6 @@
 //! Rates: how many calls a token or an address may make. There are none unless the operator sets them.
 
 use std::{
-    collections::hash_map::RandomState,
     fmt,
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
@@ -10,12 +9,19 @@ use std::{
     time::Duration,
 };
 
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock as _};
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock},
+};
 
-use super::{catalogue::Reason, refused::Refused};
+use super::{
+    caller_states::{Caller, CallerKey, CallerStates},
+    catalogue::Reason,
+    refused::Refused,
+};
 use crate::domain::token::Token;
 
-/// After so many calls, whoever may make as many calls as ever is forgotten again.
+/// Number of calls after which entries whose quota has fully refilled are evicted.
 const SWEEP_EVERY: u32 = 4096;
 
 /// A rate and whose it is, written as `OPERATION:token|address:NUMBER/s|min|h[+BURST]`.
@@ -99,20 +105,14 @@ pub(crate) struct Limits(Vec<Limit>);
 
 struct Limit {
     rule: RateRule,
-    callers: DefaultKeyedRateLimiter<Caller>,
+    callers: RateLimiter<CallerKey, CallerStates, DefaultClock>,
     calls: AtomicU32,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Caller {
-    Token([u8; 32]),
-    Address(IpAddr),
 }
 
 impl Limits {
     pub(crate) fn new(rules: Vec<RateRule>) -> Self {
         let limit = |rule: RateRule| Limit {
-            callers: RateLimiter::dashmap_with_hasher(rule.rate.0, RandomState::new()),
+            callers: RateLimiter::new(rule.rate.0, CallerStates::new(), DefaultClock::default()),
             calls: AtomicU32::new(0),
             rule,
         };
@@ -121,24 +121,25 @@ impl Limits {
 
     /// Counts a call from this address.
     pub(crate) fn address(&self, operation: &str, ip: IpAddr) -> Result<(), Refused> {
-        self.count(operation, Of::Address, || Caller::Address(network(ip)))
+        self.count(operation, Of::Address, ip, || Caller::Address(network(ip)))
     }
 
-    /// Counts a call with this token.
-    pub(crate) fn token(&self, operation: &str, token: &Token) -> Result<(), Refused> {
-        self.count(operation, Of::Token, || Caller::Token(*token.digest().as_bytes()))
+    /// Counts a call with this token from this address.
+    pub(crate) fn token(&self, operation: &str, token: &Token, ip: IpAddr) -> Result<(), Refused> {
+        self.count(operation, Of::Token, ip, || Caller::Token(*token.digest().as_bytes()))
     }
 
-    fn count(&self, operation: &str, of: Of, caller: impl Fn() -> Caller) -> Result<(), Refused> {
+    fn count(&self, operation: &str, of: Of, ip: IpAddr, caller: impl Fn() -> Caller) -> Result<(), Refused> {
         let counts = |limit: &&Limit| {
             limit.rule.of == of && limit.rule.operation.as_deref().is_none_or(|only| only == operation)
         };
-        self.0.iter().filter(counts).try_for_each(|limit| limit.count(&caller()))
+        let key = || CallerKey { caller: caller(), address: network(ip) };
+        self.0.iter().filter(counts).try_for_each(|limit| limit.count(&key()))
     }
 }
 
 impl Limit {
-    fn count(&self, caller: &Caller) -> Result<(), Refused> {
+    fn count(&self, caller: &CallerKey) -> Result<(), Refused> {
         if self.calls.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.callers.retain_recent();
             self.callers.shrink_to_fit();
@@ -173,11 +174,16 @@ fn network(ip: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+    use crate::edge::caller_states::MAX_CALLERS;
 
     fn limits(rules: &[&str]) -> Limits {
         Limits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
     }
+
+    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
@@ -195,9 +201,9 @@ mod tests {
         assert!(limits.address("a", other).is_ok() && limits.address("b", one).is_ok());
         // `*` counts the calls of all operations together.
         let token = Token::new("t");
-        assert!(["a", "b", "c"].iter().all(|operation| limits.token(operation, &token).is_ok()));
-        assert!(limits.token("d", &token).is_err());
-        assert!(limits.token("d", &Token::new("u")).is_ok());
+        assert!(["a", "b", "c"].iter().all(|operation| limits.token(operation, &token, ADDRESS).is_ok()));
+        assert!(limits.token("d", &token, ADDRESS).is_err());
+        assert!(limits.token("d", &Token::new("u"), ADDRESS).is_ok());
     }
 
     #[test]
@@ -212,10 +218,34 @@ mod tests {
     fn callers_are_forgotten() {
         let limits = limits(&["*:address:1000000/s"]);
         for number in 0..=SWEEP_EVERY {
-            assert!(limits.address("a", std::net::Ipv4Addr::from_bits(number).into()).is_ok());
+            assert!(limits.address("a", Ipv4Addr::from_bits(number).into()).is_ok());
         }
         let kept = limits.0[0].callers.len();
         assert!(kept < SWEEP_EVERY as usize / 2, "{kept} callers are kept");
+    }
+
+    #[test]
+    fn random_tokens_take_bounded_memory_and_lift_no_limit() {
+        let limits = limits(&["*:token:60/h"]);
+        let (attacker, other) = (ip("198.51.100.1"), ip("203.0.113.1"));
+        let throttled = Token::new("throttled");
+        assert!((0..60).all(|_| limits.token("a", &throttled, attacker).is_ok()));
+        assert!(limits.token("a", &throttled, attacker).is_err());
+        let mut rejected = 0;
+        for number in 0..1_000_000 {
+            rejected +=
+                u32::from(limits.token("a", &Token::new(format!("random {number}")), attacker).is_err());
+        }
+        assert!(limits.0[0].callers.len() <= MAX_CALLERS);
+        // All but those with a state of their own share the quota of the address.
+        assert!(rejected > 900_000, "{rejected}");
+        assert!(limits.token("a", &throttled, attacker).is_err(), "nobody makes the server forget a caller");
+        assert!(limits.token("a", &throttled, other).is_err(), "a token is limited wherever it is sent from");
+        // 4,096 states are shared: two addresses have the same one now and then, but not each of these.
+        let fresh = |number: u8| {
+            limits.token("a", &Token::new(format!("good {number}")), [203, 0, 113, number].into()).is_ok()
+        };
+        assert!((2..10).any(fresh), "other addresses keep their quota");
     }
 
     #[test]

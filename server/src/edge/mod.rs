@@ -6,6 +6,7 @@ pub mod answer;
 pub mod body;
 pub mod call;
 pub mod caller;
+mod caller_states;
 pub mod catalogue;
 pub mod credential;
 pub mod fault;

@@ -1,0 +1,106 @@
+//! How much of a rate each caller has used, in bounded memory.
+
+use std::{
+    collections::hash_map::RandomState,
+    hash::BuildHasher as _,
+    net::IpAddr,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use governor::{
+    nanos::Nanos,
+    state::{
+        InMemoryState, NotKeyed, StateStore,
+        keyed::{DashMapStateStore, ShrinkableKeyedStateStore},
+    },
+};
+
+/// Maximum number of callers that have a state of their own. A caller needs one until its quota has fully refilled.
+pub(super) const MAX_CALLERS: usize = 1 << 16;
+
+/// Number of states that further callers share by their address.
+const SHARED_STATES: usize = 1 << 12;
+
+/// Whose calls are counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Caller {
+    /// The digest of a token, which the store may not know.
+    Token([u8; 32]),
+    /// An IPv4 address or the /64 network of an IPv6 address.
+    Address(IpAddr),
+}
+
+/// A caller and the address that it calls from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct CallerKey {
+    pub(super) caller: Caller,
+    pub(super) address: IpAddr,
+}
+
+/// The states of one rate.
+///
+/// Whoever sends a new random token with each call makes new callers without end. When there are [`MAX_CALLERS`], callers
+/// that have a state keep it, so that nobody can make the server forget a caller who is throttled. A new caller then
+/// shares a state with all other new callers from its address (and, since there are [`SHARED_STATES`] of them, with those
+/// from a few other addresses): random tokens use up the quota of the addresses they are sent from, and of nobody else.
+pub(super) struct CallerStates {
+    own: DashMapStateStore<Caller, RandomState>,
+    /// Number of entries of `own`. Its own `len` locks every part of the map.
+    count: AtomicUsize,
+    shared: Box<[InMemoryState]>,
+    hasher: RandomState,
+}
+
+impl CallerStates {
+    pub(super) fn new() -> Self {
+        Self {
+            own: DashMapStateStore::default(),
+            count: AtomicUsize::new(0),
+            shared: std::iter::repeat_with(InMemoryState::default).take(SHARED_STATES).collect(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    fn shared(&self, address: IpAddr) -> &InMemoryState {
+        &self.shared[self.hasher.hash_one(address) as usize % SHARED_STATES]
+    }
+}
+
+impl StateStore for CallerStates {
+    type Key = CallerKey;
+
+    fn measure_and_replace<T, F, E>(&self, key: &CallerKey, measure: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        if let Some(state) = self.own.get(&key.caller) {
+            return state.measure_and_replace(&NotKeyed::NonKey, measure);
+        }
+        // The count comes first: calls at the same time must not pass the bound together. A caller that is counted twice
+        // because of that is corrected by the next sweep.
+        if self.count.fetch_add(1, Ordering::Relaxed) < MAX_CALLERS {
+            return self.own.measure_and_replace(&key.caller, measure);
+        }
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        self.shared(key.address).measure_and_replace(&NotKeyed::NonKey, measure)
+    }
+}
+
+impl ShrinkableKeyedStateStore<CallerKey> for CallerStates {
+    fn retain_recent(&self, drop_below: Nanos) {
+        self.own.retain_recent(drop_below);
+        self.count.store(self.own.len(), Ordering::Relaxed);
+    }
+
+    fn shrink_to_fit(&self) {
+        self.own.shrink_to_fit();
+    }
+
+    fn len(&self) -> usize {
+        self.own.len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+}
