@@ -74,12 +74,14 @@ impl PostgresUrl {
             .map_err(|error| StoreError::Internal { reason: error.to_string() })
     }
 
-    /// Nothing but this machine is between us and the server.
+    /// Whether every server is on this machine. A `hostaddr` is the address that is connected to, whatever the host is
+    /// called; both must be local.
     fn is_local(&self) -> bool {
-        self.0.get_hosts().iter().all(|host| match host {
+        let is_local = |host: &Host| match host {
             Host::Unix(_) => true,
             Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
-        })
+        };
+        self.0.get_hosts().iter().all(is_local) && self.0.get_hostaddrs().iter().all(IpAddr::is_loopback)
     }
 }
 
@@ -163,6 +165,26 @@ mod tests {
             ("postgres://db.invalid/x", false),
             ("postgres://localhost,db.invalid/x", false),
             ("postgres://192.0.2.1/x", false),
+            // What is connected to is `hostaddr`.
+            ("postgres://localhost/x?hostaddr=127.0.0.1", true),
+            ("postgres://localhost/x?hostaddr=::1", true),
+            ("postgres://localhost/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost/x?hostaddr=2001:db8::1", false),
+            ("postgres://127.0.0.1/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,::1", true),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,192.0.2.1", false),
+            ("postgres://a@%2Frun%2Fpostgresql/x?hostaddr=192.0.2.1", false),
+            ("postgres://db.invalid/x?hostaddr=127.0.0.1", false),
+            ("postgres://localhost/x?host=db.invalid", false),
+            ("postgresql:///x?host=localhost&hostaddr=192.0.2.1", false),
+            ("host=localhost dbname=x", true),
+            ("host=/run/postgresql dbname=x", true),
+            ("host=localhost hostaddr=127.0.0.1 dbname=x", true),
+            ("host=localhost hostaddr=192.0.2.1 dbname=x", false),
+            ("host='localhost' hostaddr = '192.0.2.1' dbname=x", false),
+            ("host=localhost,/run/postgresql hostaddr=127.0.0.1,192.0.2.1 dbname=x", false),
+            ("host=/run/postgresql hostaddr=192.0.2.1 dbname=x", false),
+            ("host=db.invalid dbname=x", false),
         ] {
             assert_eq!(url.parse::<PostgresUrl>().unwrap().is_local(), local, "{url}");
         }
@@ -170,7 +192,13 @@ mod tests {
 
     #[test]
     fn a_url_without_host_or_database_is_refused() {
-        for url in ["postgres:///x", "postgres://db.invalid", "postgres://db.invalid/"] {
+        for url in [
+            "postgres:///x",
+            "postgres:///x?hostaddr=192.0.2.1",
+            "postgres://db.invalid",
+            "postgres://db.invalid/",
+            "hostaddr=127.0.0.1 dbname=x",
+        ] {
             assert!(url.parse::<PostgresUrl>().is_err(), "{url}");
         }
     }
