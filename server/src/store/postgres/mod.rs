@@ -4,6 +4,7 @@
 mod cache;
 mod codec;
 mod connect;
+mod connection;
 mod error;
 mod extract;
 mod load;
@@ -17,7 +18,7 @@ mod unload;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::{Pool, Status};
+use deadpool_postgres::{Client, Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
@@ -29,6 +30,7 @@ pub use self::{
 use self::{
     cache::{Cache, Moment},
     codec::{get, time},
+    connection::Connection,
     extract::Told,
     owners::{Owner, Owners},
 };
@@ -69,6 +71,17 @@ impl PostgresStore {
         Ok(Self { pool, owners: Owners::default(), cache: Arc::default() })
     }
 
+    /// Asks on a connection of its own. Once the question has an answer, or has failed, nothing is under way any more.
+    async fn on_connection<T>(
+        &self,
+        question: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let client = Connection::get(&self.pool).await?;
+        let answer = question(&client).await;
+        client.release();
+        answer
+    }
+
     /// Holds what the database told of an extraction without request id, and reads its ring if that pays.
     fn hold(&self, query: &ExtractionQuery, account: Option<Account>, any_gateway: bool, from: Moment) {
         let held = account.is_some();
@@ -100,27 +113,29 @@ impl Store for PostgresStore {
         &self,
         query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-        let client = self.pool.get().await?;
-        let now = Moment::now();
-        let holds = query.request_id.is_none();
-        // Another call may have asked while this one waited for a connection.
-        if holds && let Some(facts) = self.cache.facts(query, now) {
-            return Ok(Some(facts));
-        }
-        let whole = holds && self.cache.wants_account(query.digest, now);
-        while let Some(owner) = self.owners.find(&client, query.digest).await? {
-            match extract::ask(&client, owner, query, whole).await? {
-                None if owner.remembered => self.owners.forget(query.digest),
-                None => return Ok(None),
-                Some(Told { facts, account, any_gateway }) => {
-                    if whole {
-                        self.hold(query, account, any_gateway, now);
+        self.on_connection(async |client| {
+            let now = Moment::now();
+            let holds = query.request_id.is_none();
+            // Another call may have asked while this one waited for a connection.
+            if holds && let Some(facts) = self.cache.facts(query, now) {
+                return Ok(Some(facts));
+            }
+            let whole = holds && self.cache.wants_account(query.digest, now);
+            while let Some(owner) = self.owners.find(client, query.digest).await? {
+                match extract::ask(client, owner, query, whole).await? {
+                    None if owner.remembered => self.owners.forget(query.digest),
+                    None => return Ok(None),
+                    Some(Told { facts, account, any_gateway }) => {
+                        if whole {
+                            self.hold(query, account, any_gateway, now);
+                        }
+                        return Ok(Some(facts));
                     }
-                    return Ok(Some(facts));
                 }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     async fn remember(
@@ -130,11 +145,14 @@ impl Store for PostgresStore {
         extraction: StoredExtraction,
         now: Timestamp,
     ) -> Result<StoredExtraction, StoreError> {
-        extract::remember(&self.pool.get().await?, account, &request_id, extraction, now).await
+        self.on_connection(async |client| {
+            extract::remember(client, account, &request_id, extraction, now).await
+        })
+        .await
     }
 
     async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
-        extract::forget(&self.pool.get().await?, end).await
+        self.on_connection(async |client| extract::forget(client, end).await).await
     }
 
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
@@ -158,14 +176,16 @@ impl Store for PostgresStore {
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
-        let client = self.pool.get().await?;
-        while let Some(owner) = self.owners.find(&client, digest).await? {
-            match search::groups(&client, owner, digest).await? {
-                None if owner.remembered => self.owners.forget(digest),
-                answer => return Ok(answer),
+        self.on_connection(async |client| {
+            while let Some(owner) = self.owners.find(client, digest).await? {
+                match search::groups(client, owner, digest).await? {
+                    None if owner.remembered => self.owners.forget(digest),
+                    answer => return Ok(answer),
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     async fn search(
@@ -173,31 +193,32 @@ impl Store for PostgresStore {
         digest: TokenDigest,
         query: SearchQuery,
     ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
-        let client = self.pool.get().await?;
-        while let Some(owner) = self.owners.find(&client, digest).await? {
-            match search::page(&client, owner, digest, &query).await? {
-                None if owner.remembered => self.owners.forget(digest),
-                answer => return Ok(answer),
+        self.on_connection(async |client| {
+            while let Some(owner) = self.owners.find(client, digest).await? {
+                match search::page(client, owner, digest, &query).await? {
+                    None if owner.remembered => self.owners.forget(digest),
+                    answer => return Ok(answer),
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
-        let mut client = self.pool.get().await.map_err(StoreError::from)?;
+        let mut client = Connection::get(&self.pool).await?;
         let loaded = load::load(&mut client, lines).await?;
-        drop(client);
+        client.release();
         until_in_force().await;
         Ok(loaded)
     }
 
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
-        let mut client = self.pool.get().await.map_err(StoreError::from)?;
-        unload::unload(&mut client, sink).await
+        unload::unload(&mut *Connection::get(&self.pool).await?, sink).await
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
-        extract::supply(&self.pool.get().await?).await
+        self.on_connection(async |client| extract::supply(client).await).await
     }
 
     fn pool(&self) -> store::Pool {

@@ -1,14 +1,21 @@
 //! Connections that read.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use rusqlite::{Connection, Transaction};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::{Pool, StoreError};
+
+/// Maximum wait for a connection to be free. Whoever reads keeps a connection until the statement has ended, even if the
+/// caller has left.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// A fixed set of connections, each used by one reader at a time.
 #[derive(Debug)]
@@ -39,6 +46,21 @@ impl Readers {
         }
     }
 
+    /// Waits until a connection is free.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let turns = Arc::clone(&self.turns);
+        if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        let _waiting = Waiting::among(&self.waiting);
+        match tokio::time::timeout(MAX_WAIT, turns.acquire_owned()).await {
+            Ok(turn) => turn.map_err(|_| StoreError::Closed),
+            Err(_) => {
+                Err(StoreError::Busy { reason: "every connection to the database is in use".to_owned() })
+            }
+        }
+    }
+
     /// Runs `work` on a thread that may block, in one snapshot of the database.
     pub(super) async fn read<T, E>(
         &self,
@@ -48,9 +70,7 @@ impl Readers {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let waiting = Waiting::among(&self.waiting);
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| StoreError::Closed)?;
-        drop(waiting);
+        let turn = self.turn().await?;
         let idle = Arc::clone(&self.idle);
         tokio::task::spawn_blocking(move || {
             let mut lease = Lease { connection: take(&idle), idle };
@@ -101,4 +121,26 @@ impl Drop for Lease {
 
 fn take(idle: &Mutex<Vec<Connection>>) -> Option<Connection> {
     idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn callers_that_leave_keep_their_connection_and_others_wait_for_a_while_only() {
+        let readers = Readers::new(vec![Connection::open_in_memory().unwrap()]);
+        let (release, held) = mpsc::channel::<()>();
+        let mut long = Box::pin(readers.read(move |_| held.recv().map_err(|_| StoreError::Closed)));
+        assert!(futures::poll!(long.as_mut()).is_pending());
+        drop(long);
+        assert_eq!(readers.pool().busy, 1, "the statement goes on");
+        let answer = readers.read(|_| Ok::<_, StoreError>(())).await;
+        assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
+        assert_eq!(readers.pool().waiting, 0);
+        release.send(()).unwrap();
+        readers.read(|_| Ok::<_, StoreError>(())).await.unwrap();
+    }
 }

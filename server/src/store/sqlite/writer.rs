@@ -2,7 +2,7 @@
 
 use std::{
     io, iter,
-    sync::mpsc::{self, Receiver, Sender},
+    sync::mpsc::{self, Receiver, SyncSender, TrySendError},
     thread::JoinHandle,
 };
 
@@ -14,6 +14,10 @@ use crate::store::StoreError;
 /// Most changes in one commit.
 const BATCH: usize = 256;
 
+/// Maximum number of changes that wait. One whose caller has left is still carried out, so callers that leave and call
+/// again would otherwise queue changes without bound while another process holds the lock.
+const MAX_QUEUED: usize = 1024;
+
 /// Makes a change, or learns that no transaction could be begun. The answer is held back until the commit is known.
 type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Result<(), StoreError>)>;
@@ -21,20 +25,21 @@ type Answer = Box<dyn FnOnce(Result<(), StoreError>)>;
 /// Handle of the writing thread. The thread ends, after what is queued, when this is dropped.
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(super) fn start(db: Connection) -> io::Result<Self> {
-        let (jobs, queue) = mpsc::channel();
+        let (jobs, queue) = mpsc::sync_channel(MAX_QUEUED);
         let thread =
             std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(|| work(db, queue))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Runs `change` alone or with others in one transaction, and gives its result once that is durable. A change that
-    /// fails is undone without touching the others. It is carried out even if the caller stops waiting.
+    /// fails is undone without touching the others. It is carried out even if the caller stops waiting. When too many
+    /// changes wait already, it fails at once.
     pub(super) async fn write<T, E>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -53,7 +58,12 @@ impl Writer {
             })
         });
         let queue = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(job).map_err(|_| StoreError::Closed)?;
+        queue.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => {
+                StoreError::Busy { reason: format!("{MAX_QUEUED} changes wait to be written") }
+            }
+            TrySendError::Disconnected(_) => StoreError::Closed,
+        })?;
         answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 }
@@ -196,5 +206,34 @@ mod tests {
         futures::pin_mut!(abandoned);
         assert!(futures::poll!(abandoned.as_mut()).is_pending());
         assert_eq!(writer.write(entries).await.unwrap(), ["abandoned"]);
+    }
+
+    #[tokio::test]
+    async fn callers_that_leave_fill_the_queue_only_up_to_its_bound() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
+        let writer = Writer::start(db).unwrap();
+        let (release, held) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel::<()>();
+        let stuck = writer.write(move |_| {
+            begun.send(()).map_err(|_| StoreError::Closed)?;
+            held.recv().map_err(|_| StoreError::Closed)
+        });
+        let mut stuck = Box::pin(stuck);
+        assert!(futures::poll!(stuck.as_mut()).is_pending());
+        begins.recv().unwrap();
+        let mut rejected = 0;
+        for _ in 0..MAX_QUEUED + 10 * BATCH {
+            let mut left = Box::pin(writer.write(|db| insert(db, "left")));
+            if let std::task::Poll::Ready(answer) = futures::poll!(left.as_mut()) {
+                assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
+                rejected += 1;
+            }
+        }
+        // The writer takes a batch at a time besides.
+        assert!(rejected >= 9 * BATCH, "{rejected}");
+        release.send(()).unwrap();
+        stuck.await.unwrap();
+        writer.write(|db| insert(db, "good")).await.unwrap();
     }
 }

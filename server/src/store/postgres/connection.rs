@@ -1,0 +1,70 @@
+//! Connections that return to the pool only when no statement is under way on them.
+
+use std::ops::{Deref, DerefMut};
+
+use deadpool_postgres::{Client, Object, Pool};
+use tokio::runtime::Handle;
+
+use crate::store::StoreError;
+
+/// A connection of the pool, for one question.
+///
+/// When a caller hangs up, Dropshot drops the future of the call, and with it whoever waits for the statement. The
+/// statement itself goes on in the database, and a connection that returned to the pool meanwhile would queue the next
+/// statement behind it: callers that hang up and call again would queue statements without bound. So a connection that
+/// is dropped before [`Connection::release`] returns to the pool only after the database has answered everything that was
+/// sent. That takes no longer than `statement_timeout`, and until then no more statements are under way than the pool has
+/// connections.
+///
+/// The statement is not cancelled: each cancellation takes a connection of its own beyond the limit of the pool, and may
+/// come so late that it ends the next caller's statement.
+pub(super) struct Connection(Option<Client>);
+
+impl Connection {
+    /// Waits for a connection to be free.
+    pub(super) async fn get(pool: &Pool) -> Result<Self, StoreError> {
+        Ok(Self(Some(pool.get().await?)))
+    }
+
+    /// Returns the connection to the pool at once, since every statement has been answered.
+    pub(super) fn release(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let Some(client) = self.0.take() else { return };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move {
+                // The answer to an empty query comes after all others. Without an answer the connection is closed, which
+                // the pool notices.
+                let _ = client.simple_query("").await;
+            })),
+            // Nobody can wait, so the connection is closed.
+            Err(_) => drop(Object::take(client)),
+        }
+    }
+}
+
+impl Deref for Connection {
+    type Target = Client;
+
+    #[expect(
+        clippy::expect_used,
+        reason = "only `release` and `drop` take the client, and both end the connection"
+    )]
+    fn deref(&self) -> &Client {
+        self.0.as_ref().expect("a connection that was not released")
+    }
+}
+
+impl DerefMut for Connection {
+    #[expect(
+        clippy::expect_used,
+        reason = "only `release` and `drop` take the client, and both end the connection"
+    )]
+    fn deref_mut(&mut self) -> &mut Client {
+        self.0.as_mut().expect("a connection that was not released")
+    }
+}
