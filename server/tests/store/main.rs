@@ -17,3 +17,4 @@ mod registry;
 mod request_id;
 mod search;
 mod transfer;
+mod whitelist;

@@ -18,6 +18,10 @@ use crate::{
 /// Loopback, from where the sample data is used.
 const HOME: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 0, 0, 0), Ipv4Addr::new(127, 255, 255, 255));
 
+/// Loopback but for one address: an account has each range once.
+const NEARLY_HOME: [(Ipv4Addr, Ipv4Addr); 2] =
+    [(HOME.0, Ipv4Addr::new(127, 255, 255, 254)), (Ipv4Addr::new(127, 0, 0, 1), HOME.1)];
+
 /// Any address of the outside world.
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 
@@ -35,8 +39,8 @@ pub(super) fn make() -> (SampleTokens, Vec<Record>) {
     made.account(MAIN, true, both);
     made.home(MAIN, true, None);
     // An entry that is off, over or elsewhere takes nothing away from one that is good.
-    made.home(MAIN, false, None);
-    made.home(MAIN, true, Some(time(PAST)));
+    made.whitelist(MAIN, NEARLY_HOME[0], false, None);
+    made.whitelist(MAIN, NEARLY_HOME[1], true, Some(time(PAST)));
     let main = made.token(MAIN, TokenKind::Api);
     let link = made.token(MAIN, TokenKind::Link);
     let revoked = made.token_until(MAIN, TokenKind::Api, Some(time(FUTURE)), Some(time(PAST)));
@@ -50,7 +54,7 @@ pub(super) fn make() -> (SampleTokens, Vec<Record>) {
 
     made.account("not-whitelisted", true, both);
     made.home("not-whitelisted", false, None);
-    made.home("not-whitelisted", true, Some(time(PAST)));
+    made.whitelist("not-whitelisted", NEARLY_HOME[1], true, Some(time(PAST)));
     made.whitelist("not-whitelisted", (ELSEWHERE, ELSEWHERE), true, None);
     let not_whitelisted = made.token("not-whitelisted", TokenKind::Api);
 

@@ -5,11 +5,12 @@ use deadpool_postgres::{Client, Transaction};
 use crate::store::{OpenError, OpenMode, StoreError};
 
 /// One entry a version, only ever added to: databases in the field have run the earlier ones.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_numbers.sql"),
     include_str!("migrations/0003_extractions_by_age.sql"),
     include_str!("migrations/0004_addresses_alone.sql"),
+    include_str!("migrations/0005_whitelist_ranges.sql"),
 ];
 
 /// The version that this program works with.

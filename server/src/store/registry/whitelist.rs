@@ -133,23 +133,26 @@ fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow,
     }
     let owner = accounts::find(session, &account)?;
     let [from, to] = [first, last].map(IpAddr::V4);
-    let same = session.first(
-        "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
-        &[owner.into(), from.into(), to.into()],
+    let row = session.first(
+        "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (account_id, first, last) DO NOTHING RETURNING id",
+        &[owner.into(), from.into(), to.into(), enabled.into(), expires_at.into()],
     )?;
-    if let Some(mut row) = same {
-        let id: Id = row.take()?;
+    if row.is_none() {
+        let same = session.first(
+            "SELECT id FROM whitelist WHERE account_id = $1 AND first = $2 AND last = $3",
+            &[owner.into(), from.into(), to.into()],
+        )?;
+        let mut same = same.ok_or_else(|| StoreError::Busy {
+            reason: format!("the entry for {first}-{last} was removed at the same time"),
+        })?;
+        let id: Id = same.take()?;
         return Err(RegistryError::Present(format!(
             "account {account:?} has {first}-{last} already, as whitelist entry {0}; `server whitelist enable {0}` \
              switches it on",
             id.get()
         )));
     }
-    let row = session.first(
-        "INSERT INTO whitelist (account_id, first, last, enabled, expires_at) VALUES ($1, $2, $3, $4, $5)
-         RETURNING id",
-        &[owner.into(), from.into(), to.into(), enabled.into(), expires_at.into()],
-    )?;
     let id = super::given_number(row)?;
     Ok(WhitelistRow { id, entry: WhitelistEntry { account, first, last: Some(last), enabled, expires_at } })
 }

@@ -6,11 +6,12 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(super) const APPLICATION_ID: i32 = 0x5341_4c59;
 
 /// One entry a version, only ever added to: databases in the field have run the earlier ones.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_numbers.sql"),
     include_str!("migrations/0003_revision.sql"),
     include_str!("migrations/0004_extractions_by_age.sql"),
+    include_str!("migrations/0005_whitelist_ranges.sql"),
 ];
 
 /// The version that this program works with.

@@ -1,0 +1,144 @@
+//! An account has a range of its whitelist once, whoever adds it.
+
+use std::io::Cursor;
+
+use sallyport_server::{
+    data::import::import,
+    store::{
+        LoadError, Location,
+        record::{Account, WhitelistEntry},
+        registry::{Registry, RegistryError, WhitelistFilter, WhitelistRow},
+    },
+};
+
+use crate::backend::{Database, on_both};
+
+fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
+    WhitelistEntry {
+        account: "acme".to_owned(),
+        first: first.into(),
+        last: Some(last.into()),
+        enabled: true,
+        expires_at: None,
+    }
+}
+
+async fn rows(registry: &Registry) -> Vec<WhitelistRow> {
+    registry.list::<WhitelistRow, _>(WhitelistFilter::default(), None, Vec::new()).await.unwrap().0
+}
+
+async fn with_account(database: &Database) -> Registry {
+    database.open().await;
+    let registry = database.registry().await;
+    registry.add_account(Account { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
+    registry
+}
+
+async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
+    const ROUNDS: u8 = 10;
+    let registry = with_account(&database).await;
+    let location: Location = database.name().parse().unwrap();
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        others.push(std::sync::Arc::new(Registry::open(&location).await.unwrap()));
+    }
+    for round in 0..ROUNDS {
+        let adding: Vec<_> = others
+            .iter()
+            .map(|registry| {
+                let registry = std::sync::Arc::clone(registry);
+                tokio::spawn(async move { registry.add_whitelist(vec![entry([round; 4], [255; 4])]).await })
+            })
+            .collect();
+        let mut added = Vec::new();
+        for one in adding {
+            match one.await.unwrap() {
+                Ok(rows) => added.extend(rows),
+                Err(RegistryError::Present(reason)) => assert!(reason.contains("already"), "{reason}"),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(added.len(), 1, "round {round}");
+    }
+    assert_eq!(rows(&registry).await.len(), usize::from(ROUNDS));
+}
+
+/// Ranges that overlap are different ranges.
+async fn ranges_may_overlap(database: Database) {
+    let registry = with_account(&database).await;
+    let overlapping = vec![entry([1; 4], [3; 4]), entry([1; 4], [2; 4]), entry([2; 4], [3; 4])];
+    assert_eq!(registry.add_whitelist(overlapping).await.unwrap().len(), 3);
+}
+
+async fn an_import_names_the_line_that_repeats_a_range(database: Database) {
+    let registry = with_account(&database).await;
+    registry.add_whitelist(vec![entry([1; 4], [2; 4])]).await.unwrap();
+    let line = |first: &str, last: &str| {
+        format!(r#"{{"whitelist":{{"account":"acme","first":"{first}","last":"{last}","enabled":false}}}}"#)
+    };
+    let lines = [line("3.3.3.3", "3.3.3.3"), line("1.1.1.1", "2.2.2.2"), line("3.3.3.3", "3.3.3.3")];
+    let store = database.open().await;
+    let Err(LoadError::Rejected(bad)) = import(store.as_ref(), Cursor::new(lines.join("\n")), |_| {}).await
+    else {
+        panic!("expected bad lines");
+    };
+    assert_eq!(bad.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
+    assert!(bad.lines[0].1.contains("already this whitelist entry"), "{bad}");
+    assert_eq!(rows(&registry).await.len(), 1);
+}
+
+/// What an earlier version may have stored becomes one entry, and lets the same callers in.
+async fn earlier_duplicates_become_one_entry(database: Database) {
+    let registry = with_account(&database).await;
+    drop(registry);
+    // A time is 12 bytes: seconds since 1970, shifted to be positive, then nanoseconds.
+    let time = |seconds: u32| match &database {
+        Database::Sqlite { .. } => format!("x'80000000{seconds:08x}00000000'"),
+        Database::Postgres { .. } => format!("'\\x80000000{seconds:08x}00000000'"),
+    };
+    let ip = |text: &str| match &database {
+        Database::Sqlite { .. } => format!("x'{}{text}'", "00".repeat(10) + "ffff"),
+        Database::Postgres { .. } => format!("'\\x{}{text}'", "00".repeat(10) + "ffff"),
+    };
+    let (early, late) = (time(1), time(2));
+    let row = |number: u8, address: &str, enabled: &str, end: &str| {
+        let ip = ip(address);
+        format!(
+            "INSERT INTO whitelist (id, account_id, first, last, enabled, expires_at)
+             SELECT {number}, id, {ip}, {ip}, (1 = {enabled}), {end} FROM accounts;"
+        )
+    };
+    let earlier = match &database {
+        Database::Sqlite { .. } => "PRAGMA user_version = 4;",
+        Database::Postgres { .. } => "UPDATE sallyport_schema SET version = 4;",
+    };
+    let sql = [
+        "DROP INDEX whitelist_by_account;".to_owned(),
+        "CREATE INDEX whitelist_by_account ON whitelist (account_id, first, last);".to_owned(),
+        // Never ends, beside some that end or do not count.
+        row(10, "01010101", "1", &late),
+        row(11, "01010101", "1", "NULL"),
+        row(12, "01010101", "0", "NULL"),
+        row(13, "01010101", "1", "NULL"),
+        // Ends late; the one without an end is disabled.
+        row(20, "02020202", "0", "NULL"),
+        row(21, "02020202", "1", &early),
+        row(22, "02020202", "1", &late),
+        // Alone.
+        row(30, "03030303", "0", &early),
+        earlier.to_owned(),
+    ];
+    database.execute(&sql.concat()).await;
+    let registry = database.registry().await;
+    let kept = rows(&registry).await;
+    assert_eq!(kept.iter().map(|row| row.id.get()).collect::<Vec<_>>(), [11, 22, 30]);
+    let again = registry.add_whitelist(vec![entry([2; 4], [2; 4])]).await;
+    assert!(matches!(again, Err(RegistryError::Present(_))), "{again:?}");
+}
+
+on_both! {
+    of_many_who_add_a_range_at_once_one_succeeds,
+    ranges_may_overlap,
+    an_import_names_the_line_that_repeats_a_range,
+    earlier_duplicates_become_one_entry,
+}
