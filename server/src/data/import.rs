@@ -33,6 +33,12 @@ struct Records<R> {
     line: Vec<u8>,
 }
 
+impl<R> Records<R> {
+    fn line(&self, record: Result<Record, String>) -> Line {
+        Line { number: self.number, bytes: self.line.len(), record }
+    }
+}
+
 impl<R: BufRead> Iterator for Records<R> {
     type Item = io::Result<Line>;
 
@@ -46,10 +52,10 @@ impl<R: BufRead> Iterator for Records<R> {
                     // What follows is the middle of a line, so nothing more can be told about the rest.
                     self.done = true;
                     let reason = format!("the line is longer than {LONGEST_LINE} bytes");
-                    return Some(Ok(Line { number: self.number, record: Err(reason) }));
+                    return Some(Ok(self.line(Err(reason))));
                 }
                 Ok(_) if self.line.trim_ascii().is_empty() => {}
-                Ok(_) => return Some(Ok(Line { number: self.number, record: parse(&self.line) })),
+                Ok(_) => return Some(Ok(self.line(parse(&self.line)))),
                 Err(error) => {
                     self.done = true;
                     return Some(Err(error));

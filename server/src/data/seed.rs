@@ -125,7 +125,7 @@ pub enum SeedError {
 /// A store that already has such data, and the storage's own faults.
 pub async fn seed(store: &dyn Store) -> Result<Sample, SeedError> {
     let (mut sample, records) = sample::make();
-    let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, record: Ok(record) }));
+    let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
     sample.loaded = store.load(Box::new(lines)).await.map_err(|error| match error {
         LoadError::Rejected(bad) => SeedError::Present {
             first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),

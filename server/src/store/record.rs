@@ -22,6 +22,8 @@ use crate::domain::{
 pub struct Line {
     /// Its number, from 1.
     pub number: u64,
+    /// Its length, which bounds how many lines are held in memory together.
+    pub bytes: usize,
     /// What it says, or why it cannot be read.
     pub record: Result<Record, String>,
 }

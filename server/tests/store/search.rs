@@ -234,7 +234,7 @@ fn lines(
         }
     }
     records.extend(instances.iter().cloned().map(|instance| Record::Instance(Box::new(instance))));
-    (1..).zip(records).map(|(number, record)| Ok(Line { number, record: Ok(record) }))
+    (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }))
 }
 
 fn address(text: &str) -> Address {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
-    ahead::{self, BATCH},
+    ahead::{self, BATCH, BATCH_BYTES},
     packed::{Json, StoredIp, StoredTime, spin},
     record::{
         Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
@@ -31,8 +31,14 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
     schema::lock(&change, LOCK).await?;
     let row = change.query_one("SELECT coalesce(max(id), 0) FROM gateways", &[]).await;
     let gateways = get(&row.map_err(StoreError::from)?, 0)?;
-    let mut loader =
-        Loader { change, accounts: HashMap::new(), gateways, waiting: Vec::new(), tally: Tally::default() };
+    let mut loader = Loader {
+        change,
+        accounts: HashMap::new(),
+        gateways,
+        waiting: Vec::new(),
+        waiting_bytes: 0,
+        tally: Tally::default(),
+    };
     let mut batches = ahead::read(lines)?;
     'reading: while let Some(batch) = batches.recv().await {
         for line in batch {
@@ -57,6 +63,8 @@ struct Loader<'a> {
     gateways: i64,
     /// Records that are not stored yet, all of one kind, with their line numbers.
     waiting: Vec<(u64, Record)>,
+    /// Length of their lines.
+    waiting_bytes: usize,
     tally: Tally,
 }
 
@@ -81,23 +89,26 @@ macro_rules! values {
 }
 
 impl Loader<'_> {
-    async fn line(&mut self, Line { number, record }: Line) -> Result<Flow, LoadError> {
+    async fn line(&mut self, Line { number, bytes, record }: Line) -> Result<Flow, LoadError> {
         let record = match record {
             Ok(record) => record,
             Err(reason) => return self.tally.refused(number, Refused::Line(reason)),
         };
         let same =
             self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
-        if (!same || self.waiting.len() == BATCH) && self.flush().await?.is_break() {
+        let full = self.waiting.len() == BATCH || self.waiting_bytes >= BATCH_BYTES;
+        if (!same || full) && self.flush().await?.is_break() {
             return Ok(Flow::Break(()));
         }
         self.waiting.push((number, record));
+        self.waiting_bytes += bytes;
         Ok(Flow::Continue(()))
     }
 
     /// Stores what is waiting.
     async fn flush(&mut self) -> Result<Flow, LoadError> {
         let mut ready = Vec::with_capacity(self.waiting.len());
+        self.waiting_bytes = 0;
         for (number, record) in mem::take(&mut self.waiting) {
             match self.row(&record).await {
                 Ok(row) => ready.push((number, record, row)),

@@ -71,7 +71,7 @@ fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let mut batches = ahead::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
         for line in batch {
-            let Line { number, record } = line?;
+            let Line { number, bytes: _, record } = line?;
             let added = record.map_err(Refused::Line).and_then(|record| loader.add(&record).map(|()| record));
             match added {
                 Ok(record) => tally.stored(&record),
