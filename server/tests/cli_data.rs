@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -179,6 +179,85 @@ fn an_import_reads_standard_input() {
     import.stdin.take().unwrap().write_all(ACCOUNT.as_bytes()).unwrap();
     let output = import.wait_with_output().unwrap();
     assert!(done(&output).starts_with("imported 1 accounts, 0 tokens"));
+}
+
+/// The mode of each file in the folder, folders included, as a umask of 022 would leave it.
+fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        // It may have gone away since.
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            found.extend(modes(&path));
+        }
+        found.push((path, metadata.permissions().mode() & 0o777));
+    }
+    found
+}
+
+#[test]
+fn nobody_else_can_read_a_file_from_its_first_byte_on() {
+    let folder = Folder::new();
+    let path = folder.path("private.db");
+    let lines: String = (0..50_000)
+        .map(|n| format!("{{\"account\":{{\"name\":\"{n}\",\"realNameVerified\":true}}}}\n"))
+        .collect();
+    let data = folder.path("data.jsonl");
+    fs::write(&data, lines).unwrap();
+    let temporary = folder.path("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let check = || {
+        let found = modes(folder.0.path());
+        for (file, mode) in &found {
+            if *file != data && *file != temporary {
+                assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", file.display());
+            }
+        }
+        found.len()
+    };
+    let run = |arguments: &[&str]| {
+        // The shell's umask is the one that most users have.
+        let mut program = Command::new("sh");
+        program.args(["-c", r#"umask 022; exec "$0" "$@""#, env!("CARGO_BIN_EXE_server")]).args(arguments);
+        program.env_remove("SALLYPORT_DB").env("TMPDIR", &temporary);
+        program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        program
+    };
+    let mut most = 0;
+    for arguments in [
+        ["import", "--db", text(&path), text(&data)].as_slice(),
+        &["seed", "--db", text(&path)],
+        &["seed", "--db", text(&folder.path("sample.db"))],
+        &["export", "--db", text(&path), text(&folder.path("export.jsonl"))],
+    ] {
+        let mut program = run(arguments).spawn().unwrap();
+        while program.try_wait().unwrap().is_none() {
+            most = most.max(check());
+        }
+        assert!(program.wait().unwrap().success(), "{arguments:?}");
+        check();
+    }
+    assert_eq!(folder.names(), ["data.jsonl", "export.jsonl", "private.db", "sample.db", "tmp"]);
+    assert!(most >= 4, "the log and its index were never seen");
+
+    // The sandbox, which has its files in a temporary folder, and a server on a file.
+    for arguments in [
+        ["run", "--listen", "127.0.0.1:0"].as_slice(),
+        &["run", "--listen", "127.0.0.1:0", "--db", text(&path)],
+    ] {
+        let mut server = run(arguments).spawn().unwrap();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("listening") {
+            line.clear();
+            assert_ne!(output.read_line(&mut line).unwrap(), 0);
+            check();
+        }
+        assert!(check() >= 7, "{:?}", modes(folder.0.path()));
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
 }
 
 #[test]

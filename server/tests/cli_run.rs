@@ -117,6 +117,29 @@ fn a_server_that_drains_is_not_ready_and_still_serves() {
 }
 
 #[test]
+fn a_database_that_others_can_read_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.db");
+    let db = path.to_str().unwrap();
+    let seeded = Command::new(env!("CARGO_BIN_EXE_server")).args(["seed", "--db", db]).output().unwrap();
+    assert!(seeded.status.success());
+    let log = |mode| {
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        let mut server = Server::run(&["--db", db]);
+        server.ready();
+        server.signal("TERM");
+        server.ended().1
+    };
+    let narrow = log(0o600);
+    assert!(!narrow.contains("mode"), "{narrow}");
+    for mode in [0o644, 0o640, 0o606] {
+        let wide = log(mode);
+        let warning = wide.lines().find(|line| line.contains(&format!("{db} has mode {mode:o}"))).unwrap();
+        assert!(warning.contains("WARN") && warning.contains(&format!("chmod 600 '{db}'")), "{warning}");
+    }
+}
+
+#[test]
 fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
     let mut server = Server::run(&["--log-format", "json"]);
     let (printed, address) = server.ready();

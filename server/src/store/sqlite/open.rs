@@ -1,6 +1,12 @@
 //! Opening a database file, with a clear word for everything that may be wrong with it.
 
-use std::{fs, io, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
@@ -21,13 +27,67 @@ const PREPARED_STATEMENTS: usize = 64;
 
 pub(super) fn open(path: &Path, mode: OpenMode) -> Result<SqliteStore, OpenError> {
     check_file(path, mode)?;
-    connect(path, mode == OpenMode::Create, Durability::Full, None)
+    if mode == OpenMode::Create {
+        create(path)?;
+    }
+    let store = connect(path, Durability::Full, None)?;
+    warn_of_readable(path);
+    Ok(store)
 }
 
 pub(super) fn temporary() -> Result<SqliteStore, OpenError> {
-    let folder = tempfile::tempdir().map_err(|error| unusable(&std::env::temp_dir(), unavailable(&error)))?;
+    let folder = private_folder(&std::env::temp_dir())
+        .map_err(|error| unusable(&std::env::temp_dir(), unavailable(&error)))?;
     let path = folder.path().join("sallyport.db");
-    connect(&path, true, Durability::None, Some(folder))
+    create(&path)?;
+    connect(&path, Durability::None, Some(folder))
+}
+
+/// Creates a temporary folder in another one, which only its owner can read.
+pub(super) fn private_folder(parent: &Path) -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".sallyport-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(parent)
+}
+
+/// Creates a missing file, which only its owner can read: it will hold proxy passwords and digests of tokens. SQLite
+/// gives its mode to the files beside it, whose names end in `-wal` and `-shm`.
+fn create(path: &Path) -> Result<(), OpenError> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(unusable(path, unavailable(&error)))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Warns of files that others than their owner can use.
+fn warn_of_readable(path: &Path) {
+    #[cfg(unix)]
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        let Ok(metadata) = fs::metadata(&file) else { continue };
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            let file = file.display();
+            tracing::warn!(
+                "{file} has mode {mode:03o}, expected 600: other users may read the proxy passwords in it; run \
+                 `chmod 600 '{file}'`"
+            );
+        }
+    }
+}
+
+/// The file of SQLite beside a database.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// What a committed change survives.
@@ -57,7 +117,6 @@ fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
 
 fn connect(
     path: &Path,
-    create: bool,
     durability: Durability,
     folder: Option<tempfile::TempDir>,
 ) -> Result<SqliteStore, OpenError> {
@@ -68,10 +127,7 @@ fn connect(
         },
         _ => unusable(path, StoreError::from(error)),
     };
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if create {
-        flags |= OpenFlags::SQLITE_OPEN_CREATE;
-    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
     prepare(&writer, durability).map_err(wrong)?;
     check_owner(&writer, path, wrong)?;
