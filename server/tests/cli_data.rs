@@ -261,6 +261,51 @@ fn nobody_else_can_read_a_file_from_its_first_byte_on() {
 }
 
 #[test]
+fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
+    const ROUNDS: usize = 15;
+    const PROGRAMS: usize = 4;
+    let folder = Folder::new();
+    for number in 0..PROGRAMS {
+        let account = format!("{{\"account\":{{\"name\":\"{number}\",\"realNameVerified\":true}}}}");
+        fs::write(folder.path(&format!("{number}.jsonl")), account).unwrap();
+    }
+    for round in 0..ROUNDS {
+        let path = folder.path(&format!("round {round}.db"));
+        let start = |arguments: &[&str]| {
+            command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let imports: Vec<_> = (0..PROGRAMS)
+            .map(|number| {
+                start(&["import", "--db", text(&path), text(&folder.path(&format!("{number}.jsonl")))])
+            })
+            .collect();
+        let seeds = [start(&["seed", "--db", text(&path)]), start(&["seed", "--db", text(&path)])];
+        let mut names: Vec<String> = Vec::new();
+        for (number, import) in imports.into_iter().enumerate() {
+            let output = import.wait_with_output().unwrap();
+            if output.status.success() {
+                names.push(number.to_string());
+            } else {
+                failure(&output);
+            }
+        }
+        let seeded = seeds.map(|seed| seed.wait_with_output().unwrap().status.success());
+        assert_ne!(seeded, [true; 2], "the sample data can be stored once");
+        names.extend(seeded.contains(&true).then(|| "aurora".to_owned()));
+        assert!(!names.is_empty());
+        let db = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        for name in names {
+            let stored: u32 = db
+                .query_row("SELECT count(*) FROM accounts WHERE name = ?1", [&name], |row| row.get(0))
+                .unwrap();
+            assert_eq!(stored, 1, "round {round}: account {name} was stored, and is gone");
+        }
+    }
+    let left: Vec<_> = folder.names().into_iter().filter(|name| name.starts_with('.')).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn a_token_is_seen_once_and_then_known_by_its_number() {
     let folder = Folder::new();
     let path = folder.database();

@@ -1,15 +1,16 @@
 //! `server seed`, `server import` and `server export`.
 
 use std::{
-    fs::{self, File},
-    io::{self, BufReader},
+    env,
+    fs::File,
+    io::{self, BufReader, Seek as _, SeekFrom},
+    os::fd::AsFd as _,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use sallyport_server::{
     data::{export, import, seed},
-    store::{LoadError, Location, OpenMode, Store, record::Loaded},
+    store::{LoadError, Location, OpenMode, Store, record::Loaded, sqlite::NewFile},
 };
 
 use super::{
@@ -44,9 +45,7 @@ pub(super) struct ExportArguments {
 
 /// Fills the database and prints the tokens: the one time that they can be seen.
 pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
-    let made = Made::open(&arguments.database.location()?).await?;
-    let sample = seed::seed(made.store.as_ref()).await?;
-    made.keep();
+    let sample = fill(&arguments.database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
     for line in describe(&sample) {
         say(&line)?;
     }
@@ -56,18 +55,31 @@ pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
 /// Adds the records of a file.
 pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let file = &arguments.file;
-    // The input is opened first, so that a wrong name makes no database.
-    let input: Box<dyn io::Read + Send> = if file == Path::new("-") {
-        Box::new(io::stdin())
+    let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
+    let location = arguments.database.location()?;
+    // The input is read before the database is opened: a wrong name makes no database, and a pipe that stalls keeps
+    // nobody waiting.
+    let input = if file == Path::new("-") {
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        let input = File::open(file);
-        Box::new(input.map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))?)
+        File::open(file)
     };
-    let made = Made::open(&arguments.database.location()?).await?;
-    let loaded = import::import(made.store.as_ref(), BufReader::new(input), progress("read"))
-        .await
-        .map_err(|error| refused(file, &error))?;
-    made.keep();
+    let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
+        let folder = env::temp_dir();
+        Failure::Failed(format!(
+            "{}: the input cannot be copied to {}: {error}; TMPDIR chooses another folder",
+            file.display(),
+            folder.display()
+        ))
+    })?;
+    let start = input.stream_position().map_err(|error| wrong(&error))?;
+    let loaded = fill(&location, async |store| {
+        let from_start =
+            input.try_clone().and_then(|mut input| input.seek(SeekFrom::Start(start)).map(|_| input));
+        let lines = BufReader::new(from_start.map_err(|error| wrong(&error))?);
+        import::import(store, lines, progress("read")).await.map_err(|error| refused(file, &error))
+    })
+    .await?;
     say(&format!("imported {}", count(&loaded)))
 }
 
@@ -78,6 +90,27 @@ fn refused(file: &Path, error: &LoadError) -> Failure {
     let LoadError::Rejected(bad) = error else { return Failure::Failed(summary(&text)) };
     let lines = bad.lines.iter().map(|(number, reason)| format!("line {number}: {reason}"));
     Failure::Listed(summary(text.lines().next().unwrap_or_default()), lines.collect())
+}
+
+/// Fills the database, which is created if it is missing. A new file gets its name when it is complete, so that a failure
+/// leaves nothing. When several processes create one file, the first to end wins, and the others fill the database that
+/// they find then, as if they had begun later.
+async fn fill<T>(
+    location: &Location,
+    fill: impl AsyncFn(&dyn Store) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if let Location::File(path) = location
+        && !path.exists()
+    {
+        let new = NewFile::new(path)?;
+        let store = new.open()?;
+        let filled = fill(&store).await?;
+        drop(store);
+        if new.publish()? {
+            return Ok(filled);
+        }
+    }
+    fill(location.open(OpenMode::Create).await?.as_ref()).await
 }
 
 /// Writes every record to a file, which appears when it is whole, or to standard output.
@@ -130,37 +163,4 @@ fn count(loaded: &Loaded) -> String {
         "{accounts} accounts, {tokens} tokens, {whitelist} whitelist entries, {entitlements} entitlements, \
          {gateways} gateways, {groups} groups, {instances} instances"
     )
-}
-
-/// A database that goes away again if it was made for a command that failed.
-struct Made {
-    // In this order: SQLite puts its files away before ours is removed.
-    store: Arc<dyn Store>,
-    undo: Undo,
-}
-
-impl Made {
-    async fn open(location: &Location) -> Result<Self, Failure> {
-        let undo = Undo(match location {
-            Location::File(path) if !path.exists() => Some(path.clone()),
-            Location::File(_) | Location::Postgres(_) => None,
-        });
-        Ok(Self { store: location.open(OpenMode::Create).await?, undo })
-    }
-
-    fn keep(mut self) {
-        self.undo.0 = None;
-    }
-}
-
-/// Removes the file, if there is one to remove, when it is dropped.
-struct Undo(Option<PathBuf>);
-
-impl Drop for Undo {
-    fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
-            // Where it cannot be removed an empty database stays, which does no harm.
-            let _ = fs::remove_file(path);
-        }
-    }
 }

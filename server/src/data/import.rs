@@ -1,6 +1,9 @@
 //! Imports: one JSON object a line, streamed, all or nothing. `server/README.md` describes the format.
 
-use std::io::{self, BufRead, Read as _};
+use std::{
+    fs::File,
+    io::{self, BufRead, Read as _, Seek as _},
+};
 
 use crate::store::{
     LoadError, Store,
@@ -10,8 +13,26 @@ use crate::store::{
 /// Longest line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// Returns an input that does not stall: a regular file as it is, and of everything else, such as a pipe, a copy in a
+/// temporary file, which has no name and which only its owner can read. `TMPDIR` chooses its folder.
+///
+/// # Errors
+/// The input cannot be read to its end, or the copy cannot be written.
+pub fn spool(mut input: File) -> io::Result<File> {
+    if input.metadata()?.is_file() {
+        return Ok(input);
+    }
+    let mut copy = tempfile::tempfile()?;
+    io::copy(&mut input, &mut copy)?;
+    copy.rewind()?;
+    Ok(copy)
+}
+
 /// Adds every record of `input` to the store, or none, and tells `progress` which line it has come to. Empty lines are
 /// passed over.
+///
+/// While it reads, nobody else can write to a SQLite database, nor add gateways or groups to a PostgreSQL database. An
+/// input that may stall is given to [`spool`] first.
 ///
 /// # Errors
 /// [`LoadError::Rejected`] names the bad lines with their reasons; the store is then as it was before.

@@ -7,6 +7,7 @@ mod cluster;
 mod extract;
 mod faults;
 mod in_force;
+mod input;
 mod left;
 mod load;
 mod open_postgres;

@@ -7,6 +7,7 @@ mod error;
 mod extract;
 mod gateways;
 mod load;
+mod new_file;
 mod open;
 mod readers;
 mod registry;
@@ -21,6 +22,7 @@ use std::{path::Path, sync::Arc};
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use self::new_file::NewFile;
 use self::{cache::Cache, readers::Readers, writer::Writer};
 use super::{
     Lines, LoadError, OpenError, OpenMode, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,

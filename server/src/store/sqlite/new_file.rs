@@ -1,0 +1,81 @@
+//! A database file that gets its name when it is complete.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::{TempDir, TempPath};
+
+use super::{SqliteStore, open};
+use crate::store::{OpenError, OpenMode, StoreError};
+
+/// A new database, in a folder beside the place of its file, which only its owner can read. Dropped, it is removed.
+///
+/// Whoever fills a new file under its own name cannot remove it when that fails: another process may use it by then.
+#[derive(Debug)]
+pub struct NewFile {
+    folder: TempDir,
+    target: PathBuf,
+}
+
+impl NewFile {
+    /// Prepares a database that shall be called `target`.
+    ///
+    /// # Errors
+    /// The folder of the file cannot be written.
+    pub fn new(target: &Path) -> Result<Self, OpenError> {
+        let folder = open::private_folder(parent(target)).map_err(|error| unusable(target, &error))?;
+        Ok(Self { folder, target: target.to_owned() })
+    }
+
+    /// Opens the database, to be filled.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open(&self) -> Result<SqliteStore, OpenError> {
+        SqliteStore::open(&self.path(), OpenMode::Create)
+    }
+
+    /// Gives the database its name, once every store on it is closed. `false`, with nothing changed, when there is a file
+    /// of this name by now.
+    ///
+    /// # Errors
+    /// The file is incomplete, or it cannot be renamed.
+    pub fn publish(self) -> Result<bool, OpenError> {
+        let path = self.path();
+        if open::beside(&path, "-wal").exists() {
+            let reason = "what was written could not be moved from the log into the file".to_owned();
+            return Err(OpenError::Store {
+                database: self.target.display().to_string(),
+                source: StoreError::Unavailable { reason },
+            });
+        }
+        match TempPath::try_from_path(path).map(|path| path.persist_noclobber(&self.target)) {
+            Ok(Ok(())) => {
+                // The name shall outlive a power cut as the content does. Not every file system can promise that.
+                let _ = File::open(parent(&self.target)).and_then(|folder| folder.sync_all());
+                Ok(true)
+            }
+            Ok(Err(error)) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Ok(Err(error)) => Err(unusable(&self.target, &error.error)),
+            Err(error) => Err(unusable(&self.target, &error)),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("new.db")
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn unusable(path: &Path, error: &io::Error) -> OpenError {
+    OpenError::Store {
+        database: path.display().to_string(),
+        source: StoreError::Unavailable { reason: error.to_string() },
+    }
+}
