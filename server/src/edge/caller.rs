@@ -4,7 +4,7 @@
 //! at the right, so what stands left of the first address that is no declared proxy was written by a stranger.
 
 use std::{
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     str::FromStr,
 };
 
@@ -18,6 +18,14 @@ use super::{
 };
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The address that counts as one caller: who has one IPv6 address has the other 2⁶⁴ of its network as well.
+pub(crate) fn network(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into(),
+    }
+}
 
 /// The proxies that may say for whom they ask. Nobody else is believed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

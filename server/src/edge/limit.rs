@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     num::NonZeroU32,
     str::FromStr,
     sync::atomic::{AtomicU32, Ordering},
@@ -15,6 +15,7 @@ use governor::{
 };
 
 use super::{
+    caller::network,
     caller_states::{Caller, CallerKey, CallerStates},
     catalogue::Reason,
     refused::Refused,
@@ -161,14 +162,6 @@ impl Limit {
 impl fmt::Debug for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|limit| &limit.rule)).finish()
-    }
-}
-
-/// Whoever has one IPv6 address has the other 2⁶⁴ of its network as well.
-fn network(ip: IpAddr) -> IpAddr {
-    match ip {
-        IpAddr::V4(ip) => ip.into(),
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into(),
     }
 }
 
