@@ -10,7 +10,7 @@ pub mod data;
 pub mod domain;
 pub mod edge;
 mod handlers;
-mod log;
+pub mod log;
 mod metrics;
 pub mod names;
 pub mod printable;

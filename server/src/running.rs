@@ -240,12 +240,11 @@ fn serve<C: ServerContext>(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    ServerBuilder::new(api, context, log::logger()).config(dropshot).tls(tls).start().map_err(|error| {
-        match error {
-            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
-            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
-            other => StartError::Api(other.to_string()),
-        }
+    let logger = log::logger(&api);
+    ServerBuilder::new(api, context, logger).config(dropshot).tls(tls).start().map_err(|error| match error {
+        BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
+        BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
+        other => StartError::Api(other.to_string()),
     })
 }
 

@@ -1,18 +1,14 @@
 //! `server run`.
 
-use std::{
-    env,
-    io::{self, IsTerminal as _},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use sallyport_server::{
     Running,
     data::seed,
+    log,
     store::{OpenMode, Store, sqlite::SqliteStore},
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use super::{
     Failure, data, say,
@@ -22,7 +18,11 @@ use super::{
 /// Serves until a signal comes.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut settings = Settings::try_from(arguments)?;
-    log_to_stderr(std::mem::take(&mut settings.log), settings.log_format);
+    let format = match settings.log_format {
+        LogFormat::Human => log::Format::Text,
+        LogFormat::Json => log::Format::Json,
+    };
+    log::start(std::mem::take(&mut settings.log), format);
     let store: Arc<dyn Store> = match settings.database.take() {
         Some(location) => location.open(OpenMode::Existing).await?,
         None => {
@@ -55,16 +55,6 @@ async fn drain(running: Running, settings: &Settings) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(Failure::Failed(format!("some calls did not end within {deadline:?} and were cut off")))
-    }
-}
-
-fn log_to_stderr(filter: EnvFilter, format: LogFormat) {
-    // Colours are for people who watch; a file or the journal gets plain text.
-    let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
-    match format {
-        LogFormat::Human => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).init(),
     }
 }
 

@@ -64,7 +64,8 @@ pub(super) struct Arguments {
     /// How long calls under way may take after that.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_TIMEOUT", default_value_t = 10)]
     drain_timeout: u32,
-    /// What is logged on standard error, for instance `info` or `sallyport_server=debug`.
+    /// What is logged on standard error, for instance `info` or `sallyport_server=debug`. Of other crates only the place in
+    /// their source and numbers are logged, at every level, since their texts can hold tokens.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
     log: EnvFilter,
     /// Form of the log.

@@ -1,7 +1,5 @@
 //! HTTP/2 with intent: floods of frames that cost little to send.
 
-use sallyport_server::{api::generated::ExtractProxies, edge::answer::Operation};
-
 use super::{
     frames::{
         CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, PUSH_PROMISE,
@@ -24,7 +22,7 @@ fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {
 }
 
 /// Whether an answer with status 200 is among the frames: its first header is pair number 8.
-fn answered(bytes: &[u8]) -> bool {
+pub(crate) fn answered(bytes: &[u8]) -> bool {
     frames(bytes).iter().any(|(kind, _, payload)| *kind == HEADERS && payload.contains(&0x88))
 }
 
@@ -107,27 +105,4 @@ fn idle_connections_keep_nobody_out() {
         assert_served(&server);
     }
     server.target.assert_unharmed();
-}
-
-/// h2 and rustls tell the log of every frame, at their most talkative level.
-#[test]
-fn no_level_of_any_crate_logs_a_token_of_http2() {
-    let mut server = Encrypted::start(&["--log", "trace"]);
-    assert_served(&server);
-    let token = server.target.token.clone();
-    // A token among headers that are remembered for the next call, and one behind a fault.
-    let by_header = |name: &[u8]| {
-        let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
-        let pair = [&[0x40, length(name)], name, &[length(token.as_bytes())], token.as_bytes()].concat();
-        [get(&format!("{}?num=1", ExtractProxies::PATH)), pair].concat()
-    };
-    let calls: Vec<u8> = [by_header(b"x-api-key"), by_header(b"X-Api-Key")]
-        .iter()
-        .zip([1, 3])
-        .flat_map(|(headers, stream)| frame(HEADERS, END_HEADERS | END_STREAM, stream, headers))
-        .collect();
-    server.exchange(&[opening(), calls].concat(), answered);
-    // This looks for the token in the log.
-    let log = server.target.assert_unharmed();
-    assert!(log.contains("TRACE") && log.contains("h2::"), "the log says nothing of HTTP/2");
 }

@@ -9,6 +9,7 @@ mod deadlines;
 mod frames;
 mod http1;
 mod http2;
+mod log;
 mod target;
 mod tls;
 

@@ -1,7 +1,7 @@
 //! The server as a program of its own, so that its memory, its log and its metrics can be looked at.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read, Write as _},
     net::{SocketAddr, TcpStream},
     process::{Child, Command, Stdio},
     thread::{self, JoinHandle},
@@ -19,7 +19,8 @@ const MOST_MEMORY_KB: u64 = 192 * 1024;
 /// A running server with sample data.
 pub(crate) struct Target {
     child: Child,
-    log: Option<JoinHandle<String>>,
+    /// The log, and what came on standard output after the address.
+    written: Option<(JoinHandle<String>, JoinHandle<String>)>,
     pub(crate) address: SocketAddr,
     admin: SocketAddr,
     pub(crate) token: String,
@@ -42,13 +43,9 @@ impl Target {
             .spawn()
             .unwrap();
         // A log that nobody reads would hold the server up.
-        let mut stderr = child.stderr.take().unwrap();
-        let log = thread::spawn(move || {
-            let mut bytes = Vec::new();
-            stderr.read_to_end(&mut bytes).unwrap();
-            String::from_utf8_lossy(&bytes).into_owned()
-        });
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let log = read_all(child.stderr.take().unwrap());
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = stdout.by_ref().lines().map(Result::unwrap);
         let (mut admin, mut token) = (None, None);
         let address = loop {
             let Some(line) = lines.next() else {
@@ -63,7 +60,8 @@ impl Target {
                     line.split_whitespace().find(|word| word.starts_with("sally_api_")).map(str::to_owned);
             }
         };
-        Self { child, log: Some(log), address, admin: admin.unwrap(), token: token.unwrap() }
+        let output = read_all(stdout);
+        Self { child, written: Some((log, output)), address, admin: admin.unwrap(), token: token.unwrap() }
     }
 
     /// Path and query of a good call.
@@ -146,7 +144,9 @@ impl Target {
     fn ended(&mut self) -> String {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.log.take().map(|log| log.join().unwrap()).unwrap_or_default()
+        let Some((log, output)) = self.written.take() else { return String::new() };
+        assert_eq!(output.join().unwrap(), "", "standard output");
+        log.join().unwrap()
     }
 }
 
@@ -154,6 +154,14 @@ impl Drop for Target {
     fn drop(&mut self) {
         self.ended();
     }
+}
+
+fn read_all(mut source: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
 }
 
 pub(crate) fn statuses(mut stream: TcpStream) -> Vec<String> {

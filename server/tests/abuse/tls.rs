@@ -1,8 +1,8 @@
 //! A server that speaks TLS, and connections to it that speak HTTP/2.
 
 use std::{
-    io::{Read, Write},
-    net::{IpAddr, Ipv4Addr, TcpStream},
+    io::{self, Read, Write},
+    net::TcpStream,
     sync::Arc,
     time::Duration,
 };
@@ -20,7 +20,7 @@ pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 /// A target with a certificate.
 pub(crate) struct Encrypted {
     pub(crate) target: Target,
-    client: Arc<ClientConfig>,
+    pub(crate) client: Arc<ClientConfig>,
 }
 
 impl Encrypted {
@@ -45,29 +45,43 @@ impl Encrypted {
 
     /// A connection over which HTTP/2 was agreed upon and nothing more.
     pub(crate) fn connect(&self) -> Stream {
+        let stream = self.connect_to("127.0.0.1", Arc::clone(&self.client)).unwrap();
+        assert_eq!(stream.conn.alpn_protocol(), Some(b"h2".as_slice()));
+        stream
+    }
+
+    /// A connection to a server by this name, if the handshake succeeds.
+    pub(crate) fn connect_to(&self, name: &str, client: Arc<ClientConfig>) -> io::Result<Stream> {
         let mut socket = TcpStream::connect(self.target.address).unwrap();
         // Whoever only sends, and reads no answer, is not read from for ever either.
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         socket.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
-        let name = ServerName::from(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let mut connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
-        connection.complete_io(&mut socket).unwrap();
-        assert_eq!(connection.alpn_protocol(), Some(b"h2".as_slice()));
-        StreamOwned::new(connection, socket)
+        let name = ServerName::try_from(name.to_owned()).unwrap();
+        let mut connection = ClientConnection::new(client, name).unwrap();
+        connection.complete_io(&mut socket)?;
+        Ok(StreamOwned::new(connection, socket))
     }
 
     /// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.
     pub(crate) fn exchange(&self, bytes: &[u8], enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-        let mut stream = self.connect();
-        // The server may hang up before it has read all of it.
-        let _ = stream.write_all(bytes).and_then(|()| stream.flush());
-        let (mut answer, mut buffer) = (Vec::new(), [0; 16 * 1024]);
-        while !enough(&answer) {
-            match stream.read(&mut buffer) {
-                Ok(count) if count > 0 => answer.extend_from_slice(&buffer[..count]),
-                _ => break,
-            }
-        }
-        answer
+        exchange(self.connect(), bytes, enough)
     }
+}
+
+/// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.
+pub(crate) fn exchange(
+    mut stream: impl Read + Write,
+    bytes: &[u8],
+    enough: impl Fn(&[u8]) -> bool,
+) -> Vec<u8> {
+    // The server may hang up before it has read all of it.
+    let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+    let (mut answer, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    while !enough(&answer) {
+        match stream.read(&mut buffer) {
+            Ok(count) if count > 0 => answer.extend_from_slice(&buffer[..count]),
+            _ => break,
+        }
+    }
+    answer
 }

@@ -12,10 +12,12 @@ use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::{Sample, seed},
     edge::{answer::Operation, catalogue::Reason},
+    log::{self, Format},
     start,
     store::sqlite::SqliteStore,
 };
 use serde_json::Value;
+use tracing_subscriber::{EnvFilter, util::SubscriberInitExt as _};
 
 use super::wire::{Answer, send};
 
@@ -55,11 +57,7 @@ pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) static SERVER: LazyLock<Shared> = LazyLock::new(|| {
     let log = Log::default();
     let writer = log.clone();
-    tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .init();
+    log::to(EnvFilter::new("trace"), Format::Text, move || writer.clone()).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let (running, sample) = runtime.block_on(async {
         let store = Arc::new(SqliteStore::temporary().unwrap());
