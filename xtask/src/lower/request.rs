@@ -144,7 +144,7 @@ mod tests {
         ];
         assert_eq!(schemas, expected.iter().collect::<Vec<_>>());
         let left: Vec<_> = root["components"]["schemas"].as_object().unwrap().keys().collect();
-        assert_eq!(left, ["Body", "Both", "Choice", "Time"]);
+        assert_eq!(left, ["Both", "Choice", "Time", "Body"]);
     }
 
     #[test]
