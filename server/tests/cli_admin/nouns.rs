@@ -158,7 +158,10 @@ fn groups_and_instances() {
                  activatedAt capabilities groupId username hasPassword";
     assert_eq!(fields(&instance).join(" "), names);
     for spelling in ["203.0.113.7", "::ffff:203.0.113.7"] {
-        assert_eq!(office.json(&["instance", "list", "--ip", spelling, "--json"]), [instance.clone()]);
+        assert_eq!(
+            office.json(&["instance", "list", "--ip", spelling, "--json"]),
+            std::slice::from_ref(&instance)
+        );
     }
     let used = office.failed(1, &["group", "remove", "11", "--yes"]);
     assert!(used.contains("holds 1 instance;") && used.contains("server instance move"), "{used}");
