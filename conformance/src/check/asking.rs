@@ -117,7 +117,7 @@ impl Probe<'_> {
         let (exchange, judgement) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &judgement) else {
             return Err(match judgement {
-                Judgement::Short(_) | Judgement::Endless(_) => undecided(&judgement),
+                Judgement::Short(_) | Judgement::Endless(_) | Judgement::TooLarge(_) => undecided(&judgement),
                 _ => self.inconclusive(&format!(
                     "the control was not accepted, so nothing can be said: {}",
                     judgement.description()
@@ -242,6 +242,7 @@ fn undecided(judgement: &Judgement) -> Stop {
             )
         }
         Judgement::Endless(_) => format!("{what}; give it more time with --timeout"),
+        Judgement::TooLarge(_) => format!("nothing was decided: {what}"),
         _ => format!("the service came to no decision: {what}"),
     })
 }

@@ -1,7 +1,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::judgement::excerpt;
 use crate::wire::{Exchange, Redactor};
 
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
@@ -107,9 +106,9 @@ impl Evidence {
         let request = format!("{} {}", exchange.request.method_name(), exchange.request.target());
         let failure = exchange.result.as_ref().err();
         Self {
-            request: excerpt(&redactor.redact(&request), LONGEST),
+            request: redactor.excerpt(&request, LONGEST),
             status: exchange.result.as_ref().ok().map(|answer| answer.status),
-            failure: failure.map(|failure| redactor.redact(&failure.to_string())),
+            failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), LONGEST)),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
     }

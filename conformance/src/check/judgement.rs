@@ -28,8 +28,10 @@ pub enum Judgement {
     Busy(String),
     /// Another 5xx without a code, or a connection that broke: the service failed.
     Broken(String),
-    /// No end of the answer within the time or the length that the suite allows. How fast a service is, is its own matter.
+    /// No end of the answer within the time that the suite allows. How fast a service is, is its own matter.
     Endless(String),
+    /// An answer that is larger than what the suite reads: whatever it says is not judged.
+    TooLarge(String),
     /// There is no connection to the service at all, or the request could not be built.
     Unreachable(String),
 }
@@ -73,7 +75,8 @@ impl Judgement {
                 let what = format!("no answer: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
                     FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
-                    FailureKind::Timeout | FailureKind::TooLarge => Self::Endless(what),
+                    FailureKind::Timeout => Self::Endless(what),
+                    FailureKind::TooLarge => Self::TooLarge(what),
                     FailureKind::Broken => Self::Broken(what),
                 };
             }
@@ -105,7 +108,7 @@ impl Judgement {
             Self::Accepted => Decision::Accepted,
             Self::Rejected(_) | Self::Muddled(_) => Decision::Refused,
             Self::Broken(_) | Self::Endless(_) => Decision::Failed,
-            Self::Short(_) | Self::Busy(_) | Self::Unreachable(_) => Decision::Untold,
+            Self::Short(_) | Self::Busy(_) | Self::TooLarge(_) | Self::Unreachable(_) => Decision::Untold,
         }
     }
 
@@ -129,6 +132,7 @@ impl Judgement {
             | Self::Busy(what)
             | Self::Broken(what)
             | Self::Endless(what)
+            | Self::TooLarge(what)
             | Self::Unreachable(what) => what,
         }
     }
@@ -150,10 +154,9 @@ fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
-/// Secrets are taken out before anything is cut: half of one would not be known any more.
 fn describe(answer: &Answer, code: Option<&Value>, redactor: &Redactor) -> String {
     const LONGEST: usize = 160;
-    let shown = |text: &str| excerpt(&redactor.redact(text), LONGEST);
+    let shown = |text: &str| redactor.excerpt(text, LONGEST);
     let status = answer.status;
     match code {
         Some(code) => {
@@ -169,12 +172,6 @@ fn describe(answer: &Answer, code: Option<&Value>, redactor: &Redactor) -> Strin
     }
 }
 
-/// The beginning of a text, on one line.
-pub(crate) fn excerpt(text: &str, longest: usize) -> String {
-    let line: String = text.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().count() > longest { format!("{line}…") } else { line }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,7 +179,7 @@ mod tests {
 
     fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> Judgement {
         let contract = Contract::embedded().expect("contract");
-        let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]);
+        let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]).expect("a long secret");
         Judgement::of(contract, id, form, result, &redactor)
     }
 
@@ -235,7 +232,8 @@ mod tests {
         let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
         assert!(matches!(of(FailureKind::Broken), Judgement::Broken(_)));
         assert!(matches!(of(FailureKind::Timeout), Judgement::Endless(_)));
-        assert!(matches!(of(FailureKind::TooLarge), Judgement::Endless(_)));
+        assert!(matches!(of(FailureKind::TooLarge), Judgement::TooLarge(_)));
+        assert_eq!(of(FailureKind::TooLarge).verdict(), Decision::Untold);
         assert!(matches!(of(FailureKind::Connect), Judgement::Unreachable(_)));
     }
 

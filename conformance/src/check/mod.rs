@@ -3,6 +3,7 @@
 mod asking;
 mod definition;
 mod finding;
+pub(crate) mod gateways;
 mod judgement;
 mod probe;
 mod registry;

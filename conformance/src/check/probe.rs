@@ -5,15 +5,14 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::judgement::excerpt;
+use super::gateways;
 use super::{
-    Check, Decision, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop,
-    Watchtower,
+    Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower,
 };
 use crate::contract::{Contract, OperationId};
 use crate::relation::{Survey, Surveys};
 use crate::target::{Canaries, Facts, Secret, Target};
-use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Took, Wire};
+use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Wire};
 
 /// Everything that the checks of a run share.
 #[derive(Debug)]
@@ -66,6 +65,9 @@ pub(super) struct Notes {
     pub(super) accepted: Vec<Request>,
     misuse: Option<String>,
 }
+
+/// Most characters of a text that a check says.
+const LONGEST: usize = 1_000;
 
 /// What a check leaves behind.
 #[derive(Debug)]
@@ -200,7 +202,7 @@ impl<'a> Probe<'a> {
 
     /// Notes how the target decided something that the contract leaves open.
     pub fn observe(&self, silence: &str, text: &str) {
-        let text = self.redact(text);
+        let text = self.context.redactor.excerpt(text, LONGEST);
         let known = self.contract().catalogue.silence(silence).is_some();
         let mut notes = self.notes();
         if known {
@@ -231,10 +233,12 @@ impl<'a> Probe<'a> {
         let outcome = match (notes.misuse, result) {
             (Some(misuse), _) => Outcome::Error(misuse),
             (None, _) if broken => Outcome::Fail,
-            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(redactor.redact(&reason)),
-            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(redactor.redact(&reason)),
+            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(redactor.excerpt(&reason, LONGEST)),
+            (None, Err(Stop::Inconclusive(reason))) => {
+                Outcome::Inconclusive(redactor.excerpt(&reason, LONGEST))
+            }
             (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
-            (None, Err(Stop::Error(reason))) => Outcome::Error(redactor.redact(&reason)),
+            (None, Err(Stop::Error(reason))) => Outcome::Error(redactor.excerpt(&reason, LONGEST)),
             (None, Ok(())) if !notes.findings.is_empty() => Outcome::Warn,
             (None, Ok(())) => Outcome::Pass,
         };
@@ -287,15 +291,11 @@ impl<'a> Probe<'a> {
                     Sighting { contract, canaries, operation, form, judgement: &judged, request, answer };
                 context.watchtower.show(&sighting, exchange, context.redactor);
             }
-            let judged = judgement.insert(judged);
-            match judged.verdict() {
-                // A connection that broke later may have broken after the gateways were taken.
-                Decision::Accepted | Decision::Failed => Took::Gateways,
-                Decision::Refused | Decision::Untold => Took::Nothing,
-            }
+            judgement = Some(judged);
+            gateways::took(contract, request, &exchange.result)
         };
-        let exchange =
-            context.wire.send(request, self.gateways(operation, request), patience, record).await?;
+        let hold = gateways::hold(contract, request);
+        let exchange = context.wire.send(request, hold, patience, record).await?;
         match judgement {
             Some(Judgement::Unreachable(what)) => Err(Stop::Error(what)),
             Some(judgement) => Ok((exchange, judgement)),
@@ -309,19 +309,11 @@ impl<'a> Probe<'a> {
         by_path.or(self.check.operation).unwrap_or(OperationId::Groups)
     }
 
-    /// What a request may cost: `num`, when it is one. Who is to be rejected gets it back.
-    fn gateways(&self, operation: OperationId, request: &Request) -> u64 {
-        let extract = &self.contract().extract;
-        let num = request.query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
-        let num = num.filter(|num| operation == OperationId::Extract && extract.num_range.contains(num));
-        num.and_then(|num| u64::try_from(num).ok()).unwrap_or(0)
-    }
-
     /// Numbers an exchange and keeps it until the check ends.
     fn record(&self, exchange: &mut Exchange) {
         let mut notes = self.notes();
         exchange.index = notes.recording.len();
-        notes.recording.push(exchange.clone());
+        notes.recording.push(exchange.brief());
     }
 
     fn report(
@@ -332,7 +324,6 @@ impl<'a> Probe<'a> {
         actual: &str,
         exchanges: &[&Exchange],
     ) {
-        const LONGEST: usize = 1_000;
         let requirement = self.contract().catalogue.clause(clause).map(|clause| clause.text.clone());
         let mut notes = self.notes();
         let Some(requirement) = requirement.filter(|_| self.check.clauses.contains(&clause)) else {
@@ -342,15 +333,11 @@ impl<'a> Probe<'a> {
         notes.findings.push(Finding {
             clause: clause.to_owned(),
             requirement,
-            expected: excerpt(&self.redact(expected), LONGEST),
-            actual: excerpt(&self.redact(actual), LONGEST),
+            expected: self.context.redactor.excerpt(expected, LONGEST),
+            actual: self.context.redactor.excerpt(actual, LONGEST),
             severity,
             exchanges: exchanges.iter().map(|exchange| exchange.index).collect(),
         });
-    }
-
-    fn redact(&self, text: &str) -> String {
-        self.context.redactor.redact(text)
     }
 
     /// A check that panicked leaves its notes whole: each of them is pushed in one step.

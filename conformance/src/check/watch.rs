@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::judgement::excerpt;
 use super::{Check, Form, Judgement, Run, Severity};
 use crate::contract::{Contract, OperationId};
 use crate::target::Canaries;
@@ -140,7 +139,7 @@ impl Noted {
 impl Complaint {
     fn redacted(self, redactor: &Redactor) -> Self {
         const LONGEST: usize = 1_000;
-        let shown = |text: &str| excerpt(&redactor.redact(text), LONGEST);
+        let shown = |text: &str| redactor.excerpt(text, LONGEST);
         Self { expected: shown(&self.expected), actual: shown(&self.actual), ..self }
     }
 }

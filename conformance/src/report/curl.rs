@@ -1,3 +1,4 @@
+use super::plain::acts;
 use crate::target::Fact;
 use crate::wire::Recorded;
 
@@ -19,9 +20,18 @@ pub fn command(base: &str, exchange: &Recorded) -> String {
     command
 }
 
-/// One word of a shell: literal but for the names of secrets, which the shell replaces.
+/// One word of a shell: literal but for the names of secrets, which the shell replaces. What a terminal would act on stands as
+/// an escape that bash, zsh and ksh know.
 fn quoted(text: &str) -> String {
     let mut quoted = format!("'{}'", text.replace('\'', r"'\''"));
+    for c in text.chars().filter(|c| acts(*c)) {
+        let escape = match u32::from(c) {
+            code @ 0..=0x7f => format!("\\x{code:02x}"),
+            code @ 0x80..=0xffff => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        };
+        quoted = quoted.replace(c, &format!("'$'{escape}''"));
+    }
     let names = Fact::ALL.iter().map(|fact| fact.variable()).chain(["API_KEY", "HEADER"]);
     for name in names {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${name}\"'"));
@@ -46,5 +56,6 @@ mod tests {
         assert_eq!(quoted("$HOME `id`"), "'$HOME `id`'");
         assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "\"$SALLYPORT_SECOND_API_KEY\"");
         assert_eq!(quoted("k=$API_KEY"), r#"'k='"$API_KEY""#);
+        assert_eq!(quoted("a\u{1b}[2J\u{202e}b"), r"'a'$'\x1b''[2J'$'\u202e''b'");
     }
 }

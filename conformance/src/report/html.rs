@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
 use minijinja::value::Serde;
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::curl;
 use super::terminal::{counted, outcome_word, verdict_words};
+use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
 use crate::wire::Recorded;
@@ -16,6 +16,10 @@ use crate::wire::Recorded;
 /// When the page can't be rendered, which would be a fault of the suite.
 pub fn html(report: &Report) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),
+        None => escape_formatter(out, state, value),
+    });
     // The name ends in .html, so everything that is put in is escaped.
     environment.add_template("page.html", include_str!("html/page.html"))?;
     let page = environment.get_template("page.html")?;

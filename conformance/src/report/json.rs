@@ -1,5 +1,6 @@
 use schemars::schema::RootSchema;
 
+use super::plain::plain_json;
 use crate::run::Report;
 
 /// The report as JSON, in the shape of [`Report::schema_version`].
@@ -21,8 +22,6 @@ pub fn schema() -> Result<String, serde_json::Error> {
     pretty(&schema)
 }
 
-fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    Ok(text)
+pub(super) fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    Ok(plain_json(&serde_json::to_string_pretty(value)?) + "\n")
 }

@@ -4,6 +4,7 @@ use quick_junit::{
     NonSuccessKind, Report as Document, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
 
+use super::plain;
 use super::screen::Screen;
 use super::terminal::failures;
 use crate::check::{Outcome, Severity};
@@ -27,7 +28,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
             }
             None => {
                 let mut suite = TestSuite::new(name);
-                suite.add_property(("target", report.target.as_str()));
+                suite.add_property(("target", &*plain(&report.target)));
                 suite.add_property(("profile", report.profile));
                 suite.add_test_case(case(report, result));
                 suites.push(suite);
@@ -37,7 +38,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
     if let Some(reason) = &report.stopped {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let kind = if report.verdict == Verdict::Unreachable { "unreachable" } else { "stopped" };
-        status.set_type(kind).set_message(reason.as_str());
+        status.set_type(kind).set_message(plain(reason));
         let mut suite = TestSuite::new("run");
         suite.add_test_case(TestCase::new("the run came to its end", status));
         suites.push(suite);
@@ -49,7 +50,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
 fn case(report: &Report, result: &CheckResult) -> TestCase {
     let error = |kind: &str, reason: &str| {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type(kind).set_message(reason);
+        status.set_type(kind).set_message(plain(reason));
         status
     };
     let details = || failures(&only(report, result), &Screen::PLAIN);
@@ -69,7 +70,7 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
         }
         Outcome::Expected(reason) | Outcome::Skipped(reason) => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(reason.as_str());
+            status.set_message(plain(reason));
             status
         }
         Outcome::Inconclusive(reason) => error("inconclusive", reason),
@@ -95,7 +96,7 @@ fn clauses(result: &CheckResult) -> String {
 fn message(result: &CheckResult) -> String {
     let finding = result.findings.iter().find(|finding| finding.severity == Severity::Fail);
     let message = finding.map(|finding| format!("expected {}; came {}", finding.expected, finding.actual));
-    message.unwrap_or_else(|| result.title.to_owned())
+    plain(&message.unwrap_or_else(|| result.title.to_owned())).into_owned()
 }
 
 fn only(report: &Report, result: &CheckResult) -> Report {

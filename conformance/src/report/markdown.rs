@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use super::curl;
 use super::terminal::{counted, outcome_word, verdict_words};
+use super::{curl, plain};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
 
@@ -106,9 +106,8 @@ fn reasons(text: &mut String, report: &Report) {
 /// Text that stays text, on one line, in a table too.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in plain(&text.replace(['\n', '\r'], " ")).chars() {
         match c {
-            '\n' | '\r' => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~' => {
                 escaped.push('\\');
                 escaped.push(c);
@@ -120,7 +119,7 @@ fn escaped(text: &str) -> String {
 }
 
 fn code(text: &str) -> String {
-    format!("`{}`", text.replace('`', "'"))
+    format!("`{}`", plain(text).replace('`', "'"))
 }
 
 /// A fence longer than any run of backticks inside.

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::curl;
+use super::json::pretty;
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report};
 
@@ -47,9 +48,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
             "results": results,
         }],
     });
-    let mut text = serde_json::to_string_pretty(&log)?;
-    text.push('\n');
-    Ok(text)
+    pretty(&log)
 }
 
 fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {

@@ -1,5 +1,7 @@
 use std::fmt::Write as _;
 
+use super::plain;
+
 /// How text is laid out: colours, width and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
@@ -47,7 +49,9 @@ impl Screen {
     /// Width of the column of labels.
     pub(super) const LABELS: usize = 12;
 
+    /// A text in colour. Whoever wrote it, it is plain.
     pub(super) fn paint(&self, tone: Tone, text: &str) -> String {
+        let text = plain(text);
         let code = match tone {
             Tone::Good => "32",
             Tone::Bad => "31;1",
@@ -56,14 +60,14 @@ impl Screen {
             Tone::Strong => "1",
         };
         match self.style {
-            Style::Plain => text.to_owned(),
+            Style::Plain => text.into_owned(),
             Style::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
         }
     }
 
     /// A label in its column, and text beside it that is wrapped at the width.
     pub(super) fn labelled(&self, tone: Tone, label: &str, text: &str) -> String {
-        let mut lines = self.wrapped(text).into_iter();
+        let mut lines = self.wrapped(&plain(text)).into_iter();
         let first = lines.next().unwrap_or_default();
         let label = format!("{label:>width$}", width = Self::LABELS);
         let mut block = format!("{} {first}\n", self.paint(tone, &label));
@@ -75,13 +79,14 @@ impl Screen {
 
     /// The beginning of a line, so that it takes no more than the width.
     pub(super) fn clipped(&self, text: &str) -> String {
+        let text = plain(text);
         match self.width {
             Some(width) if text.chars().count() > width => {
                 let mut clipped: String = text.chars().take(width.saturating_sub(1)).collect();
                 clipped.push('…');
                 clipped
             }
-            _ => text.to_owned(),
+            _ => text.into_owned(),
         }
     }
 

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::screen::Tone;
-use super::{Detail, Screen, curl};
+use super::{Detail, Screen, curl, plain};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report, Totals, Verdict};
 use crate::wire::Recorded;
@@ -104,7 +104,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
     }
     let (words, tone) = verdict(report.verdict);
-    let _ = writeln!(text, "{:>12} {} {}", "verdict", report.target, screen.paint(tone, words));
+    let _ = writeln!(text, "{:>12} {} {}", "verdict", plain(&report.target), screen.paint(tone, words));
     text
 }
 
@@ -208,8 +208,12 @@ fn finding_text(
             } else {
                 curl::command(&report.target, exchange)
             };
-            let _ =
-                writeln!(text, "{} {command}", screen.paint(Tone::Faint, &format!("{:>12}", "Reproduce")));
+            let _ = writeln!(
+                text,
+                "{} {}",
+                screen.paint(Tone::Faint, &format!("{:>12}", "Reproduce")),
+                plain(&command)
+            );
         }
     }
 }

@@ -1,20 +1,27 @@
-use crate::check::Probe;
+use crate::check::{Probe, gateways};
 use crate::contract::Contract;
 use crate::target::Target;
-use crate::wire::{Answer, FailureKind, Patience, Request, Took, Wire, WireFailure};
+use crate::wire::{Answer, Exchange, FailureKind, Patience, Request, Wire, WireFailure};
 
 /// Asks whether anybody is there, so that a target that can't be reached does not fail a hundred checks. Each operation
-/// is asked until one of them answers; none of the requests takes a gateway. Says what is wrong when nobody answers.
+/// is asked until one of them answers; a target that keeps the contract gives
+/// no gateway for any of the requests. Says what is wrong when nobody answers.
 pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     let mut complaint = None;
     for request in requests(contract, target) {
-        // A budget of no requests shows itself in every check.
-        let exchange = wire.send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing).await.ok()?;
+        let took = |exchange: &mut Exchange| gateways::took(contract, &request, &exchange.result);
+        let hold = gateways::hold(contract, &request);
+        // A budget that is used up shows itself in every check.
+        let Ok(exchange) = wire.send(&request, hold, Patience::FirstAnswer, took).await else {
+            return complaint;
+        };
         match &exchange.result {
             Ok(answer) => match redirected(answer) {
                 Some(redirected) => complaint = Some(redirected),
                 None => return None,
             },
+            // Somebody is there; what the answers are worth is told by each check.
+            Err(failure) if failure.kind == FailureKind::TooLarge => return None,
             Err(failure) => {
                 let gone = failure.kind == FailureKind::Connect;
                 complaint.get_or_insert_with(|| unreachable(failure));
@@ -61,7 +68,7 @@ fn unreachable(failure: &WireFailure) -> String {
         FailureKind::Connect => "check host and port, and whether it is running",
         FailureKind::Timeout => "it took too long to answer; --timeout gives it more time",
         FailureKind::Broken => "what answers there does not speak HTTP, or breaks the connection",
-        FailureKind::TooLarge => "its answer does not end",
+        FailureKind::TooLarge => "its answer is too large",
         FailureKind::Request => "the request can't be built: check the base URL and the token",
     };
     format!("no answer from the target: {failure}; {advice}")

@@ -20,7 +20,7 @@ use crate::check::{
 use crate::contract::Contract;
 use crate::relation::Surveys;
 use crate::target::{Canaries, Target};
-use crate::wire::{Budget, Meter, Redactor, Wire, WireError, WireOptions};
+use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
 /// How a run is done.
 #[derive(Debug, Clone)]
@@ -61,6 +61,9 @@ pub enum SetupError {
     /// The HTTP client can't be set up.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// A secret can't be kept out of reports.
+    #[error(transparent)]
+    Secret(#[from] ShortSecret),
     /// The texts that must never appear can't be searched for.
     #[error("the canaries can't be searched for: {0}")]
     Canaries(#[from] aho_corasick::BuildError),
@@ -105,7 +108,7 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
-        let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()));
+        let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let plan = Plan::new(checks, &selection, profile, &target.facts, &budget);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));
@@ -147,7 +150,7 @@ impl<'a> Suite<'a> {
         observer.begun(&checks);
         let unreachable = tokio::select! {
             unreachable = preflight(self.contract, self.target, &self.wire) => unreachable,
-            () = self.stopper.stopped() => None,
+            () = self.ended() => None,
         };
         let reached = unreachable.is_none();
         let (checks, busy) = match &unreachable {
@@ -207,7 +210,7 @@ impl<'a> Suite<'a> {
         if self.retries > 0 {
             tokio::select! {
                 () = look_again(&context) => {}
-                () = self.stopper.stopped() => {}
+                () = self.ended() => {}
             }
         }
         for watcher in watchtower.into_watchers() {
@@ -221,25 +224,27 @@ impl<'a> Suite<'a> {
         (results, busy)
     }
 
-    /// Runs checks until they are done or the run is stopped. Those that are under way then are given up.
+    /// Waits until somebody ends the run, or its time is over.
+    async fn ended(&self) {
+        tokio::select! {
+            () = self.stopper.stopped() => {}
+            () = tokio::time::sleep(self.meter.time_left()) => {
+                self.stopper.stop("the budget of wall time is used up");
+            }
+        }
+    }
+
+    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found.
     async fn collect<'b>(
         &self,
-        runs: impl Iterator<Item = impl Future<Output = (CheckResult, Duration)> + Send + 'b>,
+        runs: impl Iterator<Item = impl Future<Output = Option<(CheckResult, Duration)>> + Send + 'b>,
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
     ) -> Duration {
-        let stopped = async {
-            tokio::select! {
-                () = self.stopper.stopped() => {}
-                () = tokio::time::sleep(self.meter.time_left()) => {
-                    self.stopper.stop("the budget of wall time is used up");
-                }
-            }
-        };
-        let runs = futures::stream::iter(runs).buffer_unordered(self.concurrency).take_until(stopped);
-        let mut runs = std::pin::pin!(runs);
+        let mut runs = std::pin::pin!(futures::stream::iter(runs).buffer_unordered(self.concurrency));
         let mut busy = Duration::ZERO;
-        while let Some((result, busy_here)) = runs.next().await {
+        while let Some(ended) = runs.next().await {
+            let Some((result, busy_here)) = ended else { continue };
             busy += busy_here;
             observer.check_ended(&result);
             if self.fail_fast && result.outcome == Outcome::Fail {
@@ -267,14 +272,18 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Runs a check, and runs it again when it found something: what does not come again is flaky. One that stood on data
+    /// Runs a check, and runs it again when it found something: what does not come again is flaky. None when the run has ended
+    /// before it. One that stood on data
     /// which has changed since is run once more, on fresh data.
     async fn run_check(
         &self,
         check: &'static Check,
         context: &ProbeContext<'_>,
         observer: &dyn Observer,
-    ) -> (CheckResult, Duration) {
+    ) -> Option<(CheckResult, Duration)> {
+        if self.stopper.reason().is_some() {
+            return None;
+        }
         observer.check_begun(check);
         let Tried { mut result, mut busy, stale, .. } = self.probe(check, context).await;
         if stale && result.outcome != Outcome::Fail {
@@ -283,7 +292,7 @@ impl<'a> Suite<'a> {
             result = added(again.result, &result);
         }
         for retry in 1..=self.retries {
-            if result.outcome != Outcome::Fail {
+            if result.outcome != Outcome::Fail || self.stopper.reason().is_some() {
                 break;
             }
             let again = self.probe(check, context).await;
@@ -296,7 +305,7 @@ impl<'a> Suite<'a> {
             }
         }
         weigh(&mut result, &self.expected, self.today);
-        (result, busy)
+        Some((result, busy))
     }
 
     async fn probe(&self, check: &'static Check, context: &ProbeContext<'_>) -> Tried {
@@ -307,10 +316,17 @@ impl<'a> Suite<'a> {
         };
         let begun = Instant::now();
         let probe = Probe::new(check, context);
-        let (ended, busy) = Busy::new(AssertUnwindSafe(run(&probe)).catch_unwind()).await;
+        let running = Busy::new(AssertUnwindSafe(run(&probe)).catch_unwind());
+        let (ended, busy) = tokio::select! {
+            (ended, busy) = running => (ended, busy),
+            () = self.ended() => {
+                let reason = self.stopper.reason().unwrap_or_default();
+                (Ok(Err(Stop::Skip(format!("the run ended before it: {reason}")))), Duration::ZERO)
+            }
+        };
         let ended =
             ended.unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
-        let starved = matches!(ended, Err(Stop::Budget(_)));
+        let starved = matches!(ended, Err(Stop::Budget(_))) || self.stopper.reason().is_some();
         if let Err(Stop::Budget(exhausted)) = &ended
             && exhausted.ends_the_run()
         {

@@ -4,10 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::wire::{Answer, Exchange, Redactor, password};
+use crate::report::plain;
+use crate::wire::{Answer, Exchange, Redactor, headers, password};
 
 /// Headers that say nothing of the service, or something that its data decides.
 const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
+
+/// Most lines of a body that a recording keeps, some times as many as the contract has members.
+const MOST_LINES: usize = 500;
 
 /// What two answers to the same request have in common: status, headers and the shape of the body; values where they hold
 /// still and are no data.
@@ -31,7 +35,7 @@ fn answers(first: &Answer, second: &Answer) -> String {
             (Some(first), Some(second)) => still(first, second),
             _ => "<comes and goes>".to_owned(),
         };
-        let _ = writeln!(text, "header {name}: {value}");
+        let _ = writeln!(text, "header {name}: {}", plain(&value));
     }
     if let (Some(header), Some(body)) = (first.header("X-Request-Id"), first.at("/requestId")) {
         let same = if body.as_str() == Some(header.as_str()) { "the same" } else { "different" };
@@ -70,7 +74,9 @@ fn headers(answer: &Answer) -> BTreeMap<String, String> {
     for (name, _) in answer.headers() {
         let name = name.to_ascii_lowercase();
         if !IGNORED.contains(&name.as_str()) {
-            let values = answer.header_values(&name).join(", ");
+            let values: Vec<_> =
+                answer.header_values(&name).iter().map(|value| headers::masked(&name, value)).collect();
+            let values = values.join(", ");
             headers.insert(name, values);
         }
     }
@@ -84,13 +90,18 @@ fn still(first: &str, second: &str) -> String {
 /// Every pointer with the kinds of its values. Elements of a list are data: their values are never shown, and all of them
 /// share one pointer.
 fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMap<String, BTreeSet<String>>) {
+    // What a target invents must not fill the memory: a recording of so many lines compares nothing any more.
+    if shape.len() >= MOST_LINES && !shape.contains_key(pointer) {
+        shape.entry("/…".to_owned()).or_default().insert("more than a recording keeps".to_owned());
+        return;
+    }
     let entry = shape.entry(pointer.to_owned()).or_default();
     match value {
         Value::Object(members) => {
             entry.insert("object".to_owned());
             for (name, member) in members {
                 let again = again.and_then(|again| again.get(name));
-                walk(member, again, &format!("{pointer}/{name}"), shape);
+                walk(member, again, &format!("{pointer}/{}", excerpt(name)), shape);
             }
         }
         Value::Array(items) => {
@@ -101,12 +112,20 @@ fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMa
         }
         scalar => {
             let shown = match again {
-                Some(again) if again == scalar => scalar.to_string(),
+                Some(again) if again == scalar => excerpt(&scalar.to_string()),
                 _ => kind(scalar).to_owned(),
             };
             entry.insert(shown);
         }
     }
+}
+
+/// A name or a value of the target's in a line.
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let shown: String = text.chars().take(LONGEST).collect();
+    let end = if shown.len() < text.len() { "…" } else { "" };
+    format!("{}{end}", plain(&shown))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -126,6 +145,9 @@ fn outline(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut outline = String::new();
     for c in text.chars() {
+        if outline.chars().count() > LONGEST {
+            break;
+        }
         let c = if c.is_alphanumeric() { 'x' } else { c };
         if c != 'x' || !outline.ends_with('x') {
             outline.push(c);

@@ -12,12 +12,11 @@ pub use recording::{Difference, Entry, Recording, RecordingError};
 use behaviour::behaviour;
 use cases::{Case, cases};
 
+use crate::check::gateways;
 use crate::contract::Contract;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
-use crate::wire::{
-    Budget, Exchange, Exhausted, Meter, Patience, Redactor, Took, Wire, WireError, WireOptions,
-};
+use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Wire, WireError, WireOptions};
 
 /// Why a target can't be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +51,24 @@ pub async fn record(
     budget: Budget,
     wire: WireOptions,
 ) -> Result<Recorded, RecordError> {
-    let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()));
+    let redactor =
+        Redactor::new(target.secrets().cloned().chain(wire.secrets())).map_err(SetupError::from)?;
+    let meter = Arc::new(Meter::new(budget.clone()));
+    let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter)).map_err(SetupError::from)?;
+    let recording = record_cases(contract, target, &budget, &wire, &redactor);
+    let recorded = tokio::time::timeout(meter.time_left(), recording).await;
+    recorded.unwrap_or(Err(RecordError::Budget(Exhausted::Wall(budget.wall.as_secs()))))
+}
+
+async fn record_cases(
+    contract: &Contract,
+    target: &Target,
+    budget: &Budget,
+    wire: &Wire,
+    redactor: &Redactor,
+) -> Result<Recorded, RecordError> {
     let mut gateways_left = budget.gateways;
-    let meter = Arc::new(Meter::new(budget));
-    let wire = Wire::new(target.base().clone(), wire, meter).map_err(SetupError::from)?;
-    if let Some(reason) = preflight(contract, target, &wire).await {
+    if let Some(reason) = preflight(contract, target, wire).await {
         return Err(RecordError::Unreachable(redactor.redact(&reason)));
     }
     let mut recorded = Recorded { recording: Recording::default(), left_out: Vec::new() };
@@ -68,25 +80,27 @@ pub async fn record(
                 continue;
             }
         }
-        let first = send(&wire, &case).await?;
-        let second = send(&wire, &case).await?;
-        let text = behaviour(&first, &second, &redactor);
+        let sent = async { Ok((send(contract, wire, &case).await?, send(contract, wire, &case).await?)) };
+        let (first, second) = match sent.await {
+            Ok(both) => both,
+            // What takes no gateway can go on.
+            Err(RecordError::Budget(Exhausted::Gateways(_))) => {
+                recorded.left_out.push(case.name);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let text = behaviour(&first, &second, redactor);
         recorded.recording.add(Entry { case: case.name, subject: case.subject, text });
     }
     Ok(recorded)
 }
 
-/// Gateways come with a success only, and that has its status.
-fn took(exchange: &mut Exchange) -> Took {
-    match &exchange.result {
-        Ok(answer) if !(200..300).contains(&answer.status) => Took::Nothing,
-        _ => Took::Gateways,
-    }
-}
-
 /// A shortage is a behaviour, being throttled is none.
-async fn send(wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
-    let send = async |patience| wire.send(&case.request, case.gateways, patience, took).await;
+async fn send(contract: &Contract, wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
+    let hold = gateways::hold(contract, &case.request);
+    let took = |exchange: &mut Exchange| gateways::took(contract, &case.request, &exchange.result);
+    let send = async |patience| wire.send(&case.request, hold, patience, took).await;
     let throttled = |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
     let sent = match send(Patience::FirstAnswer).await {
         Ok(exchange) if throttled(&exchange) => send(Patience::WaitOut).await,

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use aho_corasick::{AhoCorasick, BuildError};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -53,26 +55,55 @@ impl Canaries {
     #[must_use]
     pub fn found_in(&self, text: &[u8]) -> bool {
         let Some(search) = &self.search else { return false };
+        // A long word may hold thousands of places that look like a canary; it is decoded once.
+        let mut word = Word::default();
         search.find_overlapping_iter(text).any(|found| {
             let meant = self.meant.get(found.pattern().as_usize());
             meant.is_some_and(|meant| {
-                !meant.doubtful || decodes_to(text, found.range(), meant.canary.expose())
+                !meant.doubtful || word.around(text, found.range()).holds(meant.canary.expose())
             })
         })
     }
 }
 
-/// Whether the word in base64 around a place stands for a text that holds the canary.
-fn decodes_to(text: &[u8], place: std::ops::Range<usize>, canary: &str) -> bool {
-    let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
-    let begin = text[..place.start].iter().rposition(|byte| !of_word(byte)).map_or(0, |before| before + 1);
-    let end = text[place.end..]
-        .iter()
-        .position(|byte| !of_word(byte))
-        .map_or(text.len(), |after| place.end + after);
-    let word = &text[begin..end];
-    let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word));
-    decoded.is_ok_and(|bytes| bytes.windows(canary.len()).any(|window| window == canary.as_bytes()))
+/// A word in base64, and what it stands for.
+#[derive(Default)]
+struct Word {
+    place: Range<usize>,
+    decoded: Option<Vec<u8>>,
+    /// Canaries that it does not hold.
+    without: Vec<String>,
+}
+
+impl Word {
+    fn around(&mut self, text: &[u8], place: Range<usize>) -> &mut Self {
+        if self.place.start <= place.start && place.end <= self.place.end && !self.place.is_empty() {
+            return self;
+        }
+        let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+        // Matches come from left to right, so nothing before the last word belongs to this one.
+        let known = self.place.end.min(place.start);
+        let begin = text[known..place.start].iter().rposition(|byte| !of_word(byte));
+        let begin = begin.map_or(known, |before| known + before + 1);
+        let end = text[place.end..].iter().position(|byte| !of_word(byte));
+        let end = end.map_or(text.len(), |after| place.end + after);
+        let word = &text[begin..end];
+        let decoded = STANDARD_NO_PAD.decode(word).or_else(|_| URL_SAFE_NO_PAD.decode(word)).ok();
+        *self = Self { place: begin..end, decoded, without: Vec::new() };
+        self
+    }
+
+    fn holds(&mut self, canary: &str) -> bool {
+        if self.without.iter().any(|known| known == canary) {
+            return false;
+        }
+        let holds = |bytes: &Vec<u8>| bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+        let held = self.decoded.as_ref().is_some_and(holds);
+        if !held {
+            self.without.push(canary.to_owned());
+        }
+        held
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::Value;
 
+use super::{Recorded, password};
+
 /// An answer as it came. It is not redacted: what a check says of it goes through the redactor before it is kept.
 #[derive(Clone)]
 pub struct Answer {
@@ -11,13 +13,35 @@ pub struct Answer {
     pub status: u16,
     headers: Arc<[(String, Vec<u8>)]>,
     body: Bytes,
+    /// Bytes of the body as it came.
+    length: usize,
     json: Option<Arc<Value>>,
 }
 
 impl Answer {
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
         let json = serde_json::from_slice(&body).ok().map(Arc::new);
-        Self { status, headers: headers.into(), body, json }
+        Self { status, headers: headers.into(), length: body.len(), body, json }
+    }
+
+    /// The answer as it is kept once it was judged: without the parsed body, which takes many times what the text takes, and
+    /// with no more of the text than a report may show.
+    pub(crate) fn brief(&self) -> Self {
+        let body = if self.body.len() > Recorded::KEPT {
+            // Which member is a password can't be told from a part of a body.
+            let masked = password::masked(&self.body);
+            let whole = masked.as_deref().unwrap_or(&self.body);
+            Bytes::copy_from_slice(&whole[..whole.len().min(Recorded::KEPT)])
+        } else {
+            self.body.clone()
+        };
+        Self {
+            status: self.status,
+            headers: Arc::clone(&self.headers),
+            body,
+            length: self.length,
+            json: None,
+        }
     }
 
     /// Every value of a header, in the order of the answer; bytes that are no UTF-8 are replaced.
@@ -43,6 +67,11 @@ impl Answer {
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
+    }
+
+    /// Bytes of the body as it came.
+    pub(super) fn length(&self) -> usize {
+        self.length
     }
 
     /// The body as text; bytes that are no UTF-8 are replaced.

@@ -29,7 +29,7 @@ pub struct Budget {
 pub struct Usage {
     /// Requests sent.
     pub requests: u64,
-    /// Gateways that extractions took, at most.
+    /// Gateways that were handed out: those in answers, and as many as were asked for where no whole answer came.
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,
@@ -51,19 +51,44 @@ pub struct Meter {
 
 #[derive(Debug, Default)]
 struct Gateways {
-    /// Taken for good.
+    /// Handed out, as far as is known.
     taken: u64,
     /// Held for requests under way.
     reserved: u64,
+    /// Requests under way that may take some.
+    under_way: usize,
 }
 
-/// Gateways held for a request under way. They count as taken unless they are given back.
+/// Gateways that a request may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// None, whatever the target does.
+    Nothing,
+    /// So many when it is accepted.
+    Exactly(u64),
+    /// None when the target keeps the contract, and up to so many when it does not. All that is left is held when that is less.
+    UpTo(u64),
+}
+
+/// Gateways that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Took {
+    /// So many stand in the answer.
+    Counted(u64),
+    /// Nobody knows: the answer did not come to its end, or says nothing. What was held for it counts.
+    Unknown,
+    /// More than the suite reads: no ceiling holds against that.
+    Unbounded,
+}
+
+/// Gateways held for a request under way. They count as taken unless [`Reservation::settle`] says what came.
 #[derive(Debug)]
 #[must_use]
 pub struct Reservation<'m> {
     meter: &'m Meter,
+    hold: Hold,
     gateways: u64,
-    given_back: bool,
+    came: u64,
 }
 
 /// A ceiling was reached.
@@ -75,6 +100,16 @@ pub enum Exhausted {
     /// Of gateways. What takes none can go on.
     #[error("the budget of {0} gateways is used up")]
     Gateways(u64),
+    /// Of gateways, by a target that hands out more than it is asked for: nothing more is sent to it.
+    #[error(
+        "the budget of {most} gateways is exceeded: the target handed out {taken}, more than it was asked for"
+    )]
+    Overdrawn {
+        /// The ceiling.
+        most: u64,
+        /// Handed out.
+        taken: u64,
+    },
     /// Of bytes of bodies.
     #[error("the budget of {0} bytes is used up")]
     Bytes(u64),
@@ -117,10 +152,10 @@ impl Meter {
     ///
     /// # Errors
     /// Names the ceiling that the request would break; nothing is taken then.
-    pub async fn reserve(&self, gateways: u64) -> Result<Reservation<'_>, Exhausted> {
+    pub async fn reserve(&self, hold: Hold) -> Result<Reservation<'_>, Exhausted> {
         loop {
             let settled = self.settled.notified();
-            if let Some(reservation) = self.try_reserve(gateways)? {
+            if let Some(reservation) = self.try_reserve(hold)? {
                 return Ok(reservation);
             }
             // Requests under way end by their own timeouts.
@@ -129,22 +164,38 @@ impl Meter {
     }
 
     /// None when only requests under way stand between it and the budget.
-    fn try_reserve(&self, gateways: u64) -> Result<Option<Reservation<'_>>, Exhausted> {
-        let Budget { requests: most_requests, gateways: most_gateways, wall, .. } = self.budget;
+    fn try_reserve(&self, hold: Hold) -> Result<Option<Reservation<'_>>, Exhausted> {
+        let Budget { requests: most_requests, gateways: most, wall, .. } = self.budget;
         if self.begun.elapsed() >= wall {
             return Err(Exhausted::Wall(wall.as_secs()));
         }
         let mut counts = self.gateways();
-        let beside = |used: u64| gateways.checked_add(used).is_some_and(|sum| sum <= most_gateways);
-        if !beside(counts.taken) {
-            return Err(Exhausted::Gateways(most_gateways));
+        let Some(left) = most.checked_sub(counts.taken) else {
+            return Err(Exhausted::Overdrawn { most, taken: counts.taken });
+        };
+        let free = left.saturating_sub(counts.reserved);
+        let (least, wanted) = match hold {
+            Hold::Nothing => (0, 0),
+            Hold::Exactly(gateways) => (gateways, gateways),
+            Hold::UpTo(gateways) => (gateways.min(1), gateways.min(free)),
+        };
+        if least > left {
+            return Err(Exhausted::Gateways(most));
         }
-        if gateways > 0 && !beside(counts.taken + counts.reserved) {
+        if hold != Hold::Nothing && (least > free || counts.under_way >= self.most_extractions()) {
             return Ok(None);
         }
         add_within(&self.requests, 1, most_requests).map_err(|()| Exhausted::Requests(most_requests))?;
-        counts.reserved += gateways;
-        Ok(Some(Reservation { meter: self, gateways, given_back: false }))
+        counts.reserved += wanted;
+        counts.under_way += usize::from(hold != Hold::Nothing);
+        Ok(Some(Reservation { meter: self, hold, gateways: wanted, came: wanted }))
+    }
+
+    /// Requests that may take gateways at the same time: what a target hands out beyond its ceiling can only come with these.
+    /// Two at least, as one check sends two at once.
+    #[must_use]
+    pub fn most_extractions(&self) -> usize {
+        self.budget.concurrency.max(2)
     }
 
     /// Takes bytes of a body out of the budget.
@@ -192,9 +243,13 @@ impl Meter {
 }
 
 impl Reservation<'_> {
-    /// Gives the gateways back: the answer was no success, so none was handed out.
-    pub fn give_back(mut self) {
-        self.given_back = true;
+    /// Counts what came, in place of what was held.
+    pub fn settle(mut self, took: Took) {
+        self.came = match took {
+            Took::Counted(came) => came,
+            Took::Unknown => self.gateways,
+            Took::Unbounded => self.meter.budget.gateways.saturating_add(1),
+        };
     }
 }
 
@@ -202,9 +257,8 @@ impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut counts = self.meter.gateways();
         counts.reserved -= self.gateways;
-        if !self.given_back {
-            counts.taken += self.gateways;
-        }
+        counts.under_way -= usize::from(self.hold != Hold::Nothing);
+        counts.taken = counts.taken.saturating_add(self.came);
         drop(counts);
         self.meter.settled.notify_waiters();
     }
@@ -229,6 +283,8 @@ fn add_within(counter: &AtomicU64, amount: u64, most: u64) -> Result<(), ()> {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
 
     fn meter(requests: u64, gateways: u64, wall: Duration) -> Meter {
@@ -239,33 +295,68 @@ mod tests {
     async fn each_ceiling_holds_exactly() {
         let long = Duration::from_secs(60);
         let requests = meter(2, 0, long);
-        assert!(requests.reserve(0).await.is_ok() && requests.reserve(0).await.is_ok());
-        assert_eq!(requests.reserve(0).await.expect_err("used up"), Exhausted::Requests(2));
+        for _ in 0..2 {
+            drop(requests.reserve(Hold::Nothing).await.expect("within the budget"));
+        }
+        assert_eq!(requests.reserve(Hold::Nothing).await.expect_err("used up"), Exhausted::Requests(2));
 
         let gateways = meter(9, 5, long);
-        drop(gateways.reserve(5).await.expect("within the budget"));
-        assert_eq!(gateways.reserve(1).await.expect_err("used up"), Exhausted::Gateways(5));
-        assert!(gateways.reserve(0).await.is_ok(), "what takes none can go on");
+        drop(gateways.reserve(Hold::Exactly(5)).await.expect("within the budget"));
+        for hold in [Hold::Exactly(1), Hold::UpTo(9)] {
+            assert_eq!(gateways.reserve(hold).await.expect_err("used up"), Exhausted::Gateways(5));
+        }
+        drop(gateways.reserve(Hold::Nothing).await.expect("what takes none can go on"));
         assert_eq!(gateways.usage(), Usage { requests: 2, gateways: 5, bytes: 0 });
         assert_eq!(gateways.take_bytes(10), Ok(()));
         assert_eq!(gateways.take_bytes(1), Err(Exhausted::Bytes(10)));
 
-        assert_eq!(meter(9, 9, Duration::ZERO).reserve(0).await.expect_err("used up"), Exhausted::Wall(0));
+        let none = meter(9, 9, Duration::ZERO);
+        assert_eq!(none.reserve(Hold::Nothing).await.expect_err("used up"), Exhausted::Wall(0));
     }
 
     #[tokio::test]
     async fn gateways_under_way_are_waited_for_and_may_come_back() {
         let meter = meter(9, 5, Duration::from_secs(60));
-        let held = meter.reserve(5).await.expect("within the budget");
-        let waiting = meter.reserve(3);
-        let ending = async { held.give_back() };
+        let held = meter.reserve(Hold::Exactly(5)).await.expect("within the budget");
+        let waiting = meter.reserve(Hold::Exactly(3));
+        let ending = async { held.settle(Took::Counted(0)) };
         let (reservation, ()) = tokio::join!(waiting, ending);
         drop(reservation.expect("given back"));
         assert_eq!(meter.usage(), Usage { requests: 2, gateways: 3, bytes: 0 });
 
-        let held = meter.reserve(2).await.expect("within the budget");
-        let (refused, ()) = tokio::join!(meter.reserve(1), async { drop(held) });
+        let held = meter.reserve(Hold::Exactly(2)).await.expect("within the budget");
+        let (refused, ()) = tokio::join!(meter.reserve(Hold::Exactly(1)), async { drop(held) });
         assert_eq!(refused.expect_err("taken for good"), Exhausted::Gateways(5));
+    }
+
+    #[tokio::test]
+    async fn what_came_counts_and_what_came_beyond_the_ceiling_ends_everything() {
+        let meter = meter(9, 25, Duration::from_secs(60));
+        let first = meter.reserve(Hold::UpTo(100)).await.expect("held as far as there is some");
+        assert_eq!(first.gateways, 25);
+        first.settle(Took::Counted(1));
+        let held = meter.reserve(Hold::Exactly(4)).await.expect("within the budget");
+        let rest = meter.reserve(Hold::UpTo(100)).await.expect("the rest");
+        assert_eq!(rest.gateways, 20);
+        held.settle(Took::Counted(4_000));
+        rest.settle(Took::Unknown);
+        for hold in [Hold::Nothing, Hold::Exactly(1)] {
+            let refused = meter.reserve(hold).await.expect_err("exceeded");
+            assert_eq!(refused, Exhausted::Overdrawn { most: 25, taken: 4_021 });
+            assert!(refused.ends_the_run());
+        }
+    }
+
+    #[tokio::test]
+    async fn no_more_extractions_are_under_way_than_the_bound_says() {
+        let meter = meter(9, 25, Duration::from_secs(60));
+        let held = [meter.reserve(Hold::Exactly(1)).await, meter.reserve(Hold::Exactly(1)).await];
+        assert_eq!(held.len(), meter.most_extractions());
+        let third = meter.reserve(Hold::Exactly(1));
+        assert!(third.now_or_never().is_none(), "a third one waits");
+        drop(meter.reserve(Hold::Nothing).await.expect("what takes none does not"));
+        drop(held);
+        assert!(meter.reserve(Hold::Exactly(1)).now_or_never().is_some());
     }
 
     #[tokio::test]

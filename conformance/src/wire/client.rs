@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::{Bytes, BytesMut};
 use reqwest::{Method, Url};
 
-use super::budget::Exhausted;
+use super::budget::{Exhausted, Hold, Took};
 use super::{Answer, Exchange, FailureKind, Meter, Request, RetryAfter, WireFailure};
 use crate::target::Secret;
 
@@ -14,8 +14,10 @@ use crate::target::Secret;
 pub struct WireOptions {
     /// For one exchange, from connecting to the last byte.
     pub timeout: Duration,
-    /// Longest answer that is read, in bytes.
+    /// Longest body of an answer that is read, in bytes.
     pub body_limit: usize,
+    /// Most JSON values of an answer that are read.
+    pub value_limit: usize,
     /// How often a request is sent at most when the target asks to wait.
     pub attempts: u32,
     /// Longest time that a request waits in all.
@@ -48,15 +50,6 @@ pub enum Patience {
     FirstAnswer,
 }
 
-/// Whether an exchange took the gateways that it may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Took {
-    /// It did, or nobody knows.
-    Gateways,
-    /// The answer gave none.
-    Nothing,
-}
-
 /// Nothing more can be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
@@ -77,6 +70,13 @@ pub struct Wire {
     meter: Arc<Meter>,
 }
 
+/// Items of the longest answer that is read. The contract's largest page has as many; see the test below.
+const LONGEST_PAGE: usize = 1_000;
+
+/// What an item of an answer may take: several times what an instance with all of its members takes.
+const BYTES_OF_AN_ITEM: usize = 2_048;
+const VALUES_OF_AN_ITEM: usize = 128;
+
 /// Time to wait before the second try, however soon the target wants it, and again for each try after that.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 
@@ -87,7 +87,8 @@ impl Default for WireOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(20),
-            body_limit: 16 * 1024 * 1024,
+            body_limit: LONGEST_PAGE * BYTES_OF_AN_ITEM,
+            value_limit: LONGEST_PAGE * VALUES_OF_AN_ITEM,
             attempts: 10,
             longest_wait: Duration::from_secs(30),
             authorities: Vec::new(),
@@ -148,8 +149,8 @@ impl Wire {
         Ok(Self { client, base, options, meter })
     }
 
-    /// Sends a request that may cost `gateways`, and hands every try to `record`, which numbers it and says whether the
-    /// answer gave any.
+    /// Sends a request that may take the gateways of `hold`, and hands every try to `record`, which numbers it and says what
+    /// the answer gave.
     ///
     /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
     ///
@@ -158,7 +159,7 @@ impl Wire {
     pub async fn send(
         &self,
         request: &Request,
-        gateways: u64,
+        hold: Hold,
         patience: Patience,
         mut record: impl FnMut(&mut Exchange) -> Took,
     ) -> Result<Exchange, WireError> {
@@ -167,16 +168,14 @@ impl Wire {
         let mut broken = false;
         let mut patience_left = self.options.longest_wait;
         loop {
-            let reservation = self.meter.reserve(gateways).await?;
+            let reservation = self.meter.reserve(hold).await?;
             self.meter.turn().await;
             tries += 1;
             let begun = Instant::now();
             let result = self.exchange(request).await?;
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
-            if record(&mut exchange) == Took::Nothing {
-                reservation.give_back();
-            }
+            reservation.settle(record(&mut exchange));
             match &exchange.result {
                 Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
                     if tries >= self.options.attempts {
@@ -222,7 +221,16 @@ impl Wire {
             .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
             .collect();
         let body = self.read(response).await?;
-        Ok(body.map(|body| Answer::new(status, headers, body)))
+        let too_large = |detail| WireFailure { kind: FailureKind::TooLarge, detail };
+        Ok(body.and_then(|body| match json_values(&body) {
+            values if values > self.options.value_limit => {
+                let limit = self.options.value_limit;
+                Err(too_large(format!(
+                    "the answer has more than {limit} JSON values, which is too large to judge"
+                )))
+            }
+            _ => Ok(Answer::new(status, headers, body)),
+        }))
     }
 
     fn build(&self, request: &Request) -> Result<reqwest::Request, String> {
@@ -250,12 +258,32 @@ impl Wire {
             };
             self.meter.take_bytes(chunk.len())?;
             if body.len() + chunk.len() > self.options.body_limit {
-                let detail = format!("the answer is longer than {} bytes", self.options.body_limit);
+                let limit = self.options.body_limit;
+                let detail = format!("the answer is longer than {limit} bytes, which is too large to judge");
                 return Ok(Err(WireFailure { kind: FailureKind::TooLarge, detail }));
             }
             body.extend_from_slice(&chunk);
         }
     }
+}
+
+/// How many values a body has at most when it is JSON. A parsed one takes some hundred bytes, and a body of two bytes for
+/// each would take fifty times its length; so they are counted first.
+fn json_values(body: &[u8]) -> usize {
+    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return 0;
+    }
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// Whether a URL leads to this machine without leaving it.
@@ -287,4 +315,26 @@ fn failure(error: reqwest::Error) -> WireFailure {
         source = cause.source();
     }
     WireFailure { kind, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn an_answer_may_be_as_long_as_the_contracts_largest_page() {
+        let contract = Contract::embedded().expect("contract");
+        let most = *contract.search.page_sizes.end();
+        assert_eq!(usize::try_from(most), Ok(LONGEST_PAGE));
+        assert!(usize::try_from(*contract.extract.num_range.end()).is_ok_and(|most| most <= LONGEST_PAGE));
+    }
+
+    #[test]
+    fn values_are_counted_without_parsing() {
+        let count = |text: &str| json_values(text.as_bytes());
+        assert_eq!(count("[0,0,0]"), 4);
+        assert_eq!(count(r#" {"a": [1, {"b,[{": "x\",,"}], "c": 2}"#), 6);
+        assert_eq!(count("a, b, c, [text]"), 0);
+    }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Redactor, Request, password};
+use super::{Answer, Redactor, Request, headers, password};
 
 /// What was sent and what came back, for a check to judge.
 #[derive(Debug, Clone)]
@@ -71,20 +71,33 @@ pub struct Recorded {
     pub elapsed_ms: u64,
 }
 
+impl Exchange {
+    /// The exchange as it is kept once it was judged; see [`Answer::brief`].
+    pub(crate) fn brief(&self) -> Self {
+        let Self { index, request, result, elapsed } = self;
+        let result = result.as_ref().map(Answer::brief).map_err(Clone::clone);
+        Self { index: *index, request: request.clone(), result, elapsed: *elapsed }
+    }
+}
+
 impl Recorded {
     /// Most bytes of a body that a report keeps.
     const BODY_LIMIT: usize = 16 * 1024;
+    /// Bytes of a body that are searched for secrets to show so much.
+    pub(super) const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
     /// Most bytes of a target or a header.
     const LINE_LIMIT: usize = 4 * 1024;
 
     /// Takes the secrets out of an exchange.
     #[must_use]
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
-        let lines = |headers: &[(String, Vec<u8>)]| {
-            let line = |(name, value): &(String, Vec<u8>)| {
-                (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
-            };
-            headers.iter().map(line).collect()
+        let line = |(name, value): &(String, Vec<u8>)| {
+            (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
+        };
+        // What the suite sends holds secrets that it knows. What a target hands out is as secret, and nobody knew it before.
+        let masked = |(name, value): &(String, Vec<u8>)| {
+            let value = headers::masked(name, &String::from_utf8_lossy(value));
+            (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))
         };
         let request = &exchange.request;
         let answer = exchange.result.as_ref().ok();
@@ -93,14 +106,18 @@ impl Recorded {
             index: exchange.index,
             method: request.method_name().to_owned(),
             target: redactor.redact_bytes(request.target().as_bytes(), Self::LINE_LIMIT),
-            request_headers: lines(request.headers()),
+            request_headers: request.headers().iter().map(line).collect(),
             request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::BODY_LIMIT),
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::BODY_LIMIT)),
             status: answer.map(|answer| answer.status),
-            answer_headers: answer.map(|answer| lines(answer.headers())).unwrap_or_default(),
+            answer_headers: answer
+                .map(|answer| answer.headers().iter().map(masked).collect())
+                .unwrap_or_default(),
             answer_body: answer.map(|answer| {
                 let masked = password::masked(answer.body());
-                redactor.redact_bytes(masked.as_deref().unwrap_or(answer.body()), Self::BODY_LIMIT)
+                let body = masked.as_deref().unwrap_or(answer.body());
+                let length = if answer.length() > answer.body().len() { answer.length() } else { body.len() };
+                redactor.redact_beginning(body, length, Self::BODY_LIMIT)
             }),
             failure: exchange
                 .result

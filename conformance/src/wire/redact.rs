@@ -1,4 +1,5 @@
 use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::sync::{PoisonError, RwLock};
 
 use base64::Engine as _;
@@ -7,7 +8,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use super::{Answer, password, spelling};
 use crate::target::Secret;
 
-/// Bytes that a secret needs for less than its full text to be searched for.
+/// Characters that a secret needs. A shorter one stands in ordinary words, and to hide it there would both spoil reports and
+/// tell what it is.
 const SHORTEST: usize = 6;
 
 /// What stands in place of a password that an answer showed.
@@ -16,11 +18,27 @@ pub(crate) const PASSWORD: &str = "PASSWORD";
 /// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
 const MOST_LEARNED: usize = 1_000;
 
+/// Most bytes of a password that is searched for in other texts.
+const LONGEST_LEARNED: usize = 256;
+
 /// Replaces every known secret, however its characters are spelt in a request, an answer or a report, by its name.
 pub struct Redactor {
     known: Patterns,
     /// Passwords that answers showed, which nobody could know before.
     learned: RwLock<Patterns>,
+}
+
+/// A secret that is too short to be kept out of reports.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length}: a shorter one stands in ordinary words and \
+     can't be kept out of reports; use a longer one, or --public-header for a header that is no secret"
+)]
+pub struct ShortSecret {
+    /// The name that reports show in its place.
+    pub name: &'static str,
+    /// Its characters.
+    pub length: usize,
 }
 
 #[derive(Default)]
@@ -44,17 +62,26 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
+    /// Bytes of a text that are searched for each byte that is shown: a secret may be spelt longer than its name is.
+    const WINDOW: usize = 4;
+
     /// A redactor for these secrets; an empty one is left out.
-    #[must_use]
-    pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Self {
-        let patterns = secrets.into_iter().flat_map(|secret| {
+    ///
+    /// # Errors
+    /// When one is too short to be told from ordinary words.
+    pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Result<Self, ShortSecret> {
+        let mut patterns = Vec::new();
+        for secret in secrets {
             let secret = secret.borrow();
-            // Of a very short one the rest is found anywhere.
-            let nearly = Some(secret.without_last_character()).filter(|nearly| nearly.len() >= SHORTEST);
+            let length = secret.expose().chars().count();
+            if (1..SHORTEST).contains(&length) {
+                return Err(ShortSecret { name: secret.name(), length });
+            }
+            let nearly = Some(secret.without_last_character()).filter(|_| length > SHORTEST);
             let texts = std::iter::once(secret.expose()).chain(nearly);
-            texts.flat_map(|text| forms(text, secret.name())).collect::<Vec<_>>()
-        });
-        Self { known: Patterns::new(patterns.collect()), learned: RwLock::default() }
+            patterns.extend(texts.flat_map(|text| forms(text, secret.name())));
+        }
+        Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
     }
 
     /// Takes what an answer calls a password for a secret from now on: a report shows what came, but no password.
@@ -67,38 +94,72 @@ impl Redactor {
     /// Takes a password that an answer showed for a secret from now on. A very short one is found anywhere, so it is hidden
     /// where it stands as a password only.
     fn learn(&self, password: &str) {
-        if password.len() < SHORTEST || self.redact(password) != password {
+        if !(SHORTEST..=LONGEST_LEARNED).contains(&password.len())
+            || self.is_full()
+            || self.redact(password) != password
+        {
             return;
         }
         let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
-        if learned.patterns.len() < MOST_LEARNED {
-            let mut patterns = std::mem::take(&mut learned.patterns);
-            patterns.extend(forms(password, PASSWORD));
-            *learned = Patterns::new(patterns);
-        }
+        let mut patterns = std::mem::take(&mut learned.patterns);
+        patterns.extend(forms(password, PASSWORD));
+        *learned = Patterns::new(patterns);
     }
 
-    /// The text without secrets.
+    fn is_full(&self) -> bool {
+        self.learned.read().unwrap_or_else(PoisonError::into_inner).patterns.len() >= MOST_LEARNED
+    }
+
+    /// The text without secrets. It is searched from its beginning to its end: for a text of the target's, however long,
+    /// there is [`Redactor::redact_bytes`].
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let text = self.known.redact(text);
-        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
-        if learned.patterns.is_empty() { text } else { learned.redact(&text) }
+        self.redact_part(text, false)
     }
 
     /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
     #[must_use]
     pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
-        let mut text = self.redact(&String::from_utf8_lossy(bytes));
-        if text.len() > limit {
-            let mut cut = limit;
+        self.redact_beginning(bytes, bytes.len(), limit)
+    }
+
+    /// The same for the beginning of a text of which `length` bytes came.
+    pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> String {
+        let searched = &bytes[..bytes.len().min(Self::window(limit))];
+        let whole = searched.len() == length;
+        let mut text = self.redact_part(&String::from_utf8_lossy(searched), !whole);
+        if text.len() > limit || !whole {
+            let mut cut = text.len().min(limit);
             while !text.is_char_boundary(cut) {
                 cut -= 1;
             }
             text.truncate(cut);
-            text.push_str(&format!("… ({} bytes in all)", bytes.len()));
+            text.push_str(&format!("… ({length} bytes in all)"));
         }
         text
+    }
+
+    /// Bytes of a text of which so many are shown that are searched for secrets.
+    pub(super) const fn window(limit: usize) -> usize {
+        limit * Self::WINDOW
+    }
+
+    /// The beginning of a text, on one line and without secrets. They are taken out before anything is cut: half of one would
+    /// not be known any more.
+    pub(crate) fn excerpt(&self, text: &str, longest: usize) -> String {
+        // A character takes up to four bytes.
+        let searched = text.floor_char_boundary(Self::window(4 * longest));
+        let is_cut = searched < text.len();
+        let shown = self.redact_part(&text[..searched], is_cut);
+        let line: String =
+            shown.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if is_cut || shown.chars().count() > longest { format!("{line}…") } else { line }
+    }
+
+    fn redact_part(&self, text: &str, is_cut: bool) -> String {
+        let text = self.known.redact(text, is_cut);
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        if learned.patterns.is_empty() { text } else { learned.redact(&text, is_cut) }
     }
 }
 
@@ -115,25 +176,29 @@ impl Patterns {
         Self { patterns, by_first }
     }
 
-    fn redact(&self, text: &str) -> String {
-        let bytes = text.as_bytes();
-        let mut shown = String::with_capacity(text.len());
-        let (mut at, mut kept) = (0, 0);
-        while at < bytes.len() {
-            let candidates = self.by_first.get(usize::from(bytes[at])).into_iter().flatten();
-            let found = candidates.filter_map(|index| self.patterns.get(*index)).filter_map(|pattern| {
-                spelling::end_of(bytes, at, &pattern.characters).map(|end| (end, pattern))
-            });
-            match found.max_by_key(|(end, _)| *end) {
-                Some((end, pattern)) => {
-                    shown.push_str(text.get(kept..at).unwrap_or_default());
-                    shown.push_str(&pattern.replacement);
-                    (at, kept) = (end, end);
-                }
-                None => at += 1,
+    fn find(&self, text: &str) -> spelling::Found {
+        let patterns: Vec<&[char]> = self.patterns.iter().map(|pattern| &*pattern.characters).collect();
+        spelling::find(text.as_bytes(), &patterns, &self.by_first)
+    }
+
+    /// The text without its secrets; where it was cut, without what may be the beginning of one.
+    fn redact(&self, text: &str, is_cut: bool) -> String {
+        let mut found = self.find(text);
+        let end = found.open.filter(|_| is_cut).unwrap_or(text.len());
+        found.matches.retain(|found| found.place.start < end);
+        found.matches.sort_unstable_by_key(|found| (found.place.start, Reverse(found.place.end)));
+        let mut shown = String::with_capacity(end);
+        let mut kept = 0;
+        for spelling::Match { place, pattern } in found.matches {
+            // Of secrets that overlap, what the second one has beside the first is hidden too.
+            if place.start >= kept {
+                shown.push_str(text.get(kept..place.start).unwrap_or_default());
+                let pattern = self.patterns.get(pattern);
+                shown.push_str(pattern.map_or("", |pattern| &pattern.replacement));
             }
+            kept = kept.max(place.end);
         }
-        shown.push_str(text.get(kept..).unwrap_or_default());
+        shown.push_str(text.get(kept..end).unwrap_or_default());
         shown
     }
 }
@@ -141,9 +206,7 @@ impl Patterns {
 /// The secret as it is, and within base64.
 fn forms(secret: &str, name: &str) -> Vec<Pattern> {
     let replacement = format!("${name}");
-    // The few characters of a very short one would be found anywhere.
-    let in_base64 = Some(secret.as_bytes()).filter(|secret| secret.len() >= SHORTEST).map(base64_forms);
-    let forms = std::iter::once(secret.to_owned()).chain(in_base64.into_iter().flatten());
+    let forms = std::iter::once(secret.to_owned()).chain(base64_forms(secret.as_bytes()));
     let patterns = forms.filter(|form| !form.is_empty());
     patterns
         .map(|form| Pattern { characters: form.chars().collect(), replacement: replacement.clone() })
@@ -176,7 +239,7 @@ mod tests {
     const TOKEN: &str = "s3cr\"et/+ k\u{e9}y=42";
 
     fn redactor() -> Redactor {
-        Redactor::new([&Secret::new("API_KEY", TOKEN)])
+        Redactor::new([&Secret::new("API_KEY", TOKEN)]).expect("a long secret")
     }
 
     #[test]
@@ -238,6 +301,127 @@ mod tests {
 
     #[test]
     fn without_secrets_the_text_stays() {
-        assert_eq!(Redactor::new([] as [&Secret; 0]).redact("text"), "text");
+        let redactor = Redactor::new([] as [&Secret; 0]).expect("no secret");
+        assert_eq!(redactor.redact("text"), "text");
+    }
+
+    #[test]
+    fn a_secret_that_stands_in_ordinary_words_is_refused() {
+        for (secret, length) in [("x", 1), ("ex", 2), ("äöüäö", 5)] {
+            let refused = Redactor::new([&Secret::new("API_KEY", secret)]).expect_err("too short");
+            assert_eq!(refused, ShortSecret { name: "API_KEY", length });
+            assert!(!refused.to_string().contains(&format!("`{secret}`")), "{refused}");
+        }
+        assert!(Redactor::new([&Secret::new("API_KEY", "sixsix")]).is_ok());
+    }
+
+    #[test]
+    fn what_two_secrets_share_hides_both() {
+        let secrets = [Secret::new("ONE", "abcdefgh"), Secret::new("TWO", "efghijkl")];
+        let redactor = Redactor::new(&secrets).expect("long secrets");
+        assert_eq!(redactor.redact("<abcdefghijkl>"), "<$ONE>");
+        assert_eq!(redactor.redact("<abcdefghefghijkl>"), "<$ONE$TWO>");
+    }
+
+    /// Numbers that look like chance and are the same in each run.
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, most: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(self.0 >> 33).expect("a small number") % most
+        }
+
+        fn of<'a>(&mut self, choice: &[&'a str]) -> &'a str {
+            choice[self.below(choice.len())]
+        }
+
+        /// A character in some spelling, several of them mixed.
+        fn spelt(&mut self, character: char) -> String {
+            let code = u32::from(character);
+            let backslash = ["\\", "%5C", "%255c", "\\\\", "%5c\\%5C"];
+            let ampersand = ["&", "%26", "\\u0026", "%5C\\u0026", "&amp;amp;"];
+            let percent = |prefix: &str| {
+                let bytes = character.to_string().into_bytes();
+                bytes.iter().map(|byte| format!("%{prefix}{byte:02x}")).collect::<String>()
+            };
+            match self.below(7) {
+                0 => character.to_string(),
+                1 => percent(""),
+                2 => percent("2525"),
+                3 => format!("{}u{code:04X}", self.of(&backslash)),
+                4 => format!("{}u{{{code:x}}}", self.of(&backslash)),
+                5 if !"uUxX".contains(character) => format!("{}{character}", self.of(&backslash)),
+                _ => format!("{}#{};", self.of(&ampersand), code),
+            }
+        }
+    }
+
+    const FRAGMENTS: [&str; 26] = [
+        "\\", "\"", "%", "%5C", "%25", "25", "%255C", "C%5c", "&", "&amp;", "amp;", "%26amp;", "\\u0026",
+        "\\u005c", "\\u", "\\ud83d", "\\x", "+", "#34;", "&#", "s3cr", "s3cr\"", "%73", "\u{e9}", "\\u{7",
+        "c",
+    ];
+
+    fn nasty_secrets() -> Vec<Secret> {
+        let secrets = [
+            TOKEN,
+            "\\\\\\\\\\\\",
+            "%%%%%%25",
+            "c\\c\\c\\c/",
+            "&amp;amp;&",
+            "252525252525",
+            "\u{1f600}abc\u{1f600}\\",
+        ];
+        secrets.map(|secret| Secret::new("SECRET", secret)).into()
+    }
+
+    #[test]
+    fn the_work_of_a_redaction_grows_with_the_text_alone() {
+        let redactor = Redactor::new(nasty_secrets()).expect("long secrets");
+        let weight: usize = redactor.known.patterns.iter().map(|pattern| pattern.characters.len() + 8).sum();
+        let mut chance = Chance(7);
+        let mut texts: Vec<String> = FRAGMENTS.iter().map(|fragment| fragment.repeat(20_000)).collect();
+        for _ in 0..60 {
+            let length = 1 + chance.below(4);
+            let fragment: String = (0..length).map(|_| chance.of(&FRAGMENTS)).collect();
+            texts.push(fragment.repeat(3_000));
+            texts.push((0..3_000).map(|_| chance.of(&FRAGMENTS)).collect());
+        }
+        for text in texts {
+            let steps = redactor.known.find(&text).steps;
+            let most = (text.len() + 1) * weight;
+            assert!(steps <= most, "{steps} steps for {} bytes of {:.40}", text.len(), text);
+            // Twice the text takes twice the work.
+            let twice = redactor.known.find(&text.repeat(2)).steps;
+            assert!(
+                twice <= 2 * steps + steps / 2 + 10_000,
+                "{steps}, then {twice} steps for twice {text:.40}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_in_any_mixture_of_spellings() {
+        let redactor = redactor();
+        let mut chance = Chance(11);
+        for _ in 0..3_000 {
+            let spelt: String = TOKEN.chars().map(|character| chance.spelt(character)).collect();
+            let text = format!("<{}>{spelt}<{}>", chance.of(&FRAGMENTS), chance.of(&FRAGMENTS));
+            let shown = redactor.redact(&text);
+            assert!(shown.contains("$API_KEY"), "{text}: {shown}");
+            assert!(shown.len() < 30, "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_searched_as_far_as_it_is_shown() {
+        let redactor = redactor();
+        for before in [0, 10, 300, 630, 639, 640, 700] {
+            let text = format!("{}{TOKEN}{}", "x".repeat(before), "\\".repeat(1 << 20));
+            let shown = redactor.redact_bytes(text.as_bytes(), 160);
+            assert!(shown.len() < 200 && !shown.contains("s3cr"), "{shown}");
+            assert!(!redactor.excerpt(&text, 160).contains("s3cr"), "{before}");
+        }
     }
 }

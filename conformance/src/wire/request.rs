@@ -191,6 +191,16 @@ impl Request {
         })
     }
 
+    /// The same when nothing else in the query may give it a value.
+    #[must_use]
+    pub fn only_query_value(&self, wanted: &str) -> Option<&str> {
+        let others = self.query.iter().filter(|pair| match pair {
+            Pair::Named { name, .. } => name == wanted,
+            Pair::Raw(_) => true,
+        });
+        self.query_value(wanted).filter(|_| others.count() == 1)
+    }
+
     fn content_type(mut self, value: &str) -> Self {
         self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
         self.header("Content-Type", value)

@@ -1,5 +1,34 @@
 //! The ways in which a text may spell a character: as it is, in percent-encoding, with a backslash as JSON and programming
 //! languages do, as an entity of HTML, each of them mixed with the others and encoded again and again.
+//!
+//! A body is written by the target, so the search must not take longer than in proportion to its length: all readings are
+//! followed at once from left to right, and readings that have come to the same place are followed as one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What is searched for: characters, whatever their spelling.
+pub(super) type Characters = [char];
+
+/// A place in a text that spells a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) place: Range<usize>,
+    /// The number of the pattern.
+    pub(super) pattern: usize,
+}
+
+/// What a search came to.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// In no order; they may overlap.
+    pub(super) matches: Vec<Match>,
+    /// Where a spelling begins that the end of the text may have cut off.
+    pub(super) open: Option<usize>,
+    /// Work that was done.
+    #[cfg(test)]
+    pub(super) steps: usize,
+}
 
 /// Whether some spelling of a character may begin with a byte.
 pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
@@ -9,174 +38,218 @@ pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
     first.eq_ignore_ascii_case(&byte) || b"%\\&".contains(&byte) || (byte == b'+' && character == ' ')
 }
 
-/// Where a spelling of these characters that begins at `at` ends; the longest one.
-pub(super) fn end_of(text: &[u8], at: usize, characters: &[char]) -> Option<usize> {
-    // Up to the first byte that may introduce another spelling there is one reading only.
-    let (mut at, mut characters) = (at, characters);
-    while let [character, rest @ ..] = characters {
-        if text.get(at).is_none_or(|byte| INTRODUCERS.contains(byte)) {
-            break;
+/// Every spelling of the patterns in a text. `by_first` has, for each byte, the patterns that may begin with it.
+pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>]) -> Found {
+    let mut search = Search {
+        text,
+        patterns,
+        waiting: BTreeMap::new(),
+        run: 0..0,
+        percent: None,
+        boundary: 0,
+        found: Found::default(),
+    };
+    for (at, byte) in text.iter().enumerate() {
+        let beginning = by_first.get(usize::from(*byte)).filter(|beginning| !beginning.is_empty());
+        if let Some(beginning) = beginning.filter(|_| !search.is_within_run(at)) {
+            for pattern in beginning {
+                search
+                    .advance(at, Reading { pattern: *pattern, index: 0, behind: Behind::Nothing, start: at });
+            }
         }
-        (at, characters) = (plain(text, at, *character)?, rest);
+        if let Some(mut readings) = search.waiting.remove(&at) {
+            // Of readings that differ in their beginning only, the one that began first takes in the others.
+            readings.sort_unstable();
+            readings.dedup_by_key(|reading| (reading.pattern, reading.index, reading.behind));
+            readings.into_iter().for_each(|reading| search.step(at, reading));
+        }
     }
-    several_ends_of(text, at, characters)
+    search.found
 }
 
 /// Bytes with which a character may begin that it does not have itself.
 const INTRODUCERS: &[u8] = b"%\\&+";
 
-fn several_ends_of(text: &[u8], at: usize, characters: &[char]) -> Option<usize> {
-    if characters.is_empty() {
-        return Some(at);
-    }
-    let mut ends = vec![at];
-    for character in characters {
-        let mut next = Vec::new();
-        for at in ends {
-            spellings(text, at, *character, &mut next);
-        }
-        next.sort_unstable();
-        next.dedup();
-        if next.is_empty() {
-            return None;
-        }
-        ends = next;
-    }
-    ends.last().copied()
+/// Bytes at the end of a text that may be a part of a spelling.
+const LONGEST_PART: usize = 16;
+
+/// How far a pattern has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reading {
+    pattern: usize,
+    /// The character that comes next.
+    index: usize,
+    behind: Behind,
+    start: usize,
 }
 
-/// Puts down where each spelling of one character ends.
-fn spellings(text: &[u8], at: usize, character: char, ends: &mut Vec<usize>) {
-    ends.extend(plain(text, at, character));
-    match text.get(at) {
-        Some(b'+') if character == ' ' => ends.push(at + 1),
-        Some(b'%') => {
-            percent(text, at, character, ends);
-            // An encoded introducer of the other two.
-            escaped(text, at, character, ends);
-            entity(text, at, character, ends);
-        }
-        Some(b'\\') => {
-            escaped(text, at, character, ends);
-            entity(text, at, character, ends);
-        }
-        Some(b'&') => entity(text, at, character, ends),
-        _ => {}
-    }
+/// What has been read of the spelling of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Behind {
+    Nothing,
+    /// A run of backslashes.
+    Backslash,
+    /// An ampersand.
+    Ampersand,
 }
 
-/// Letter case is ignored.
-fn plain(text: &[u8], at: usize, character: char) -> Option<usize> {
-    let mut buffer = [0; 4];
-    let wanted = character.encode_utf8(&mut buffer).as_bytes();
-    let end = at + wanted.len();
-    text.get(at..end).filter(|found| found.eq_ignore_ascii_case(wanted)).map(|_| end)
+struct Search<'a> {
+    text: &'a [u8],
+    patterns: &'a [&'a Characters],
+    /// Readings by the place where they go on.
+    waiting: BTreeMap<usize, Vec<Reading>>,
+    /// The last run of backslashes that was measured.
+    run: Range<usize>,
+    /// The last place that was read as percent-encoding, and what stands there.
+    percent: Option<(usize, Option<Percent>)>,
+    /// Where, in the run of backslashes that the search is in, the next one begins.
+    boundary: usize,
+    found: Found,
 }
 
-/// `%2F`, `%252F` and so on, for each byte of the character.
-fn percent(text: &[u8], at: usize, character: char, ends: &mut Vec<usize>) {
-    let mut buffer = [0; 4];
-    let mut reached = vec![at];
-    for byte in character.encode_utf8(&mut buffer).bytes() {
-        let either = [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()];
-        let mut next = Vec::new();
-        for at in reached {
-            let Some(b'%') = text.get(at) else { continue };
-            let mut at = at + 1;
-            while let Some(value) = hexadecimal(text, at, 2) {
-                if either.iter().any(|byte| u32::from(*byte) == value) {
-                    next.push(at + 2);
-                }
-                if value != u32::from(b'%') {
-                    break;
-                }
-                at += 2;
+impl Search<'_> {
+    /// Reads on up to the next byte that may introduce another spelling: till there is one reading only.
+    fn advance(&mut self, mut at: usize, mut reading: Reading) {
+        reading.behind = Behind::Nothing;
+        loop {
+            self.count(1);
+            let Some(character) = self.character(reading) else {
+                self.found.matches.push(Match { place: reading.start..at, pattern: reading.pattern });
+                return;
+            };
+            if self.text.get(at).is_some_and(|byte| INTRODUCERS.contains(byte)) {
+                return self.wait(at, reading);
             }
+            let Some(end) = plain(self.text, at, character) else { return self.note_open(at, reading) };
+            (at, reading.index) = (end, reading.index + 1);
         }
-        reached = next;
     }
-    ends.append(&mut reached);
-}
 
-/// A run of backslashes before the character itself, `u002f`, `u{2f}`, `x2f` or one letter of a control character.
-fn escaped(text: &[u8], at: usize, character: char, ends: &mut Vec<usize>) {
-    let mut at = at;
-    while let Some(next) = backslash(text, at) {
-        at = next;
-        ends.extend(plain(text, at, character));
+    fn wait(&mut self, at: usize, reading: Reading) {
+        self.note_open(at, reading);
+        self.waiting.entry(at).or_default().push(reading);
+    }
+
+    fn wait_behind(&mut self, behind: Behind, at: usize, reading: Reading) {
+        self.wait(at, Reading { behind, ..reading });
+    }
+
+    fn character(&self, reading: Reading) -> Option<char> {
+        self.patterns.get(reading.pattern)?.get(reading.index).copied()
+    }
+
+    /// A reading that has come near the end of a text might go on in one that was not cut.
+    fn note_open(&mut self, at: usize, reading: Reading) {
+        if at + LONGEST_PART >= self.text.len() {
+            let open = self.found.open.map_or(reading.start, |open| open.min(reading.start));
+            self.found.open = Some(open);
+        }
+    }
+
+    fn step(&mut self, at: usize, reading: Reading) {
+        self.count(1);
+        let Some(character) = self.character(reading) else { return };
+        let read = Reading { index: reading.index + 1, ..reading };
+        match reading.behind {
+            Behind::Nothing => self.begin(at, character, reading, read),
+            Behind::Backslash => self.escaped(at, character, reading, read),
+            Behind::Ampersand => self.entity(at, character, reading, read),
+        }
+    }
+
+    fn begin(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+        let text = self.text;
+        if let Some(end) = plain(text, at, character) {
+            self.advance(end, read);
+        }
+        match text.get(at) {
+            Some(b'+') if character == ' ' => self.advance(at + 1, read),
+            Some(b'\\') => self.backslash(at + 1, character, reading),
+            Some(b'&') => self.wait_behind(Behind::Ampersand, at + 1, reading),
+            Some(b'%') => {
+                let Some(encoded) = self.percent_at(at) else { return };
+                self.note_open(encoded.end, reading);
+                match encoded.value {
+                    b'\\' => self.backslash(encoded.end, character, reading),
+                    b'&' => self.wait_behind(Behind::Ampersand, encoded.end, reading),
+                    _ => {}
+                }
+                if character == '%' {
+                    // Each `25` of `%252525` may be the last one.
+                    (at + 3..encoded.end).step_by(2).for_each(|end| self.advance(end, read));
+                }
+                if let Some(end) = in_percent(text, encoded, character) {
+                    self.advance(end, read);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Behind one backslash. Only these two characters may stand within the run that it begins.
+    fn backslash(&mut self, at: usize, character: char, reading: Reading) {
+        let at = if matches!(character, '\\' | '%') { at } else { self.run_end(at) };
+        self.wait_behind(Behind::Backslash, at, reading);
+    }
+
+    /// The character itself behind backslashes, `u002f`, `u{2f}`, `x2f` or one letter of a control character.
+    fn escaped(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+        let text = self.text;
+        if let Some(end) = plain(text, at, character) {
+            self.advance(end, read);
+        }
         match text.get(at) {
             Some(b'u' | b'U') => {
-                ends.extend(braced(text, at + 1, character));
-                ends.extend(units(text, at + 1, character));
-            }
-            Some(b'x' | b'X') if hexadecimal(text, at + 1, 2).is_some_and(|value| same(value, character)) => {
-                ends.push(at + 3);
-            }
-            Some(letter) => {
-                let control = match letter {
-                    b'n' => '\n',
-                    b'r' => '\r',
-                    b't' => '\t',
-                    b'b' => '\u{8}',
-                    b'f' => '\u{c}',
-                    b'0' => '\0',
-                    _ => continue,
-                };
-                if control == character {
-                    ends.push(at + 1);
+                let ends = [braced(text, at + 1, character), self.units(at + 1, character)];
+                ends.into_iter().flatten().for_each(|end| self.advance(end, read));
+                if hexadecimal(text, at + 1, 4).is_some_and(|value| same(value, '&')) {
+                    self.wait_behind(Behind::Ampersand, at + 5, reading);
                 }
             }
-            None => {}
+            Some(b'x' | b'X') if hexadecimal(text, at + 1, 2).is_some_and(|value| same(value, character)) => {
+                self.advance(at + 3, read);
+            }
+            Some(letter) if control(*letter) == Some(character) => self.advance(at + 1, read),
+            _ => {}
+        }
+        if matches!(character, '\\' | '%')
+            && let Some(next) = backslash(text, at)
+        {
+            self.wait_behind(Behind::Backslash, next, reading);
         }
     }
-}
 
-/// `002f`, and two such units with a backslash between them for a character that needs both.
-fn units(text: &[u8], at: usize, character: char) -> Option<usize> {
-    let mut buffer = [0; 2];
-    let units = character.encode_utf16(&mut buffer);
-    let first = hexadecimal(text, at, 4)?;
-    if let [high, low] = *units {
-        let mut next = backslash(text, at + 4).filter(|_| first == u32::from(high))?;
-        while let Some(after) = backslash(text, next) {
-            next = after;
+    /// `002f`, and two such units with backslashes between them for a character that needs both.
+    fn units(&mut self, at: usize, character: char) -> Option<usize> {
+        let mut buffer = [0; 2];
+        let units = character.encode_utf16(&mut buffer);
+        let first = hexadecimal(self.text, at, 4)?;
+        if let [high, low] = *units {
+            let next = Some(self.run_end(at + 4)).filter(|end| first == u32::from(high) && *end > at + 4)?;
+            let second = self.text.get(next).filter(|byte| byte.eq_ignore_ascii_case(&b'u'));
+            let unit = second.and(hexadecimal(self.text, next + 1, 4));
+            return unit.filter(|unit| *unit == u32::from(low)).map(|_| next + 5);
         }
-        let second = text.get(next).filter(|byte| byte.eq_ignore_ascii_case(&b'u'));
-        return second
-            .and(hexadecimal(text, next + 1, 4))
-            .filter(|unit| *unit == u32::from(low))
-            .map(|_| next + 5);
+        same(first, character).then_some(at + 4)
     }
-    same(first, character).then_some(at + 4)
-}
 
-/// `{2f}`, as Rust writes it.
-fn braced(text: &[u8], at: usize, character: char) -> Option<usize> {
-    let rest = text.get(at..)?.strip_prefix(b"{")?;
-    let length = rest.iter().take(7).position(|byte| *byte == b'}')?;
-    let value = hexadecimal(text, at + 1, length)?;
-    same(value, character).then_some(at + length + 2)
-}
-
-/// `&quot;`, `&#34;`, `&#x22;`, `&amp;quot;` and so on.
-fn entity(text: &[u8], at: usize, character: char, ends: &mut Vec<usize>) {
-    const NAMES: [(&[u8], char); 12] = [
-        (b"amp", '&'),
-        (b"lt", '<'),
-        (b"gt", '>'),
-        (b"quot", '"'),
-        (b"apos", '\''),
-        (b"sol", '/'),
-        (b"bsol", '\\'),
-        (b"plus", '+'),
-        (b"equals", '='),
-        (b"percnt", '%'),
-        (b"num", '#'),
-        (b"nbsp", ' '),
-    ];
-    let Some(mut at) = ampersand(text, at) else { return };
-    loop {
-        let rest = text.get(at..).unwrap_or_default();
+    /// `quot;`, `#34;`, `#x22;`, `amp;quot;` and so on, behind an ampersand.
+    fn entity(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+        const NAMES: [(&[u8], char); 12] = [
+            (b"amp;", '&'),
+            (b"lt;", '<'),
+            (b"gt;", '>'),
+            (b"quot;", '"'),
+            (b"apos;", '\''),
+            (b"sol;", '/'),
+            (b"bsol;", '\\'),
+            (b"plus;", '+'),
+            (b"equals;", '='),
+            (b"percnt;", '%'),
+            (b"num;", '#'),
+            (b"nbsp;", ' '),
+        ];
+        let rest = self.text.get(at..).unwrap_or_default();
         if let Some(digits) = rest.strip_prefix(b"#") {
             let (digits, radix) = match digits {
                 [b'x' | b'X', digits @ ..] => (digits, 16),
@@ -187,49 +260,128 @@ fn entity(text: &[u8], at: usize, character: char, ends: &mut Vec<usize>) {
             let number = std::str::from_utf8(&digits[..length]).ok();
             let value = number.and_then(|number| u32::from_str_radix(number, radix).ok());
             if value.is_some_and(|value| same(value, character)) {
-                let end = text.len() - digits.len() + length;
-                ends.push(end + usize::from(text.get(end) == Some(&b';')));
+                let end = self.text.len() - digits.len() + length;
+                self.advance(end + usize::from(self.text.get(end) == Some(&b';')), read);
             }
         }
-        let named = NAMES.iter().filter(|(_, meant)| *meant == character);
-        for (name, _) in named {
-            if rest.strip_prefix(*name).is_some_and(|rest| rest.starts_with(b";")) {
-                ends.push(at + name.len() + 1);
-            }
+        for (name, _) in NAMES.iter().filter(|(name, meant)| *meant == character && rest.starts_with(name)) {
+            self.advance(at + name.len(), read);
         }
-        match rest.strip_prefix(b"amp;") {
-            Some(_) => at += 4,
-            None => return,
+        if rest.starts_with(b"amp;") {
+            self.wait_behind(Behind::Ampersand, at + 4, reading);
         }
     }
+
+    /// Many patterns are read at one place.
+    fn percent_at(&mut self, at: usize) -> Option<Percent> {
+        if self.percent.is_none_or(|(known, _)| known != at) {
+            let encoded = percent(self.text, at);
+            self.count(encoded.map_or(1, |encoded| (encoded.end - at) / 2));
+            self.percent = Some((at, encoded));
+        }
+        self.percent.and_then(|(_, encoded)| encoded)
+    }
+
+    /// Whether a backslash begins here that is not the first one of its run. What is spelt from here on is spelt from the
+    /// beginning of the run on as well.
+    fn is_within_run(&mut self, at: usize) -> bool {
+        let within = self.boundary == at && at > 0;
+        match backslash(self.text, at) {
+            Some(next) => {
+                self.count((next - at).div_ceil(2));
+                self.boundary = next;
+                within
+            }
+            None => false,
+        }
+    }
+
+    /// The end of the run of backslashes that begins here. Readings come from left to right, so that one run is measured once.
+    fn run_end(&mut self, at: usize) -> usize {
+        if !self.run.contains(&at) {
+            let mut end = at;
+            while let Some(next) = backslash(self.text, end) {
+                self.count((next - end).div_ceil(2));
+                end = next;
+            }
+            self.run = at..end;
+        }
+        self.run.end.max(at)
+    }
+
+    #[cfg(test)]
+    fn count(&mut self, steps: usize) {
+        self.found.steps += steps;
+    }
+
+    #[cfg(not(test))]
+    fn count(&mut self, _: usize) {}
+}
+
+/// A byte in percent-encoding.
+#[derive(Clone, Copy)]
+struct Percent {
+    value: u8,
+    end: usize,
+}
+
+/// Letter case is ignored.
+fn plain(text: &[u8], at: usize, character: char) -> Option<usize> {
+    let mut buffer = [0; 4];
+    let wanted = character.encode_utf8(&mut buffer).as_bytes();
+    let end = at + wanted.len();
+    text.get(at..end).filter(|found| found.eq_ignore_ascii_case(wanted)).map(|_| end)
+}
+
+/// `%2F`, `%252F` and so on.
+fn percent(text: &[u8], at: usize) -> Option<Percent> {
+    let mut at = Some(at).filter(|at| text.get(*at) == Some(&b'%'))? + 1;
+    let mut last = None;
+    while let Some(value) = hexadecimal(text, at, 2).and_then(|value| u8::try_from(value).ok()) {
+        at += 2;
+        last = Some(Percent { value, end: at });
+        if value != b'%' {
+            break;
+        }
+    }
+    last
+}
+
+/// Where a character in percent-encoding ends whose first byte is `first`.
+fn in_percent(text: &[u8], first: Percent, character: char) -> Option<usize> {
+    let mut buffer = [0; 4];
+    let (head, rest) = character.encode_utf8(&mut buffer).as_bytes().split_first()?;
+    let first = Some(first).filter(|first| first.value.eq_ignore_ascii_case(head))?;
+    rest.iter().try_fold(first.end, |at, wanted| {
+        percent(text, at).filter(|encoded| encoded.value == *wanted).map(|encoded| encoded.end)
+    })
+}
+
+fn control(letter: u8) -> Option<char> {
+    Some(match letter {
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'0' => '\0',
+        _ => return None,
+    })
+}
+
+/// `{2f}`, as Rust writes it.
+fn braced(text: &[u8], at: usize, character: char) -> Option<usize> {
+    let rest = text.get(at..)?.strip_prefix(b"{")?;
+    let length = rest.iter().take(7).position(|byte| *byte == b'}')?;
+    let value = hexadecimal(text, at + 1, length)?;
+    same(value, character).then_some(at + length + 2)
 }
 
 /// Behind one backslash, itself encoded or not.
 fn backslash(text: &[u8], at: usize) -> Option<usize> {
-    introducer(text, at, b'\\')
-}
-
-/// Behind an ampersand: as it is, in percent-encoding, or as JSON encoders write it that fear for HTML.
-fn ampersand(text: &[u8], at: usize) -> Option<usize> {
-    let plain = introducer(text, at, b'&');
-    plain.or_else(|| {
-        let mut next = backslash(text, at)?;
-        while let Some(after) = backslash(text, next) {
-            next = after;
-        }
-        let unit = text.get(next).filter(|byte| byte.eq_ignore_ascii_case(&b'u'));
-        unit.and(hexadecimal(text, next + 1, 4)).filter(|value| same(*value, '&')).map(|_| next + 5)
-    })
-}
-
-fn introducer(text: &[u8], at: usize, wanted: u8) -> Option<usize> {
-    match text.get(at) {
-        Some(byte) if *byte == wanted => Some(at + 1),
-        Some(b'%') => {
-            let mut ends = Vec::new();
-            percent(text, at, char::from(wanted), &mut ends);
-            ends.first().copied()
-        }
+    match text.get(at)? {
+        b'\\' => Some(at + 1),
+        b'%' => percent(text, at).filter(|encoded| encoded.value == b'\\').map(|encoded| encoded.end),
         _ => None,
     }
 }

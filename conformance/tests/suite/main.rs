@@ -7,6 +7,7 @@ mod canned;
 #[expect(dead_code, clippy::unwrap_used, reason = "the server's own tests use the rest; a test may panic")]
 mod cluster;
 mod environment;
+mod gateways;
 mod profiles;
 mod program;
 mod reference;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{
-    Meter, Patience, Recorded, Redactor, Request, Took, Usage, Wire, WireOptions,
+    Hold, Meter, Patience, Recorded, Redactor, Request, Took, Usage, Wire, WireOptions,
 };
 use sallyport_conformance::{Budget, Contract, Options, Selection, Silent, Suite, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode};
@@ -74,7 +74,7 @@ async fn its_answers_hold_still() {
     let target = reference.target();
     let meter = Arc::new(Meter::new(Budget::default()));
     let wire = Wire::new(target.base().clone(), WireOptions::default(), meter).expect("a wire");
-    let redactor = Redactor::new(target.secrets());
+    let redactor = Redactor::new(target.secrets()).expect("long secrets");
 
     let token = target.token.expose();
     let (extract, groups, search) =
@@ -98,7 +98,7 @@ async fn its_answers_hold_still() {
     ];
     for (name, request) in cases {
         let exchange = wire
-            .send(&request, 0, Patience::FirstAnswer, |_| Took::Nothing)
+            .send(&request, Hold::UpTo(100), Patience::FirstAnswer, |_| Took::Counted(0))
             .await
             .expect("within the budget");
         let recorded = Recorded::new(&exchange, &redactor);

@@ -136,7 +136,8 @@ async fn sarif_points_at_the_line_of_the_clause() {
     let server = Misbehaving::start(groups);
     let contract = Contract::embedded().expect("contract");
     let target =
-        Target::new(&server.url(), Secret::new("API_KEY", "token"), Facts::default(), false).expect("target");
+        Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false)
+            .expect("target");
     let options = Options {
         selection: Selection { only: vec![Glob::new("groups.order")], skip: vec![] },
         ..Options::default()

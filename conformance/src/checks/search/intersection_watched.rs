@@ -161,13 +161,14 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     }
     let first = u64::try_from(*search.pages.start()).unwrap_or(1);
     let before = page.saturating_sub(first).saturating_mul(size);
-    let fits = if came == 0 { page != first || total == 0 } else { total >= before + came };
-    let ends = came == 0 || came >= size || total == before + came;
+    let so_far = before.saturating_add(came);
+    let fits = if came == 0 { page != first || total == 0 } else { total >= so_far };
+    let ends = came == 0 || came >= size || total == so_far;
     if !fits || !ends {
         let expected = format!("a total that fits {came} instances on page {page} of {size}");
         complaints.push(complaint("search.total", expected, format!("total {total}")));
     }
-    if came > 0 && came < size && total > before + came {
+    if came > 0 && came < size && total > so_far {
         // Either of them is wrong, and it can't be told which.
         let expected = format!("{size} instances on page {page} of {total} in all");
         complaints.push(complaint("search.page-size", expected, came.to_string()));

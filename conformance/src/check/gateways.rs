@@ -1,0 +1,165 @@
+//! Gateways that an extraction may take, and those that came. A target that breaks the contract hands them out where none were
+//! to come, so they are looked for in every answer, whatever else it says.
+
+use serde_json::Value;
+
+use crate::contract::{Contract, Extract, OperationId};
+use crate::wire::{Answer, FailureKind, Hold, Request, Took, WireFailure};
+
+/// What a request may take: `num`, when the contract allows it. Another one is to be refused, and a target that takes it for
+/// the nearest one that is allowed, or for none, may hand out as many as one call may ever ask for.
+pub(crate) fn hold(contract: &Contract, request: &Request) -> Hold {
+    let extract = &contract.extract;
+    if !is_extraction(contract, request) {
+        return Hold::Nothing;
+    }
+    let range = &extract.num_range;
+    let asked = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
+    let asked = asked.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok());
+    asked.map_or_else(|| Hold::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)), Hold::Exactly)
+}
+
+/// What came of it.
+pub(crate) fn took(contract: &Contract, request: &Request, result: &Result<Answer, WireFailure>) -> Took {
+    let hold = hold(contract, request);
+    if hold == Hold::Nothing {
+        return Took::Counted(0);
+    }
+    let answer = match result {
+        Ok(answer) => answer,
+        Err(WireFailure { kind: FailureKind::Connect | FailureKind::Request, .. }) => {
+            return Took::Counted(0);
+        }
+        Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => return Took::Unknown,
+        Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return Took::Unbounded,
+    };
+    let came = u64::try_from(handed_out(&contract.extract, request, answer)).unwrap_or(u64::MAX);
+    // A service that fails may have taken the gateways before that.
+    let failed = answer.status >= 500 && answer.status != 503;
+    match hold {
+        Hold::Exactly(asked) if failed && came < asked => Took::Unknown,
+        _ => Took::Counted(came),
+    }
+}
+
+/// Whatever is neither of the other operations may be taken for an extraction.
+fn is_extraction(contract: &Contract, request: &Request) -> bool {
+    let others = OperationId::ALL.into_iter().filter(|id| *id != OperationId::Extract);
+    others.into_iter().all(|id| contract.operation(id).path != request.path())
+}
+
+/// How many gateways an answer holds. When that can't be told for certain, it is rather one too many than one too few.
+fn handed_out(extract: &Extract, request: &Request, answer: &Answer) -> usize {
+    let success = (200..300).contains(&answer.status);
+    if let Some(body) = answer.json().filter(|body| body.is_object() || body.is_array()) {
+        let code = body.get("code").filter(|code| !code.is_null());
+        let accepted = success && code.is_none_or(|code| means(code, extract.operation.success.code));
+        let data = body.get("data").unwrap_or(body);
+        let listed = data.as_array().filter(|_| accepted).map_or(0, Vec::len);
+        return listed.max(endpoints(data));
+    }
+    let text = answer.text();
+    let asks_for_text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
+    if success && asks_for_text && !text.trim_start().starts_with('<') {
+        // A target may take another separator than the one that it was asked for.
+        let custom = request.query_value(&extract.sb.name).filter(|separator| !separator.is_empty());
+        let separators = extract.separators.iter().map(|separator| separator.text.as_str()).chain(custom);
+        let entries =
+            |separator| text.split(separator).filter(|entry: &&str| !entry.trim().is_empty()).count();
+        return separators.map(entries).max().unwrap_or(0);
+    }
+    words(&text).filter(|word| is_endpoint(word)).count()
+}
+
+/// A code in a string, or as a fraction, may still be meant as the code.
+fn means(code: &Value, wanted: i64) -> bool {
+    let spelt = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
+    spelt == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
+}
+
+/// Members that are gateways, wherever they stand. The nesting is what the parser allows.
+fn endpoints(value: &Value) -> usize {
+    match value {
+        Value::Object(members) if members.contains_key("port") && members.len() > 1 => 1,
+        Value::Object(members) => members.values().map(endpoints).sum(),
+        Value::Array(items) => items.iter().map(endpoints).sum(),
+        Value::String(text) => words(text).filter(|word| is_endpoint(word)).count(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "\"',;|<>".contains(c))
+}
+
+/// A host name or an address with a port.
+fn is_endpoint(word: &str) -> bool {
+    let Some((host, port)) = word.rsplit_once(':') else { return false };
+    let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    is_port && (host.contains('.') || host.ends_with(']'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contract() -> &'static Contract {
+        Contract::embedded().expect("contract")
+    }
+
+    fn extraction() -> Request {
+        Request::to(&contract().extract.operation)
+    }
+
+    #[test]
+    fn what_is_to_be_refused_may_take_as_many_as_a_call_may_ask_for() {
+        let extract = &contract().extract;
+        let num = &extract.num.name;
+        let most = u64::try_from(*extract.num_range.end()).expect("a number");
+        assert_eq!(hold(contract(), &extraction().query(num, 3)), Hold::Exactly(3));
+        let others = [
+            extraction(),
+            extraction().query(num, extract.num_range.end() + 1),
+            extraction().query(num, 0),
+            extraction().query(num, "-1"),
+            extraction().query(num, "1e3"),
+            extraction().query(num, 3).add_query(num, 5),
+            extraction().query(num, 3).raw_query("num=%35"),
+        ];
+        for request in others {
+            assert_eq!(hold(contract(), &request), Hold::UpTo(most), "{}", request.target());
+        }
+        assert_eq!(hold(contract(), &Request::to(&contract().search.operation).query(num, 3)), Hold::Nothing);
+    }
+
+    fn counted(status: u16, body: &str, text: bool) -> Took {
+        let extract = &contract().extract;
+        let request = extraction().query(&extract.num.name, 2);
+        let request = if text { request.query(&extract.return_type.name, &extract.text) } else { request };
+        took(contract(), &request, &Ok(Answer::new(status, Vec::new(), body.to_owned().into())))
+    }
+
+    #[test]
+    fn gateways_are_counted_in_whatever_they_come() {
+        let gateway = r#"{"ip": "203.0.113.1", "port": 1}"#;
+        let cases = [
+            (200, format!(r#"{{"code": 0, "data": [{gateway}, {gateway}, {gateway}]}}"#), false, 3),
+            (200, r#"{"code": 0, "data": [1, null, "x"]}"#.to_owned(), false, 3),
+            (200, format!(r#"{{"code": 7, "data": [{gateway}]}}"#), false, 1),
+            (400, format!(r#"{{"code": 7, "data": {{"items": [{gateway}, {gateway}]}}}}"#), false, 2),
+            (200, r#"{"code": 7, "data": ["num is too large"]}"#.to_owned(), false, 0),
+            (503, r#"{"code": 7, "data": ["gw.invalid:80 gw.invalid:81"]}"#.to_owned(), false, 2),
+            (200, format!("[{gateway}, {gateway}]"), false, 2),
+            (200, "gw1.invalid:1\r\ngw2.invalid:2\r\n".to_owned(), true, 2),
+            (200, "a/brb/brc/brd".to_owned(), true, 4),
+            (200, "gw1.invalid:1,gw2.invalid:2".to_owned(), false, 2),
+            (400, "refused: [2001:db8::1]:80".to_owned(), true, 1),
+            (200, "<html>\n<p>\nlog in at 12:30\n</html>".to_owned(), true, 0),
+            (404, String::new(), false, 0),
+        ];
+        for (status, body, text, came) in cases {
+            assert_eq!(counted(status, &body, text), Took::Counted(came), "{status} {body}");
+        }
+        assert_eq!(counted(500, "{}", false), Took::Unknown);
+    }
+}

@@ -1,0 +1,85 @@
+//! Text that others wrote: a target, a report, a recording, a configuration.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Others' text on one line that a terminal only shows: what would move the cursor, change colours or turn the direction of
+/// writing stands there as an escape, `\u{1b}` for instance. This is the only way by which such a text gets to a screen.
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// The same for a text whose line breaks and tabs are wanted.
+#[must_use]
+pub fn plain_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// JSON in which such characters are escaped as JSON does it. They can only stand in its strings.
+pub(super) fn plain_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() && c != '\u{7f}' || !acts(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
+fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let acts = |c: char| acts(c) && !wanted(c);
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a character does something instead of being seen: controls of ASCII and Latin-1, breaks of lines and paragraphs,
+/// marks of direction, characters without width, tags, and two that XML does not allow.
+pub(super) fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{fffe}'
+                | '\u{ffff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_shown_and_all_else_stays() {
+        let text = "a\u{1b}[2J\u{9b}31m\u{202e}b\u{2066}\n\u{7f}\u{2028}c";
+        assert_eq!(plain(text), r"a\u{1b}[2J\u{9b}31m\u{202e}b\u{2066}\u{a}\u{7f}\u{2028}c");
+        assert_eq!(plain_lines("a\n\tb\r"), "a\n\tb\\u{d}");
+        assert_eq!(plain("plain, äöü, 東京, \u{1f600}"), "plain, äöü, 東京, \u{1f600}");
+        let value = serde_json::Value::from(text);
+        let json = plain_json(&value.to_string());
+        assert!(json.is_ascii() && !json.contains('\u{7f}'), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).ok(), Some(value));
+    }
+}
