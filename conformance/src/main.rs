@@ -18,7 +18,7 @@ async fn main() -> ExitCode {
     match execute(command).await {
         Ok(verdict) => ExitCode::from(verdict.exit_code()),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "conformance: {error}");
+            let _ = writeln!(std::io::stderr(), "conformance: {}", report::plain(&error.to_string()));
             ExitCode::from(Verdict::USAGE)
         }
     }
@@ -30,7 +30,9 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Plan(arguments) => run::plan(*arguments).await,
         Command::List { format } => describe::list(format),
         Command::Explain { clause } => describe::explain(&clause),
-        Command::Replay { report, check, target } => replay::replay(&report, &check, &target).await,
+        Command::Replay { report, check, allow_other_target, target } => {
+            replay::replay(&report, &check, allow_other_target, &target).await
+        }
         Command::Record { folder, target } => snapshot::record(&folder, &target).await,
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await

@@ -62,7 +62,10 @@ impl Tested {
             At::Reference(reference) => reference.target(),
             At::Elsewhere(target) => target,
         };
-        let profile = Profile::for_target(target.base());
+        let profile = match &self.at {
+            At::Reference(_) => Profile::Full,
+            At::Elsewhere(_) => Profile::Production,
+        };
         let watching = matches!(check.run, Run::Watch(_));
         let beside = ["groups.envelope", "search.envelope", "extract.envelope", "extract.num-range"];
         let mut only = vec![Glob::new(check.id)];

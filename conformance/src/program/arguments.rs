@@ -27,7 +27,7 @@ Examples:
   conformance plan --config conformance.toml
   conformance run --config conformance.toml --report html=report.html,json=report.json
   conformance run --base-url https://api.example.com --profile smoke --only 'groups.*'
-  conformance replay report.json search.match-port.subset
+  conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
 
 The account's token is read from SALLYPORT_API_KEY, from --api-key-file or from --api-key-stdin. A check that is skipped
@@ -59,12 +59,17 @@ pub(crate) enum Command {
         /// Id of the clause, for instance search.match-port.
         clause: String,
     },
-    /// Run the check of one finding again, against the target of its report or another one.
+    /// Run the check of one finding again. Tokens go to --base-url (or `base-url` of the configuration) only, never to
+    /// where a report points.
     Replay {
         /// A report in JSON.
         report: PathBuf,
         /// Id of the check.
         check: String,
+        /// Replay against a target that is not the one of the report, for instance
+        /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.
+        #[arg(long)]
+        allow_other_target: bool,
         #[command(flatten)]
         target: TargetArguments,
     },
@@ -149,7 +154,8 @@ pub(crate) struct TargetArguments {
     /// A configuration; `conformance init` writes one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// How much of the target to take: on this machine full, elsewhere production when nothing is said.
+    /// How much load to put on the target [default: production; full for the embedded server]. Full takes some 1,400
+    /// gateways, for instance `--profile full` for a test environment.
     #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
     pub(crate) profile: Option<String>,
     /// Read the account's token from a file.
@@ -182,7 +188,7 @@ pub(crate) struct TargetArguments {
     /// Most requests; reaching it ends the run without a verdict.
     #[arg(long, value_name = "N")]
     pub(crate) max_requests: Option<u64>,
-    /// Most gateways that extractions may take.
+    /// Most gateways that answers may hand out; see the README for what a target can hand out beyond it.
     #[arg(long, value_name = "N")]
     pub(crate) max_gateways: Option<u64>,
     /// Most bytes of bodies, sent and received.

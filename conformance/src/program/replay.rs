@@ -2,7 +2,8 @@ use std::path::Path;
 
 use sallyport_conformance::report::Detail;
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Contract, Selection, Verdict, registry};
+use sallyport_conformance::wire::Redactor;
+use sallyport_conformance::{Contract, Options, Selection, Target, Verdict, registry};
 use serde_json::Value;
 
 use super::UsageError;
@@ -15,6 +16,7 @@ use super::setup::Setup;
 pub(crate) async fn replay(
     path: &Path,
     check: &str,
+    allow_other_target: bool,
     arguments: &TargetArguments,
 ) -> Result<Verdict, UsageError> {
     let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
@@ -35,10 +37,28 @@ pub(crate) async fn replay(
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
-    let recorded = report.get("target").and_then(Value::as_str).map(str::to_owned);
-    let Setup { target, mut options } = Setup::new(contract, arguments, recorded)?;
+    let Setup { target, mut options } = Setup::new(contract, arguments)?;
+    let Some(target) = target else {
+        return Err(wrong(
+            "expected --base-url (or a configuration with base-url): a report does not decide where tokens are sent",
+        ));
+    };
+    let recorded = report.get("target").and_then(Value::as_str).unwrap_or_default();
+    if !allow_other_target && !is_same(recorded, &target, &options) {
+        let base = target.base();
+        return Err(wrong(&format!(
+            "expected a report of {base}, found one of `{recorded}`; pass --allow-other-target to replay it against {base}"
+        )));
+    }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report =
-        with_target(target, async |target| observed(contract, target, options, Detail::Verbose).await);
+        with_target(Some(target), async |target| observed(contract, target, options, Detail::Verbose).await);
     Ok(report.await?.verdict)
+}
+
+/// Whether a report is of a target. It names the target without secrets.
+fn is_same(recorded: &str, target: &Target, options: &Options) -> bool {
+    let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()));
+    let shown = redactor.map(|redactor| redactor.redact(target.base().as_str()));
+    shown.is_ok_and(|shown| shown.trim_end_matches('/') == recorded.trim_end_matches('/'))
 }

@@ -65,7 +65,8 @@ pub(crate) async fn with_target<T>(
     }
 }
 
-/// Text on standard output; a pipe that nobody reads any more is no error.
+/// Text on standard output; a pipe that nobody reads any more is no error. What others wrote goes through [`report::plain`]
+/// first.
 pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
@@ -83,7 +84,7 @@ pub(crate) fn screen(detail: Detail) -> Screen {
 }
 
 fn setup(contract: &Contract, arguments: &RunArguments) -> Result<Setup, UsageError> {
-    let mut setup = Setup::new(contract, &arguments.target, None)?;
+    let mut setup = Setup::new(contract, &arguments.target)?;
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {
         selection.only.clone_from(&arguments.only);
@@ -110,7 +111,7 @@ async fn print_plan(
             None => {
                 format!("{:>5} requests {:>4} gateways  {}\n", cost.requests, cost.gateways, planned.check.id)
             }
-            Some(reason) => format!("{:>29}  {}: {reason}\n", "skipped", planned.check.id),
+            Some(reason) => format!("{:>29}  {}: {}\n", "skipped", planned.check.id, report::plain(reason)),
         };
         text.push_str(&line);
     }

@@ -19,13 +19,8 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// An argument goes before a variable of the environment, and that before the configuration. `fallback` is the base
-    /// URL when none of them has one.
-    pub(crate) fn new(
-        contract: &Contract,
-        arguments: &TargetArguments,
-        fallback: Option<String>,
-    ) -> Result<Self, UsageError> {
+    /// An argument goes before a variable of the environment, and that before the configuration.
+    pub(crate) fn new(contract: &Contract, arguments: &TargetArguments) -> Result<Self, UsageError> {
         let config = match &arguments.config {
             Some(file) => Config::read(file, &contract.catalogue, &variable)?,
             None => Config::default(),
@@ -42,7 +37,7 @@ impl Setup {
             facts,
             expected,
         } = config;
-        let target = match arguments.base_url.clone().or(base_url).or(fallback) {
+        let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {
                 let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
@@ -54,9 +49,7 @@ impl Setup {
             }
         };
         let named = arguments.profile.as_deref().and_then(Profile::named).or(profile);
-        let profile = named
-            .or_else(|| target.as_ref().map(|target| Profile::for_target(target.base())))
-            .unwrap_or_default();
+        let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
         let budget = given_ceilings(arguments).over(ceilings.over(profile.budget()));
         let options = Options {
             selection: Selection { only, skip },

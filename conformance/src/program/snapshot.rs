@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use sallyport_conformance::report::plain;
 use sallyport_conformance::snapshot::{self, RecordError, Recorded, Recording};
 use sallyport_conformance::{Contract, Verdict};
 
@@ -14,7 +15,11 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
     match observed(arguments).await? {
         Ok(recording) => {
             recording.write(folder)?;
-            print(&format!("wrote {} cases to {}\n", recording.entries().count(), folder.display()));
+            print(&format!(
+                "wrote {} cases to {}\n",
+                recording.entries().count(),
+                plain(&folder.to_string_lossy())
+            ));
             Ok(Verdict::Conforms)
         }
         Err(verdict) => Ok(verdict),
@@ -45,9 +50,14 @@ pub(crate) async fn compare(
             let clause = contract.catalogue.clause(&difference.subject).map(|clause| clause.text.as_str());
             let silence =
                 contract.catalogue.silence(&difference.subject).map(|silence| silence.text.as_str());
-            let _ = writeln!(text, "\n{}: {}", difference.subject, clause.or(silence).unwrap_or_default());
+            let _ = writeln!(
+                text,
+                "\n{}: {}",
+                plain(&difference.subject),
+                clause.or(silence).unwrap_or_default()
+            );
         }
-        let _ = write!(text, "  {}\n{}", difference.case, indented(&difference.text));
+        let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
     }
     let count = differences.len();
     let _ = writeln!(text, "\n{count} {} differ", if count == 1 { "case" } else { "cases" });
@@ -58,7 +68,7 @@ pub(crate) async fn compare(
 /// How the target behaves now, or the verdict when that can't be told.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = Setup::new(contract, arguments, None)?;
+    let Setup { target, options } = Setup::new(contract, arguments)?;
     let recorded = with_target(target, async |target| {
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });
@@ -71,11 +81,11 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
             Ok(Ok(recording))
         }
         Err(error @ RecordError::Unreachable(_)) => {
-            print(&format!("{error}\n"));
+            print(&format!("{}\n", plain(&error.to_string())));
             Ok(Err(Verdict::Unreachable))
         }
         Err(error @ RecordError::Budget(_)) => {
-            print(&format!("{error}\n"));
+            print(&format!("{}\n", plain(&error.to_string())));
             Ok(Err(Verdict::Incomplete))
         }
         Err(RecordError::Setup(error)) => Err(error.into()),
@@ -83,5 +93,5 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.split('\n').filter(|line| !line.is_empty()).map(|line| format!("    {}\n", plain(line))).collect()
 }

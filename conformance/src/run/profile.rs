@@ -1,11 +1,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use reqwest::Url;
-
 use super::Glob;
 use crate::check::{Check, Run};
-use crate::wire::{Budget, is_loopback};
+use crate::wire::Budget;
 
 /// How much of a target a run may take. Each profile is a choice of checks and a set of ceilings; both can be moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,12 +46,6 @@ impl Profile {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
-    }
-
-    /// The profile for a target when nobody names one: a service on this machine bears everything.
-    #[must_use]
-    pub fn for_target(base: &Url) -> Self {
-        if is_loopback(base) { Self::Full } else { Self::Production }
     }
 
     /// Whether a check belongs to it. Checks that only watch cost nothing and always belong.
@@ -121,10 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_back_and_a_target_elsewhere_is_treated_gently() {
+    fn names_lead_back() {
         assert!(Profile::ALL.iter().all(|profile| Profile::named(profile.name()) == Some(*profile)));
-        let of = |url: &str| Profile::for_target(&Url::parse(url).expect("a URL"));
-        assert_eq!(of("http://127.0.0.1:1"), Profile::Full);
-        assert_eq!(of("https://api.invalid"), Profile::Production);
     }
 }

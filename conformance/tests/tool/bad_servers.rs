@@ -35,13 +35,12 @@ fn against(url: &str, expected: i32, line: &str) {
 
 #[test]
 fn a_target_that_does_not_answer_in_http_is_unreachable() {
-    let cases: [(Behaviour, &str); 6] = [
+    let cases: [(Behaviour, &str); 5] = [
         (server::hang, "took too long to answer"),
         (server::drip, "took too long to answer"),
         (server::garbage, "does not speak HTTP"),
         (server::close, "breaks the connection"),
         (server::truncated, "breaks the connection"),
-        (server::endless, "its answer does not end"),
     ];
     for (behaviour, line) in cases {
         against(&Misbehaving::start(behaviour).url(), UNREACHABLE, line);
@@ -53,13 +52,59 @@ fn a_target_that_does_not_answer_in_http_is_unreachable() {
 
 #[test]
 fn an_answer_in_http_that_makes_no_sense_ends_without_a_verdict() {
-    let cases: [Behaviour; 5] =
-        [server::ten_megabytes, server::deep, server::invalid_utf8, server::a_page, |stream| {
-            server::json(stream, b"")
-        }];
+    let cases: [Behaviour; 6] = [
+        server::endless,
+        server::ten_megabytes,
+        server::deep,
+        server::invalid_utf8,
+        server::a_page,
+        |stream| server::json(stream, b""),
+    ];
     for behaviour in cases {
         against(&Misbehaving::start(behaviour).url(), INCOMPLETE, "no verdict");
     }
+    for behaviour in [server::endless as Behaviour, server::ten_megabytes, server::numbers] {
+        against(&Misbehaving::start(behaviour).url(), INCOMPLETE, "too large to judge");
+    }
+}
+
+/// What took minutes for one such answer, deaf to the time limit.
+#[test]
+fn a_run_ends_in_time_whatever_a_body_holds() {
+    let bodies: [fn() -> String; 6] = [
+        || "\\".repeat(200_000),
+        || "%5C".repeat(200_000),
+        || format!("%{}", "25".repeat(400_000)),
+        || format!("&{}", "amp;".repeat(200_000)),
+        || format!(r#"{{"code": 500, "message": "{}"}}"#, "\\\\".repeat(300_000)),
+        || format!(r#"{{"code": 200, "data": {{"items": [{}0]}}}}"#, "0,".repeat(100_000)),
+    ];
+    for body in bodies {
+        let answer = body();
+        let target = Misbehaving::start(move |stream| server::json(stream, answer.as_bytes()));
+        let begun = Instant::now();
+        let output = run(&["run", "--base-url", &target.url(), "--max-seconds", "5"]);
+        // Far more than the limit, as machines of tests are slow, and far less than what it took.
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        assert!([FINDINGS, INCOMPLETE].contains(&code(&output)), "{}", text(&output));
+    }
+}
+
+#[test]
+fn the_time_limit_ends_the_question_whether_anybody_is_there() {
+    let silent = Misbehaving::start(server::hang);
+    let begun = Instant::now();
+    let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
+    assert!(text(&output).contains("wall time is used up"), "{}", text(&output));
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("recording");
+    let place = place.to_str().expect("UTF-8");
+    let output =
+        run(&["record", place, "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 use crate::misbehaving::{self as server, Misbehaving};
-use crate::program::{code, run, text};
+use crate::program::{code, program, run, text};
 
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
     server::groups(stream, &[1, 2])
@@ -76,8 +76,9 @@ fn a_recording_is_compared_with_a_changed_target() {
     assert_eq!(code(&run(&["compare", place, place])), 0);
 }
 
+/// A report is data: whoever writes it does not decide where tokens go.
 #[test]
-fn a_finding_is_replayed_against_its_target_and_against_another() {
+fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.json");
     let report = report.to_str().expect("a path in UTF-8");
@@ -85,14 +86,93 @@ fn a_finding_is_replayed_against_its_target_and_against_another() {
     let check = "groups.order.ascending";
     let request = format!("json={report}");
     assert_eq!(code(&run(&["run", "--base-url", &broken.url(), "--only", check, "--report", &request])), 1);
-    let again = run(&["replay", report, check]);
+    let nowhere = run(&["replay", report, check]);
+    assert_eq!(code(&nowhere), 2);
+    assert!(text(&nowhere).contains("--base-url"), "{}", text(&nowhere));
+    let again = run(&["replay", report, check, "--base-url", &broken.url()]);
     assert_eq!(code(&again), 1, "{}", text(&again));
+    let from_environment = program(&["replay", report, check])
+        .env("CONFORMANCE_BASE_URL", broken.url())
+        .output()
+        .expect("it runs");
+    assert_eq!(code(&from_environment), 1, "{}", text(&from_environment));
+
     let fixed = Misbehaving::start(groups);
-    let elsewhere = run(&["replay", report, check, "--base-url", &fixed.url()]);
-    assert_eq!(code(&elsewhere), 0, "{}", text(&elsewhere));
+    let elsewhere = ["replay", report, check, "--base-url", &fixed.url()];
+    let refused = run(&elsewhere);
+    assert_eq!(code(&refused), 2, "{}", text(&refused));
+    assert!(text(&refused).contains("--allow-other-target"), "{}", text(&refused));
+    assert_eq!(fixed.connections(), 0, "something was sent");
+    let allowed = run(&[elsewhere.as_slice(), &["--allow-other-target"]].concat());
+    assert_eq!(code(&allowed), 0, "{}", text(&allowed));
+
+    let foreign = Misbehaving::start(groups);
+    let written = std::fs::read_to_string(report).expect("the report");
+    std::fs::write(report, written.replace(&broken.url(), &foreign.url())).expect("written");
+    let sent = broken.connections();
+    for arguments in
+        [["replay", report, check].as_slice(), &["replay", report, check, "--base-url", &broken.url()]]
+    {
+        let refused = run(arguments);
+        assert_eq!(code(&refused), 2, "{}", text(&refused));
+    }
+    assert_eq!((foreign.connections(), broken.connections()), (0, sent), "a token was sent");
+
     let unknown = run(&["replay", report, "groups.envelope.success"]);
     assert_eq!(code(&unknown), 2);
     assert!(text(&unknown).contains(check), "the checks with findings are named: {}", text(&unknown));
+}
+
+#[test]
+fn nobody_gets_the_profile_full_without_asking_for_it() {
+    let target = Misbehaving::start(groups);
+    let planned = |how: &[&str]| {
+        let url = target.url();
+        text(&run(&[&["plan", "--base-url", &url], how].concat()))
+    };
+    assert!(planned(&[]).contains("profile production"), "{}", planned(&[]));
+    assert!(planned(&["--profile", "full"]).contains("profile full"));
+    assert!(text(&run(&["plan"])).contains("profile full"), "the embedded server bears everything");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("c.toml");
+    std::fs::write(&file, "profile = \"full\"\n").expect("written");
+    assert!(planned(&["--config", file.to_str().expect("UTF-8")]).contains("profile full"));
+}
+
+#[test]
+fn a_secret_that_is_too_short_to_hide_is_refused() {
+    let target = Misbehaving::start(groups);
+    let url = target.url();
+    let base = ["run", "--base-url", &url];
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&[], "ex", "API_KEY"),
+        (&["--header", "X-Gateway: ab"], "long-enough", "HEADER"),
+        (&["--proxy", "http://user:pw@127.0.0.1:1"], "long-enough", "PROXY"),
+        (&["--api-key", "x"], "", "API_KEY"),
+    ];
+    for (arguments, token, name) in cases {
+        let output = program(&[base.as_slice(), arguments].concat()).env("SALLYPORT_API_KEY", token).output();
+        let output = output.expect("it runs");
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(
+            text(&output).contains(&format!("`{name}`: expected a secret of at least")),
+            "{}",
+            text(&output)
+        );
+    }
+    let second = program(&base).env("SALLYPORT_SECOND_API_KEY", "ab").output().expect("it runs");
+    assert_eq!(code(&second), 2, "{}", text(&second));
+    assert_eq!(target.connections(), 0);
+    let shown = run(&[
+        "run",
+        "--base-url",
+        &url,
+        "--only",
+        "groups.envelope.success",
+        "--public-header",
+        "X-Gateway: ab",
+    ]);
+    assert_eq!(code(&shown), 0, "{}", text(&shown));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod bad_servers;
 mod canary;
 mod commands;
+mod foreign;
 mod misbehaving;
 mod program;
 mod reports;

@@ -118,6 +118,11 @@ pub(crate) fn ten_megabytes(stream: &mut TcpStream) -> std::io::Result<()> {
     json(stream, format!(r#"{{"code": 500, "message": "{}"}}"#, "x".repeat(10_000_000)).as_bytes())
 }
 
+/// A small text that takes fifty times its length once it is parsed.
+pub(crate) fn numbers(stream: &mut TcpStream) -> std::io::Result<()> {
+    json(stream, format!("[{}0]", "0,".repeat(500_000)).as_bytes())
+}
+
 pub(crate) fn deep(stream: &mut TcpStream) -> std::io::Result<()> {
     json(stream, "[".repeat(500_000).as_bytes())
 }
