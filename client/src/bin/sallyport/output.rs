@@ -58,7 +58,7 @@ struct Plain;
 
 impl Formatter for Plain {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        fragment.split_inclusive(|letter| is_escaped(letter)).try_for_each(|part| {
+        fragment.split_inclusive(is_escaped).try_for_each(|part| {
             let Some(letter) = part.chars().next_back().filter(|letter| is_escaped(*letter)) else {
                 return writer.write_all(part.as_bytes());
             };
