@@ -26,7 +26,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// nothing is lost.
 ///
 /// # Errors
-/// The output cannot be written, or the value is none of JSON.
+/// The output cannot be written, or the value cannot be written as JSON.
 pub fn write_json(mut output: impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut output, Plain))?;
     output.write_all(b"\n")

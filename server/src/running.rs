@@ -116,6 +116,10 @@ pub enum StartError {
 /// How many bytes of responses may be under way for each request that may be: a full page of instances takes less.
 const RESPONSE_BYTES: usize = 512 << 10;
 
+/// How many bytes of bodies, and of responses, one connection may hold at least, if there are as many: over HTTP/2 a good
+/// caller has several requests under way.
+const CONNECTION_BYTES: usize = 4 << 20;
+
 /// A server that is running. Dropped, it stops by itself, without waiting.
 pub struct Running {
     server: HttpServer<Context>,
@@ -148,10 +152,11 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     check_rates(&rates)?;
     let metrics = Arc::new(Metrics::new(OPERATIONS));
     let draining = Arc::new(AtomicBool::new(false));
-    let memory = connections::Limits {
-        bodies: max_in_flight.saturating_mul(body::MAX_BYTES),
-        responses: max_in_flight.saturating_mul(RESPONSE_BYTES),
+    let limit = |each: usize| {
+        let total = max_in_flight.saturating_mul(each);
+        connections::Limit { total, of_connection: (total / 32).max(CONNECTION_BYTES).min(total) }
     };
+    let memory = connections::Limits { bodies: limit(body::MAX_BYTES), responses: limit(RESPONSE_BYTES) };
     let connections = Arc::new(Connections::new(memory, trusted_proxies.clone()));
     let gate = Gate {
         proxies: trusted_proxies,

@@ -230,7 +230,7 @@ fn not_busy((exchange, judgement): (Exchange, Judgement)) -> Result<(Exchange, J
 }
 
 /// Why an answer decides nothing, and what the tester can do about it.
-fn undecided(judgement: &Judgement) -> Stop {
+pub(super) fn undecided(judgement: &Judgement) -> Stop {
     let what = judgement.description();
     Stop::Inconclusive(match judgement {
         Judgement::Busy(_) => {

@@ -5,6 +5,7 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use super::asking::undecided;
 use super::gateways;
 use super::{
     Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower,
@@ -298,6 +299,8 @@ impl<'a> Probe<'a> {
         let exchange = context.wire.send(request, hold, patience, record).await?;
         match judgement {
             Some(Judgement::Unreachable(what)) => Err(Stop::Error(what)),
+            // Nobody knows what the rest holds, so no check may go on as if this were a rejection or no answer.
+            Some(judgement @ Judgement::TooLarge(_)) => Err(undecided(&judgement)),
             Some(judgement) => Ok((exchange, judgement)),
             None => Err(Stop::Error("an exchange was not recorded: a fault of the suite".to_owned())),
         }

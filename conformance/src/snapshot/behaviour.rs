@@ -20,13 +20,13 @@ pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor
         redactor.learn_from(answer);
     }
     let text = match (&first.result, &second.result) {
-        (Ok(first), Ok(second)) => answers(first, second),
+        (Ok(first), Ok(second)) => answers(first, second, redactor),
         (Err(failure), _) | (_, Err(failure)) => format!("no answer: {:?}\n", failure.kind),
     };
     redactor.redact(&text)
 }
 
-fn answers(first: &Answer, second: &Answer) -> String {
+fn answers(first: &Answer, second: &Answer, redactor: &Redactor) -> String {
     let mut text = format!("status: {}\n", still(&first.status.to_string(), &second.status.to_string()));
     let (left, right) = (headers(first), headers(second));
     let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
@@ -44,7 +44,7 @@ fn answers(first: &Answer, second: &Answer) -> String {
     match (without_passwords(first), without_passwords(second)) {
         (Some(first), Some(second)) => {
             let mut shape = BTreeMap::new();
-            walk(&first, Some(&second), "", &mut shape);
+            walk(&first, Some(&second), "", redactor, &mut shape);
             for (pointer, values) in shape {
                 let values: Vec<String> = values.into_iter().collect();
                 let _ = writeln!(
@@ -89,7 +89,13 @@ fn still(first: &str, second: &str) -> String {
 
 /// Every pointer with the kinds of its values. Elements of a list are data: their values are never shown, and all of them
 /// share one pointer.
-fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMap<String, BTreeSet<String>>) {
+fn walk(
+    value: &Value,
+    again: Option<&Value>,
+    pointer: &str,
+    redactor: &Redactor,
+    shape: &mut BTreeMap<String, BTreeSet<String>>,
+) {
     // What a target invents must not fill the memory: a recording of so many lines compares nothing any more.
     if shape.len() >= MOST_LINES && !shape.contains_key(pointer) {
         shape.entry("/…".to_owned()).or_default().insert("more than a recording keeps".to_owned());
@@ -101,18 +107,18 @@ fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMa
             entry.insert("object".to_owned());
             for (name, member) in members {
                 let again = again.and_then(|again| again.get(name));
-                walk(member, again, &format!("{pointer}/{}", excerpt(name)), shape);
+                walk(member, again, &format!("{pointer}/{}", excerpt(name, redactor)), redactor, shape);
             }
         }
         Value::Array(items) => {
             entry.insert(if items.is_empty() { "an empty list" } else { "a list" }.to_owned());
             for item in items {
-                walk(item, None, &format!("{pointer}/*"), shape);
+                walk(item, None, &format!("{pointer}/*"), redactor, shape);
             }
         }
         scalar => {
             let shown = match again {
-                Some(again) if again == scalar => excerpt(&scalar.to_string()),
+                Some(again) if again == scalar => excerpt(&scalar.to_string(), redactor),
                 _ => kind(scalar).to_owned(),
             };
             entry.insert(shown);
@@ -120,12 +126,10 @@ fn walk(value: &Value, again: Option<&Value>, pointer: &str, shape: &mut BTreeMa
     }
 }
 
-/// A name or a value of the target's in a line.
-fn excerpt(text: &str) -> String {
+/// A name or a value of the target's in a line. Secrets are taken out before it is cut: a part of one looks like nothing.
+fn excerpt(text: &str, redactor: &Redactor) -> String {
     const LONGEST: usize = 200;
-    let shown: String = text.chars().take(LONGEST).collect();
-    let end = if shown.len() < text.len() { "…" } else { "" };
-    format!("{}{end}", plain(&shown))
+    plain(&redactor.excerpt(text, LONGEST)).into_owned()
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -169,6 +173,12 @@ mod tests {
         Answer::new(200, headers, body.to_owned().into())
     }
 
+    const TOKEN: &str = "sally_api_0123456789abcdef";
+
+    fn redactor() -> Redactor {
+        Redactor::new([crate::Secret::new("API_KEY", TOKEN)]).unwrap()
+    }
+
     #[test]
     fn what_holds_still_is_shown_and_data_is_not() {
         let body = |id: &str, port: u16| {
@@ -176,7 +186,7 @@ mod tests {
                 r#"{{"code": 200, "requestId": "{id}", "data": {{"items": [{{"port": {port}}}, {{"port": null}}]}}}}"#
             )
         };
-        let text = answers(&answer("a", &body("a", 1)), &answer("b", &body("b", 2)));
+        let text = answers(&answer("a", &body("a", 1)), &answer("b", &body("b", 2)), &redactor());
         let expected = "status: 200\n\
             header cache-control: no-store\n\
             header x-request-id: <changes>\n\
@@ -194,8 +204,18 @@ mod tests {
     #[test]
     fn a_password_is_not_shown_though_it_holds_still() {
         let found = answer("a", r#"{"password": "pw", "pwd": "***"}"#);
-        let text = answers(&found, &found);
+        let text = answers(&found, &found, &redactor());
         assert!(text.contains("body /password: \"$PASSWORD\"\nbody /pwd: \"***\"\n"), "{text}");
+    }
+
+    #[test]
+    fn no_part_of_a_token_is_left_where_a_value_is_cut() {
+        for offset in 150..=200 {
+            let padding = "x".repeat(offset);
+            let found = answer("a", &format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
+            let text = answers(&found, &found, &redactor());
+            assert!(!text.contains(&TOKEN[..8]), "{offset}: {text}");
+        }
     }
 
     #[test]

@@ -4,17 +4,21 @@
 const HIDDEN: &str = "$HIDDEN";
 
 /// Last words of the names of headers whose whole value is a credential, or made for one.
-const CREDENTIALS: [&str; 12] = [
+const CREDENTIALS: [&str; 16] = [
     "apikey",
+    "auth",
     "authorization",
     "cookie",
     "cookie2",
     "credential",
     "credentials",
+    "jwt",
     "key",
     "password",
     "secret",
     "session",
+    "sessionid",
+    "sid",
     "signature",
     "token",
 ];
@@ -33,14 +37,14 @@ const ATTRIBUTES: [&str; 9] =
 /// The value of a header without what may open something: names of cookies, schemes and places stay.
 pub(crate) fn masked(name: &str, value: &str) -> String {
     let name = name.to_ascii_lowercase();
-    let last_word = name.rsplit(['-', '_']).next().unwrap_or_default();
+    let has_credential = name.split(['-', '_']).any(|word| CREDENTIALS.contains(&word));
     match name.as_str() {
         "set-cookie" => value.split(';').enumerate().map(set_cookie).collect::<Vec<_>>().join(";"),
         "cookie" => value.split(';').map(cookie).collect::<Vec<_>>().join(";"),
         "authorization" | "proxy-authorization" => scheme(value),
         name if CHALLENGES.contains(&name) => scheme(value),
         name if URLS.contains(&name) => url(value),
-        _ if CREDENTIALS.contains(&last_word) && !value.is_empty() => HIDDEN.to_owned(),
+        _ if has_credential && !value.is_empty() => HIDDEN.to_owned(),
         _ => value.to_owned(),
     }
 }

@@ -76,7 +76,7 @@ fn a_recording_is_compared_with_a_changed_target() {
     assert_eq!(code(&run(&["compare", place, place])), 0);
 }
 
-/// A report is data: whoever writes it does not decide where tokens go.
+/// A report is data: it does not decide where tokens go.
 #[test]
 fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -67,7 +67,7 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
         let folder = env::temp_dir();
         Failure::Failed(format!(
-            "{}: the input cannot be copied to {}: {error}; TMPDIR chooses another folder",
+            "{}: the input cannot be read and copied to {}: {error}; if that folder is full, TMPDIR chooses another",
             file.display(),
             folder.display()
         ))

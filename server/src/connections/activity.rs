@@ -9,13 +9,15 @@ pub(super) struct Activity {
     requests: u32,
     /// Responses that are not sent in full.
     responses: u32,
+    /// Bytes of those that have no reservation.
+    unreserved: usize,
     /// When the connection became idle, or, while responses are not sent in full, when the last one was.
     since: Duration,
 }
 
 impl Activity {
     pub(super) const fn new(now: Duration) -> Self {
-        Self { requests: 0, responses: 0, since: now }
+        Self { requests: 0, responses: 0, unreserved: 0, since: now }
     }
 
     pub(super) fn request_begun(&mut self) {
@@ -29,15 +31,24 @@ impl Activity {
         }
     }
 
-    pub(super) fn response_made(&mut self, now: Duration) {
+    /// Bytes of responses under way that no budget knows of.
+    pub(super) const fn unreserved(&self) -> usize {
+        self.unreserved
+    }
+
+    /// A response is under way, with so many bytes that no budget knows of.
+    pub(super) fn response_made(&mut self, unreserved: usize, now: Duration) {
         if self.responses == 0 {
             self.since = now;
         }
         self.responses += 1;
+        self.unreserved += unreserved;
     }
 
-    pub(super) fn response_sent(&mut self, now: Duration) {
+    /// The same response was sent, or will never be.
+    pub(super) fn response_sent(&mut self, unreserved: usize, now: Duration) {
         self.responses -= 1;
+        self.unreserved -= unreserved;
         self.since = now;
     }
 
@@ -72,15 +83,15 @@ mod tests {
     fn a_response_that_is_not_read_stalls_its_connection_whatever_else_is_asked() {
         let mut activity = Activity::new(at(0));
         activity.request_begun();
-        activity.response_made(at(10));
+        activity.response_made(0, at(10));
         activity.request_ended(at(10));
         activity.request_begun();
-        activity.response_made(at(30));
+        activity.response_made(0, at(30));
         assert_eq!(activity.stalled_for(at(40)), at(30));
-        activity.response_sent(at(41));
+        activity.response_sent(0, at(41));
         assert_eq!(activity.stalled_for(at(45)), at(4), "one of two was read");
         activity.request_ended(at(46));
-        activity.response_sent(at(50));
+        activity.response_sent(0, at(50));
         assert_eq!(activity.stalled_for(at(51)), at(1));
     }
 }

@@ -31,10 +31,15 @@ use crate::edge::caller::{TrustedProxies, network};
 #[derive(Debug)]
 pub(crate) struct Connections {
     shared: Arc<Shared>,
-    known: RwLock<HashMap<SocketAddr, Arc<Connection>>>,
+    /// In parts, so that two threads seldom wait for one another.
+    known: [RwLock<Known>; PARTS],
     peers: Mutex<HashMap<IpAddr, Weak<Peer>>>,
     proxies: TrustedProxies,
 }
+
+type Known = HashMap<SocketAddr, Arc<Connection>>;
+
+const PARTS: usize = 64;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -79,45 +84,61 @@ enum Kind {
     Response,
 }
 
-/// Sizes that bound what connections hold.
+/// What bounds the bytes that connections hold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Most bytes of all request bodies that are being received.
-    pub(crate) bodies: usize,
-    /// Most bytes of all responses that are being sent.
-    pub(crate) responses: usize,
+    /// Request bodies that are being received.
+    pub(crate) bodies: Limit,
+    /// Responses that are being sent.
+    pub(crate) responses: Limit,
 }
 
-/// One connection may hold this part of a budget, or a single body or response of any size.
-const CONNECTION_SHARE: usize = 32;
+/// A maximum number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    /// Of all connections.
+    pub(crate) total: usize,
+    /// Of one connection, which may also hold a single body or response of any size.
+    pub(crate) of_connection: usize,
+}
+
+/// So many bytes of responses a connection may have under way before they count for the shared budget. Most responses
+/// are smaller, and counting them there is what two threads would wait for each other for.
+const UNRESERVED: usize = 16 << 10;
 
 impl Connections {
     pub(crate) fn new(limits: Limits, proxies: TrustedProxies) -> Self {
-        let budget = |total: usize| Budget::new(total, total / CONNECTION_SHARE);
+        let budget = |limit: Limit| Budget::new(limit.total, limit.of_connection);
         let shared = Shared {
             now: AtomicU64::new(0),
             bodies: budget(limits.bodies),
             responses: budget(limits.responses),
         };
-        Self { shared: Arc::new(shared), known: RwLock::default(), peers: Mutex::default(), proxies }
+        let known = std::array::from_fn(|_| RwLock::default());
+        Self { shared: Arc::new(shared), known, peers: Mutex::default(), proxies }
     }
 
     /// The connection from `address`.
     pub(crate) fn connection(&self, address: SocketAddr) -> Arc<Connection> {
+        let part = self.part(&address);
         // Maps of shared values are whole, whatever panicked while they were locked.
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = part.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = known.get(&address) {
             return Arc::clone(connection);
         }
         drop(known);
         let peer = self.peer(address.ip());
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = part.write().unwrap_or_else(PoisonError::into_inner);
         let connection = known.entry(address).or_insert_with(|| {
             let activity = Mutex::new(Activity::new(self.shared.now()));
             let shared = Arc::clone(&self.shared);
             Arc::new(Connection { shared, peer, activity, held: Held::default() })
         });
         Arc::clone(connection)
+    }
+
+    fn part(&self, address: &SocketAddr) -> &RwLock<Known> {
+        &self.known[usize::from(address.port()) % PARTS]
     }
 
     fn peer(&self, ip: IpAddr) -> Arc<Peer> {
@@ -137,11 +158,14 @@ impl Connections {
 
     /// Forgets connections that have nothing under way and do not exist any more.
     fn forget_all_but(&self, exists: impl Fn(&SocketAddr, &Connection) -> bool) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|address, connection| Arc::strong_count(connection) > 1 || exists(address, connection));
-        let spare = 2 * known.len();
-        known.shrink_to(spare);
-        drop(known);
+        for part in &self.known {
+            let mut known = part.write().unwrap_or_else(PoisonError::into_inner);
+            known.retain(|address, connection| {
+                Arc::strong_count(connection) > 1 || exists(address, connection)
+            });
+            let spare = 2 * known.len();
+            known.shrink_to(spare);
+        }
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         peers.retain(|_, peer| peer.strong_count() > 0);
         let spare = 2 * peers.len();
@@ -150,7 +174,7 @@ impl Connections {
 
     /// For how long nothing has moved on the connection from `address`; `None` if it never made a request.
     fn stalled_for(&self, address: &SocketAddr) -> Option<Duration> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.part(address).read().unwrap_or_else(PoisonError::into_inner);
         known.get(address).map(|connection| connection.stalled_for())
     }
 }
@@ -162,7 +186,7 @@ impl Connection {
         RequestUnderWay(Arc::clone(self))
     }
 
-    /// Room for a request body of which nothing has been received yet.
+    /// An empty reservation for a request body, which grows as it is received.
     pub(crate) fn receive_body(self: &Arc<Self>) -> Reservation {
         Reservation::new(Arc::clone(self), Kind::Body)
     }
@@ -178,19 +202,27 @@ impl Connection {
     /// # Errors
     /// The responses that wait to be read take too much memory.
     pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, Full> {
+        let mut activity = self.activity();
+        if activity.unreserved() + bytes.len() <= UNRESERVED {
+            activity.response_made(bytes.len(), self.shared.now());
+            drop(activity);
+            return Ok(self.counted(bytes, None));
+        }
+        drop(activity);
         let mut reservation = Reservation::new(Arc::clone(self), Kind::Response);
         reservation.grow(bytes.len())?;
+        self.activity().response_made(0, self.shared.now());
         Ok(self.counted(bytes, Some(reservation)))
     }
 
-    /// The same for a response of a few bytes, for which there is always room.
-    pub(crate) fn send_small(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
+    /// The same for the few bytes of a rejection, for which there is always room.
+    pub(crate) fn send_rejection(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
+        self.activity().response_made(bytes.len(), self.shared.now());
         self.counted(bytes, None)
     }
 
     fn counted(self: &Arc<Self>, bytes: Vec<u8>, reservation: Option<Reservation>) -> Bytes {
-        self.activity().response_made(self.shared.now());
-        Bytes::from_owner(ResponseUnderWay { bytes, connection: Arc::clone(self), _reservation: reservation })
+        Bytes::from_owner(ResponseUnderWay { bytes, connection: Arc::clone(self), reservation })
     }
 
     fn stalled_for(&self) -> Duration {
@@ -240,7 +272,8 @@ impl Drop for RequestUnderWay {
 struct ResponseUnderWay {
     bytes: Vec<u8>,
     connection: Arc<Connection>,
-    _reservation: Option<Reservation>,
+    /// None for bytes that no budget knows of.
+    reservation: Option<Reservation>,
 }
 
 impl AsRef<[u8]> for ResponseUnderWay {
@@ -252,7 +285,8 @@ impl AsRef<[u8]> for ResponseUnderWay {
 impl Drop for ResponseUnderWay {
     fn drop(&mut self) {
         let now = self.connection.shared.now();
-        self.connection.activity().response_sent(now);
+        let unreserved = if self.reservation.is_some() { 0 } else { self.bytes.len() };
+        self.connection.activity().response_sent(unreserved, now);
     }
 }
 
@@ -264,7 +298,9 @@ fn millis(time: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { bodies: 3200, responses: 3200 };
+    const KIB: usize = 1 << 10;
+    const LIMIT: Limit = Limit { total: 3200 * KIB, of_connection: 100 * KIB };
+    const LIMITS: Limits = Limits { bodies: LIMIT, responses: LIMIT };
 
     fn connections() -> Connections {
         Connections::new(LIMITS, ["10.0.0.0/8".parse().unwrap()].into_iter().collect())
@@ -278,24 +314,28 @@ mod tests {
     fn a_response_counts_until_its_last_copy_is_dropped() {
         let connections = connections();
         let connection = connections.connection(at("192.0.2.1:1"));
-        let sent = connection.send(vec![7; 100]).unwrap();
+        let sent = connection.send(vec![7; 100 * KIB]).unwrap();
         let part = sent.slice(10..20);
         drop(sent);
         assert!(!connection.has_room_for_response());
-        assert_eq!(connection.send(vec![7; 1]), Err(Full), "one connection has its share");
+        assert_eq!(connection.send(vec![7; 20 * KIB]), Err(Full), "one connection has its share");
         drop(part);
         assert!(connection.has_room_for_response());
-        assert!(connection.send(vec![7; 1]).is_ok());
+        assert!(connection.send(vec![7; KIB]).is_ok());
     }
 
     #[test]
     fn one_response_of_any_size_fits_where_nothing_else_waits() {
         let connections = connections();
         let connection = connections.connection(at("192.0.2.1:1"));
-        let large = connection.send(vec![7; 3200]).unwrap();
-        assert_eq!(connections.connection(at("192.0.2.2:1")).send(vec![7; 1]), Err(Full), "nothing is left");
+        let large = connection.send(vec![7; 3200 * KIB]).unwrap();
+        assert_eq!(
+            connections.connection(at("192.0.2.2:1")).send(vec![7; 20 * KIB]),
+            Err(Full),
+            "nothing is left"
+        );
         drop(large);
-        assert!(connection.send(vec![7; 9999]).is_ok(), "larger than all that there is, and alone");
+        assert!(connection.send(vec![7; 9999 * KIB]).is_ok(), "larger than all that there is, and alone");
     }
 
     #[test]
@@ -304,7 +344,7 @@ mod tests {
         let held = |ip: &str| {
             let responses = (1..=40).map(|port| {
                 let connection = connections.connection(at(&format!("{ip}:{port}")));
-                connection.send(vec![7; 100])
+                connection.send(vec![7; 100 * KIB])
             });
             responses.filter_map(Result::ok).collect::<Vec<_>>()
         };

@@ -2,29 +2,56 @@
 //! descriptors: those whose local port is the server's.
 
 #[cfg(unix)]
-pub(super) use self::unix::{close, open};
+pub(super) use self::unix::{Sockets, close};
 
 #[cfg(unix)]
 mod unix {
-    use std::{fs, io, net::SocketAddr, os::fd::RawFd};
+    use std::{io, net::SocketAddr, os::fd::RawFd};
 
-    use nix::sys::socket::{Shutdown, SockaddrStorage, getpeername, getsockname, shutdown};
+    use nix::{
+        dir::Dir,
+        fcntl::OFlag,
+        sys::{
+            socket::{Shutdown, SockaddrStorage, getpeername, getsockname, shutdown},
+            stat::Mode,
+        },
+    };
 
     /// Where the system lists the descriptors of the process that asks.
     const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-    /// The open connections to one of `ports`, each with its descriptor and the address of its peer.
-    ///
-    /// # Errors
-    /// The system does not list the descriptors.
-    pub(crate) fn open(ports: &[u16]) -> io::Result<Vec<(RawFd, SocketAddr)>> {
-        let numbers = fs::read_dir(DESCRIPTORS)?
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<RawFd>().ok());
-        let ours = |&number: &RawFd| {
-            let local = getsockname::<SockaddrStorage>(number).ok().and_then(|address| std_address(&address));
-            local.is_some_and(|address| ports.contains(&address.port()))
-        };
-        Ok(numbers.filter(ours).filter_map(|number| Some((number, peer(number)?))).collect())
+    /// The list of the process's descriptors. It stays open: when connections have taken every descriptor that the process
+    /// may have, there is none left to open it with.
+    pub(crate) struct Sockets(Dir);
+
+    impl Sockets {
+        /// Opens the list.
+        ///
+        /// # Errors
+        /// The system has none.
+        pub(crate) fn new() -> io::Result<Self> {
+            Ok(Self(Dir::open(DESCRIPTORS, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?))
+        }
+
+        /// The open connections to one of `ports`, each with its descriptor and the address of its peer.
+        ///
+        /// # Errors
+        /// The list cannot be read.
+        pub(crate) fn open(&mut self, ports: &[u16]) -> io::Result<Vec<(RawFd, SocketAddr)>> {
+            let mut connections = Vec::new();
+            for entry in self.0.iter() {
+                let entry = entry?;
+                let Some(number) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) else {
+                    continue;
+                };
+                let local =
+                    getsockname::<SockaddrStorage>(number).ok().and_then(|address| std_address(&address));
+                if local.is_some_and(|address| ports.contains(&address.port())) {
+                    connections.extend(peer(number).map(|peer| (number, peer)));
+                }
+            }
+            Ok(connections)
+        }
     }
 
     /// Ends the connection with this descriptor, if it is still the one to `address`. Whoever serves it sees its end.
@@ -61,8 +88,12 @@ mod unix {
             let address = listener.local_addr().unwrap();
             let mut clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
             let _accepted = [(); 2].map(|()| listener.accept().unwrap());
-            let found = open(&[address.port()]).unwrap();
-            assert_eq!(found.len(), 2, "neither the listener nor the clients' own ends");
+            let mut sockets = Sockets::new().unwrap();
+            for _ in 0..2 {
+                let found = sockets.open(&[address.port()]).unwrap();
+                assert_eq!(found.len(), 2, "neither the listener nor the clients' own ends");
+            }
+            let found = sockets.open(&[address.port()]).unwrap();
             let peers = clients.each_ref().map(|client| client.local_addr().unwrap());
             let first = found.iter().find(|(_, peer)| *peer == peers[0]).unwrap().0;
 
@@ -75,15 +106,26 @@ mod unix {
             clients[1].set_nonblocking(true).unwrap();
             assert_eq!(clients[1].read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
             close(-1, peers[0]);
-            assert!(open(&[]).unwrap().is_empty());
+            assert!(sockets.open(&[]).unwrap().is_empty());
         }
     }
 }
 
 /// Elsewhere the sockets cannot be found.
 #[cfg(not(unix))]
-pub(super) fn open(_: &[u16]) -> std::io::Result<Vec<(i32, std::net::SocketAddr)>> {
-    Err(std::io::ErrorKind::Unsupported.into())
+pub(super) enum Sockets {}
+
+#[cfg(not(unix))]
+impl Sockets {
+    /// There is no list.
+    pub(super) fn new() -> std::io::Result<Self> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    /// Nothing is found without a list.
+    pub(super) fn open(&mut self, _: &[u16]) -> std::io::Result<Vec<(i32, std::net::SocketAddr)>> {
+        match *self {}
+    }
 }
 
 /// Elsewhere there is nothing to end.

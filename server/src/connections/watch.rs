@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    io,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -9,7 +10,7 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::{Connections, sockets};
+use super::{Connections, sockets, sockets::Sockets};
 use crate::metrics::Metrics;
 
 /// How often the connections are looked at.
@@ -31,7 +32,8 @@ impl Watch {
         timeout: Duration,
         metrics: Arc<Metrics>,
     ) -> Self {
-        let mut rounds = Rounds { connections, ports, timeout, metrics, first_seen: HashMap::new() };
+        let sockets = Sockets::new();
+        let mut rounds = Rounds { connections, sockets, ports, timeout, metrics, first_seen: HashMap::new() };
         let begun = Instant::now();
         rounds.connections.set_clock(ROUND);
         Self(tokio::spawn(async move {
@@ -68,6 +70,7 @@ impl Drop for Watch {
 
 struct Rounds {
     connections: Arc<Connections>,
+    sockets: io::Result<Sockets>,
     ports: Vec<u16>,
     timeout: Duration,
     metrics: Arc<Metrics>,
@@ -76,8 +79,12 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn look(&mut self, now: Duration) -> std::io::Result<()> {
-        let open = match sockets::open(&self.ports) {
+    fn look(&mut self, now: Duration) -> io::Result<()> {
+        let open = match &mut self.sockets {
+            Ok(sockets) => sockets.open(&self.ports),
+            Err(error) => Err(error.kind().into()),
+        };
+        let open = match open {
             Ok(open) => open,
             Err(error) => {
                 let timeout = self.timeout;

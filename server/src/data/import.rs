@@ -19,8 +19,12 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// # Errors
 /// The input cannot be read to its end, or the copy cannot be written.
 pub fn spool(mut input: File) -> io::Result<File> {
-    if input.metadata()?.is_file() {
+    let metadata = input.metadata()?;
+    if metadata.is_file() {
         return Ok(input);
+    }
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
     }
     let mut copy = tempfile::tempfile()?;
     io::copy(&mut input, &mut copy)?;

@@ -220,7 +220,7 @@ fn refusal<O: Operation>(
     let envelope = O::Error::new(reason.code(), message.clone(), Some(request_id));
     // Envelopes hold numbers and strings, which always serialise.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
-    let mut response = response(reason.status(), "application/json", connection.send_small(bytes));
+    let mut response = response(reason.status(), "application/json", connection.send_rejection(bytes));
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

@@ -78,10 +78,10 @@ impl StateStore for CallerStates {
         }
         // The count comes first: calls at the same time must not pass the bound together. A caller that is counted twice
         // because of that is corrected by the next sweep.
-        if self.count.fetch_add(1, Ordering::Relaxed) < MAX_CALLERS {
+        let one_more = |count| (count < MAX_CALLERS).then_some(count + 1);
+        if self.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok() {
             return self.own.measure_and_replace(&key.caller, measure);
         }
-        self.count.fetch_sub(1, Ordering::Relaxed);
         self.shared(key.address).measure_and_replace(&NotKeyed::NonKey, measure)
     }
 }

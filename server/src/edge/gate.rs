@@ -67,13 +67,14 @@ mod tests {
 
     #[test]
     fn plain_http_comes_from_here_or_through_a_proxy() {
+        const NONE: crate::connections::Limit = crate::connections::Limit { total: 0, of_connection: 0 };
         let gate = |encrypted| Gate {
             proxies: ["10.0.0.0/8".parse().unwrap()].into_iter().collect(),
             encrypted,
             limits: Limits::default(),
             work: Semaphore::new(1),
             connections: Arc::new(Connections::new(
-                crate::connections::Limits { bodies: 1, responses: 1 },
+                crate::connections::Limits { bodies: NONE, responses: NONE },
                 TrustedProxies::default(),
             )),
             body_timeout: Duration::ZERO,

@@ -1,4 +1,4 @@
-//! What comes from an import or a database cannot steer the terminal of whoever looks at it.
+//! What comes from an import or a database cannot steer the terminal that shows it.
 
 use std::process::Output;
 

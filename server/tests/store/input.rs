@@ -38,7 +38,7 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
         let outcome = extract(server.address, &sample, id).await;
         assert!(matches!(outcome, Outcome::Given(_)), "request id {id}: {outcome:?}");
     }
-    // On PostgreSQL another lock is held by whoever adds gateways.
+    // On PostgreSQL adding gateways takes another lock.
     let mine = Gateway {
         host: "mine.invalid".to_owned(),
         port: 1,

@@ -1,4 +1,4 @@
-//! An account has a range of its whitelist once, whoever adds it.
+//! An account has a range of its whitelist once, however many commands add it.
 
 use std::io::Cursor;
 

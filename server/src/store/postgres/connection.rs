@@ -9,7 +9,7 @@ use crate::store::StoreError;
 
 /// A connection of the pool, for one question.
 ///
-/// When a caller hangs up, Dropshot drops the future of the call, and with it whoever waits for the statement. The
+/// When a caller hangs up, Dropshot drops the future of the call, and with it the wait for the statement. The
 /// statement itself goes on in the database, and a connection that returned to the pool meanwhile would queue the next
 /// statement behind it: callers that hang up and call again would queue statements without bound. So a connection that
 /// is dropped before [`Connection::release`] returns to the pool only after the database has answered everything that was

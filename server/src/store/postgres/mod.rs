@@ -160,19 +160,22 @@ impl Store for PostgresStore {
         if let Some(credential) = self.cache.credential(digest, now) {
             return Ok(Some(credential));
         }
-        let client = self.pool.get().await?;
-        let now = Moment::now();
-        while let Some(owner) = self.owners.find(&client, digest).await? {
-            match search::credential_of(&client, owner, digest).await? {
-                None if owner.remembered => self.owners.forget(digest),
-                None => return Ok(None),
-                Some(credential) => {
-                    self.cache.hold_credential(digest, credential, now);
-                    return Ok(Some(credential));
+        self.on_connection(async |client| {
+            let now = Moment::now();
+            while let Some(owner) = self.owners.find(client, digest).await? {
+                match search::credential_of(client, owner, digest).await? {
+                    None if owner.remembered => self.owners.forget(digest),
+                    found => {
+                        if let Some(credential) = found {
+                            self.cache.hold_credential(digest, credential, now);
+                        }
+                        return Ok(found);
+                    }
                 }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
+        .await
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {

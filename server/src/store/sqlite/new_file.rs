@@ -24,8 +24,9 @@ impl NewFile {
     /// Prepares a database that shall be called `target`.
     ///
     /// # Errors
-    /// The folder of the file cannot be written.
+    /// The folder of the file cannot be written, or a log of an earlier file of this name is left.
     pub fn new(target: &Path) -> Result<Self, OpenError> {
+        nothing_is_left(target)?;
         let folder = open::private_folder(parent(target)).map_err(|error| unusable(target, &error))?;
         Ok(Self { folder, target: target.to_owned() })
     }
@@ -42,8 +43,9 @@ impl NewFile {
     /// of this name by now.
     ///
     /// # Errors
-    /// The file is incomplete, or it cannot be renamed.
+    /// The file is incomplete, it cannot be renamed, or a log of an earlier file of this name is left.
     pub fn publish(self) -> Result<bool, OpenError> {
+        nothing_is_left(&self.target)?;
         let path = self.path();
         if open::beside(&path, "-wal").exists() {
             let reason = "what was written could not be moved from the log into the file".to_owned();
@@ -69,6 +71,24 @@ impl NewFile {
     }
 }
 
+/// SQLite would apply the log of a database that is gone to the new one, as if it had been written to it.
+fn nothing_is_left(target: &Path) -> Result<(), OpenError> {
+    let left = ["-wal", "-journal"].map(|suffix| open::beside(target, suffix));
+    match left.iter().find(|log| log.exists() && !target.exists()) {
+        None => Ok(()),
+        Some(log) => {
+            let reason = format!(
+                "{} belongs to a database that is gone; stop what uses it, and remove or restore both",
+                log.display()
+            );
+            Err(OpenError::Store {
+                database: target.display().to_string(),
+                source: StoreError::Unavailable { reason },
+            })
+        }
+    }
+}
+
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -77,5 +97,27 @@ fn unusable(path: &Path, error: &io::Error) -> OpenError {
     OpenError::Store {
         database: path.display().to_string(),
         source: StoreError::Unavailable { reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_an_earlier_file_left_is_never_applied_to_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a.db");
+        let log = open::beside(&target, "-wal");
+        let new = NewFile::new(&target).unwrap();
+        drop(new.open().unwrap());
+        std::fs::write(&log, "frames").unwrap();
+        let error = new.publish().unwrap_err().to_string();
+        assert!(error.contains("a.db-wal belongs to a database that is gone"), "{error}");
+        assert!(NewFile::new(&target).is_err() && !target.exists());
+        std::fs::remove_file(log).unwrap();
+        let new = NewFile::new(&target).unwrap();
+        drop(new.open().unwrap());
+        assert!(new.publish().unwrap() && target.exists());
     }
 }
