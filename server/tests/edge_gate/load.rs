@@ -182,8 +182,8 @@ async fn responses_that_nobody_reads_are_bounded() {
         }
         answered += 1;
     }
-    // Half a MiB for one request, all of which one connection may have.
-    let share = 512 << 10;
+    // Half a MiB for one request, of which one address may have half.
+    let share = 256 << 10;
     let length = extract_length(&running, &sample).await;
     // Hosts and ports differ in length.
     let held = answered * length;
