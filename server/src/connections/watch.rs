@@ -16,8 +16,10 @@ use crate::metrics::Metrics;
 /// How often the connections are looked at.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// With very many connections a round takes long; no more than this part of the time is spent on rounds.
+/// With very many connections a round takes long. The pause after it is so many times as long, within bounds: a machine
+/// that is busy with other things must not put the deadlines off.
 const REST: u32 = 100;
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The task that looks at the connections of a server. It ends when it is dropped.
 #[derive(Debug)]
@@ -41,20 +43,20 @@ impl Watch {
             let mut pause = ROUND;
             loop {
                 tokio::time::sleep(pause).await;
-                let now = begun.elapsed();
                 // It calls the system for each connection, which is not for a thread that serves.
                 let round = tokio::task::spawn_blocking(move || {
+                    let now = begun.elapsed();
                     let failed = rounds.look(now).err();
-                    (rounds, failed)
+                    (rounds, failed, begun.elapsed() - now)
                 });
                 // It fails when the runtime ends.
-                let Ok((returned, failed)) = round.await else { return };
+                let Ok((returned, failed, took)) = round.await else { return };
                 rounds = returned;
                 if let Some(error) = failed.filter(|_| !warned) {
                     warned = true;
                     tracing::warn!(%error, "the deadlines of connections cannot be kept: the process cannot list its sockets");
                 }
-                pause = ROUND.max((begun.elapsed() - now) * REST);
+                pause = (took * REST).clamp(ROUND, LONGEST_PAUSE);
                 // What happens until the next round counts as of then, so that nothing is closed too early.
                 rounds.connections.set_clock(begun.elapsed() + pause);
             }

@@ -149,8 +149,17 @@ fn idempotent() -> Vec<Fault> {
             "With a bearer token a repeated request id is a new extraction.",
         )
         .when(by_bearer),
-        forgotten("extract.idempotent/forgotten-at-maximum", "A large extraction is not remembered.")
-            .when(at_maximum),
+        // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
+        repeated(
+            "extract.idempotent/forgotten-at-maximum",
+            "A large extraction is not remembered.",
+            |entries| {
+                for entry in entries {
+                    entry["port"] = json!(entry["port"].as_u64().unwrap_or_default() + 1);
+                }
+            },
+        )
+        .when(at_maximum),
         forgotten("extract.idempotent/forgotten-third", "A request id is remembered for one repetition.")
             .when(|scene, seen| seen_before(scene, seen) > 1),
         Fault::request(
