@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Decision, Judgement, Probe, Stop};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::{Answer, Exchange, Patience, Request};
 
 /// A success.
@@ -147,7 +148,7 @@ impl Probe<'_> {
     /// Inconclusive when the service is busy all the time, short of gateways, or too slow for the suite.
     pub async fn accepts(
         &self,
-        clause: &str,
+        clause: Clause,
         why: &str,
         request: &Request,
     ) -> Result<Option<Accepted>, Stop> {
@@ -167,7 +168,13 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when the good twin is not accepted, or as for [`Probe::rejects`].
-    pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
+    pub async fn refuses(
+        &self,
+        clause: Clause,
+        why: &str,
+        good: &Request,
+        bad: &Request,
+    ) -> Result<(), Stop> {
         self.ground(good).await?;
         self.rejects(clause, why, bad).await
     }
@@ -176,14 +183,17 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when the service is busy all the time or short of gateways: that is not the refusal that is wanted.
-    pub async fn rejects(&self, clause: &str, why: &str, bad: &Request) -> Result<(), Stop> {
+    pub async fn rejects(&self, clause: Clause, why: &str, bad: &Request) -> Result<(), Stop> {
         let (exchange, judgement) = self.send(bad).await?;
         let expected = format!("rejected: {why}");
         let fault_free = format!("{expected}, by an answer that is no server fault");
         match judgement.verdict() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
             Decision::Refused => {
-                self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
+                self.observe(
+                    Unspecified::RejectionsForm,
+                    &format!("{why}: {}", judgement.outline(&exchange)),
+                );
             }
             Decision::Failed => self.finding(clause, &fault_free, judgement.description(), &[&exchange]),
             Decision::Untold => return Err(undecided(&judgement)),
@@ -198,8 +208,8 @@ impl Probe<'_> {
     /// When nothing can be sent.
     pub async fn tolerates(
         &self,
-        clause: &str,
-        silence: &str,
+        clause: Clause,
+        unspecified: Unspecified,
         why: &str,
         request: &Request,
     ) -> Result<(), Stop> {
@@ -208,7 +218,7 @@ impl Probe<'_> {
             let expected = format!("accepted or rejected, and no server fault: {why}");
             self.warning(clause, &expected, judgement.description(), &[&exchange]);
         }
-        self.observe(silence, &format!("{why}: {}", judgement.outline(&exchange)));
+        self.observe(unspecified, &format!("{why}: {}", judgement.outline(&exchange)));
         Ok(())
     }
 }

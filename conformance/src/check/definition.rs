@@ -1,7 +1,7 @@
 use futures::future::BoxFuture;
 
 use super::{Complaint, Probe, Sighting};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::{Exhausted, WireError};
 
@@ -15,7 +15,7 @@ pub struct Check {
     /// The operation that it tests; none when it looks at all of them.
     pub operation: Option<OperationId>,
     /// The clauses that its findings may cite.
-    pub clauses: &'static [&'static str],
+    pub clauses: &'static [Clause],
     /// Facts without which it is skipped.
     pub needs: &'static [Fact],
     /// What it sends at most when nothing has to be repeated.

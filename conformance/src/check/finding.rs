@@ -1,13 +1,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Redactor};
 
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// The clause's own words.
     pub requirement: String,
     /// What a conforming service would have done here.
@@ -33,8 +34,9 @@ pub enum Severity {
 /// How the target decided something that the contract leaves open. Never judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
-    /// Id of the silence, `open.…`.
-    pub silence: String,
+    /// What is left open.
+    #[serde(rename = "silence")]
+    pub unspecified: Unspecified,
     /// What was seen.
     pub text: String,
 }

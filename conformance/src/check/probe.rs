@@ -10,7 +10,7 @@ use super::gateways;
 use super::{
     Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower,
 };
-use crate::contract::{Contract, OperationId};
+use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::relation::{Survey, Surveys};
 use crate::target::{Canaries, Facts, Secret, Target};
 use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Wire};
@@ -192,25 +192,19 @@ impl<'a> Probe<'a> {
     }
 
     /// Reports that a clause is broken.
-    pub fn finding(&self, clause: &str, expected: &str, actual: &str, exchanges: &[&Exchange]) {
+    pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
         self.report(Severity::Fail, clause, expected, actual, exchanges);
     }
 
     /// Reports something doubtful that no clause forbids.
-    pub fn warning(&self, clause: &str, expected: &str, actual: &str, exchanges: &[&Exchange]) {
+    pub fn warning(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
         self.report(Severity::Warn, clause, expected, actual, exchanges);
     }
 
     /// Notes how the target decided something that the contract leaves open.
-    pub fn observe(&self, silence: &str, text: &str) {
+    pub fn observe(&self, unspecified: Unspecified, text: &str) {
         let text = self.context.redactor.excerpt(text, LONGEST);
-        let known = self.contract().catalogue.silence(silence).is_some();
-        let mut notes = self.notes();
-        if known {
-            notes.observations.push(Observation { silence: silence.to_owned(), text });
-        } else {
-            notes.misuse = Some(format!("the check observes the unknown silence {silence}"));
-        }
+        self.notes().observations.push(Observation { unspecified, text });
     }
 
     /// Ends the check: what it needs did not hold still or can't be told.
@@ -322,20 +316,19 @@ impl<'a> Probe<'a> {
     fn report(
         &self,
         severity: Severity,
-        clause: &str,
+        clause: Clause,
         expected: &str,
         actual: &str,
         exchanges: &[&Exchange],
     ) {
-        let requirement = self.contract().catalogue.clause(clause).map(|clause| clause.text.clone());
         let mut notes = self.notes();
-        let Some(requirement) = requirement.filter(|_| self.check.clauses.contains(&clause)) else {
+        if !self.check.clauses.contains(&clause) {
             notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
             return;
-        };
+        }
         notes.findings.push(Finding {
-            clause: clause.to_owned(),
-            requirement,
+            clause,
+            requirement: self.contract().catalogue.clause(clause).text.clone(),
             expected: self.context.redactor.excerpt(expected, LONGEST),
             actual: self.context.redactor.excerpt(actual, LONGEST),
             severity,

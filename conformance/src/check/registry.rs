@@ -1,9 +1,10 @@
 use super::Check;
 use crate::checks;
+use crate::contract::Clause;
 
 /// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
 /// can't be observed says so, with its reason, in the document.
-pub static UNCOVERED: &[&str] = &[];
+pub static UNCOVERED: &[Clause] = &[];
 
 /// Every check, sorted by id.
 #[must_use]
@@ -39,19 +40,11 @@ mod tests {
     }
 
     #[test]
-    fn every_cited_clause_exists_and_is_cited_once() {
-        let contract = Contract::embedded().expect("contract");
+    fn every_check_cites_clauses_and_each_once() {
         for check in registry() {
             assert!(!check.clauses.is_empty(), "{} cites no clause", check.id);
             let clauses: BTreeSet<_> = check.clauses.iter().collect();
             assert_eq!(clauses.len(), check.clauses.len(), "{} cites a clause twice", check.id);
-            for clause in check.clauses {
-                assert!(
-                    contract.catalogue.clause(clause).is_some(),
-                    "{} cites {clause}, which is no clause",
-                    check.id
-                );
-            }
         }
     }
 
@@ -72,7 +65,7 @@ mod tests {
         let cited: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
         let observable = contract.catalogue.clauses().iter().filter(|clause| clause.observable);
         let uncovered: Vec<_> =
-            observable.map(|clause| clause.id.as_str()).filter(|clause| !cited.contains(clause)).collect();
+            observable.map(|clause| clause.id).filter(|clause| !cited.contains(clause)).collect();
         assert_eq!(uncovered, UNCOVERED);
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Check, Form, Judgement, Run, Severity};
-use crate::contract::{Contract, OperationId};
+use crate::contract::{Clause, Contract, OperationId};
 use crate::target::Canaries;
 use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 
@@ -29,7 +29,7 @@ pub struct Sighting<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// What makes two complaints the same.
     pub key: String,
     /// Whether it fails the check.
@@ -55,7 +55,7 @@ pub(crate) struct Watcher {
 }
 
 /// Clause and key of a complaint.
-pub(crate) type ComplaintKey = (String, String);
+pub(crate) type ComplaintKey = (Clause, String);
 
 /// A complaint, with the first exchange that gave rise to it.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Watchtower {
             let Some(complaints) = concerns.then(|| look(sighting)).flatten() else { continue };
             watcher.seen += 1;
             for complaint in complaints {
-                let key = (complaint.clause.clone(), complaint.key.clone());
+                let key = (complaint.clause, complaint.key.clone());
                 let noted = watcher.complaints.entry(key).or_insert_with(|| Noted {
                     complaint: complaint.redacted(redactor),
                     times: 0,

@@ -1,6 +1,7 @@
 //! Holds successful JSON answers against the document's response schemas, headers included.
 
 use crate::check::{Complaint, Form, Judgement, Severity, Sighting};
+use crate::contract::{Clause, OperationId};
 
 /// Every constraint of the document that a successful answer breaks; none for other answers.
 ///
@@ -25,7 +26,11 @@ pub(super) fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
         .collect();
     if sighting.answer.status != operation.success.status {
         complaints.push(Complaint {
-            clause: format!("{}.envelope", sighting.operation),
+            clause: match sighting.operation {
+                OperationId::Extract => Clause::ExtractEnvelope,
+                OperationId::Groups => Clause::GroupsEnvelope,
+                OperationId::Search => Clause::SearchEnvelope,
+            },
             key: "status".to_owned(),
             severity: Severity::Fail,
             expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),

@@ -1,6 +1,7 @@
 //! Requests without a token that the service knows.
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::target::Secret;
 use crate::wire::Request;
 
@@ -10,7 +11,7 @@ pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
 /// Shows that a request is refused without its token, and with each of [`wrong`].
 pub(super) async fn required(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     good: &Request,
     name: &str,
 ) -> Result<(), Stop> {

@@ -1,11 +1,9 @@
 use super::*;
-use crate::contract::Contract;
 use crate::target::Fact;
 
 fn parse(text: &str) -> Result<Config, String> {
-    let catalogue = &Contract::embedded().expect("contract").catalogue;
     let variable = |name: &str| (name == "HELD").then(|| "hunter2".to_owned());
-    Config::parse(Path::new("c.toml"), text, catalogue, &variable).map_err(|error| error.to_string())
+    Config::parse(Path::new("c.toml"), text, &variable).map_err(|error| error.to_string())
 }
 
 fn wrong(text: &str) -> String {

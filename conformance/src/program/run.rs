@@ -12,7 +12,7 @@ use super::setup::Setup;
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = setup(contract, &arguments)?;
+    let Setup { target, mut options } = setup(&arguments)?;
     if arguments.dry_run {
         return print_plan(contract, target, options).await;
     }
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
 /// `conformance plan`.
 pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = setup(contract, &arguments)?;
+    let Setup { target, options } = setup(&arguments)?;
     print_plan(contract, target, options).await
 }
 
@@ -83,8 +83,8 @@ pub(crate) fn screen(detail: Detail) -> Screen {
     }
 }
 
-fn setup(contract: &Contract, arguments: &RunArguments) -> Result<Setup, UsageError> {
-    let mut setup = Setup::new(contract, &arguments.target)?;
+fn setup(arguments: &RunArguments) -> Result<Setup, UsageError> {
+    let mut setup = Setup::new(&arguments.target)?;
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {
         selection.only.clone_from(&arguments.only);

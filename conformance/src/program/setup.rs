@@ -5,7 +5,7 @@ use sallyport_conformance::config::{Ceilings, Config, Connection, layered};
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::facts_from;
 use sallyport_conformance::wire::{ExtraHeader, WireOptions};
-use sallyport_conformance::{Contract, Options, Secret, Selection, Target};
+use sallyport_conformance::{Options, Secret, Selection, Target};
 
 use super::UsageError;
 use super::arguments::TargetArguments;
@@ -20,9 +20,9 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// An argument goes before a variable of the environment, and that before the configuration.
-    pub(crate) fn new(contract: &Contract, arguments: &TargetArguments) -> Result<Self, UsageError> {
+    pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
         let config = match &arguments.config {
-            Some(file) => Config::read(file, &contract.catalogue, &variable)?,
+            Some(file) => Config::read(file, &variable)?,
             None => Config::default(),
         };
         let Config {

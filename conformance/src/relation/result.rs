@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Instance;
 use crate::check::{Accepted, Judgement, Probe, Stop};
+use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
 /// One page of a result.
@@ -82,7 +83,7 @@ pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultS
 /// Like [`read`], but a refusal is a finding on the clause; `why` says what is special about the request.
 pub(crate) async fn read_accepted(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
@@ -95,7 +96,7 @@ pub(crate) async fn read_accepted(
 /// Like [`read`], but the contract allows a refusal, which gives none. A service that breaks down is a finding all the same.
 pub(crate) async fn read_unless_refused(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {

@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 
 use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_refused, without_port};
 use crate::check::{Probe, Stop};
-use crate::contract::Search;
+use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
 /// What the surveyed addresses hold. Read once in a run and shared by its checks.
@@ -104,7 +104,7 @@ impl Survey {
             let asked = Filter::Order(order.number.clone()).on(search, request.clone());
             let why = format!("the order number {} of the account", order.number);
             // Whether the order holds what it should is the business of its own check.
-            let clause = "search.order-number";
+            let clause = Clause::SearchOrderNumber;
             if let Some(held) = read_unless_refused(probe, clause, &why, &asked).await? {
                 orders.insert(order.number.clone(), held.ids());
             }

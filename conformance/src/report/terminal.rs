@@ -79,7 +79,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     if screen.detail == Detail::Verbose {
         for result in &report.checks {
             for observation in &result.observations {
-                let words = format!("{}: {} ({})", observation.silence, observation.text, result.id);
+                let words = format!("{}: {} ({})", observation.unspecified, observation.text, result.id);
                 text.push_str(&screen.labelled(Tone::Faint, "open", &words));
             }
         }

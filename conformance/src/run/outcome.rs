@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Expectation;
 use crate::check::{Check, Evidence, Finding, Observation, Outcome, Severity};
-use crate::contract::{Catalogue, Clause, OperationId};
+use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::wire::{Recorded, Usage};
 
 /// All that came out of a run. Holds no secret.
@@ -51,7 +51,7 @@ pub struct CheckResult {
     /// The operation, if it tests one alone.
     pub operation: Option<OperationId>,
     /// The clauses that it cites.
-    pub clauses: &'static [&'static str],
+    pub clauses: &'static [Clause],
     /// What came out.
     pub outcome: Outcome,
     /// What is wrong.
@@ -72,7 +72,7 @@ pub struct CheckResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClauseSummary {
     /// The clause.
-    pub id: String,
+    pub id: Clause,
     /// Its words.
     pub text: String,
     /// Section of the prose contract.
@@ -207,27 +207,22 @@ impl ClauseSummary {
     /// One summary for each clause that a result cites, sorted by id.
     #[must_use]
     pub fn of(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
-        let mut clauses: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         for result in results {
             for clause in result.clauses {
-                clauses.entry(clause).or_default().0 += usize::from(result.outcome.concluded());
+                clauses.entry(*clause).or_default().0 += usize::from(result.outcome.concluded());
             }
             let failed = result.outcome == Outcome::Fail;
             for finding in &result.findings {
                 let failure = failed && finding.severity == Severity::Fail;
-                clauses.entry(&finding.clause).or_default().1 += usize::from(failure);
+                clauses.entry(finding.clause).or_default().1 += usize::from(failure);
             }
         }
-        let known = clauses.into_iter().filter_map(|(id, counts)| Some((catalogue.clause(id)?, counts)));
-        let summary = |(clause, (checked, failures)): (&Clause, _)| Self {
-            id: clause.id.clone(),
-            text: clause.text.clone(),
-            section: clause.section.clone(),
-            line: clause.line,
-            checked,
-            failures,
+        let summary = |(clause, (checked, failures))| {
+            let ClauseEntry { id, text, section, line, .. } = catalogue.clause(clause).clone();
+            Self { id, text, section, line, checked, failures }
         };
-        known.map(summary).collect()
+        clauses.into_iter().map(summary).collect()
     }
 }
 

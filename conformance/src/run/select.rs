@@ -46,7 +46,7 @@ impl Glob {
     pub fn selects(&self, check: &Check) -> bool {
         let operation = check.operation.map(|operation| operation.prefix());
         self.matches(check.id)
-            || check.clauses.iter().any(|clause| self.matches(clause))
+            || check.clauses.iter().any(|clause| self.matches(clause.id()))
             || operation.is_some_and(|operation| self.matches(operation))
     }
 }
@@ -81,6 +81,7 @@ impl Selection {
 mod tests {
     use super::*;
     use crate::check::registry;
+    use crate::contract::Clause;
 
     #[test]
     fn stars_stand_for_any_text() {
@@ -105,7 +106,9 @@ mod tests {
         };
         assert_eq!(choose(&[], &[]).len(), checks.len());
         assert!(choose(&["extract"], &[]).iter().all(|check| check.id.starts_with("extract.")));
-        assert!(choose(&["groups.order"], &[]).iter().all(|check| check.clauses.contains(&"groups.order")));
+        assert!(
+            choose(&["groups.order"], &[]).iter().all(|check| check.clauses.contains(&Clause::GroupsOrder))
+        );
         assert!(choose(&[], &["*"]).is_empty());
         let none = Selection { only: vec![Glob::new("serch.*")], skip: Vec::new() };
         assert_eq!(none.idle(&checks).map(Glob::as_str), Some("serch.*"));

@@ -17,7 +17,7 @@ use crate::check::{
     Check, Finding, KnownForms, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower,
     registry,
 };
-use crate::contract::Contract;
+use crate::contract::{Clause, Contract};
 use crate::relation::Surveys;
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
@@ -359,9 +359,9 @@ struct Tried {
 
 /// Why a failure is in doubt after the check was run again; none when the same clause was broken again.
 fn doubt(before: &CheckResult, again: &CheckResult) -> Option<String> {
-    let broken = |result: &CheckResult| -> BTreeSet<String> {
+    let broken = |result: &CheckResult| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
-        failing.map(|finding| finding.clause.clone()).collect()
+        failing.map(|finding| finding.clause).collect()
     };
     match &again.outcome {
         Outcome::Fail if !broken(before).is_disjoint(&broken(again)) => None,
@@ -410,19 +410,17 @@ fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
     let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
     for noted in complaints.into_values() {
         let complaint = noted.complaint;
-        let requirement = contract.catalogue.clause(&complaint.clause);
-        let Some(requirement) = requirement.filter(|_| check.clauses.contains(&complaint.clause.as_str()))
-        else {
+        if !check.clauses.contains(&complaint.clause) {
             let reason = format!("the check cites {}, which it does not declare", complaint.clause);
             result.outcome = Outcome::Error(reason);
             return result;
-        };
+        }
         let times = if noted.times == 1 { String::new() } else { format!(" (in {} answers)", noted.times) };
         let mut exchange = noted.exchange;
         exchange.index = result.exchanges.len();
         result.findings.push(Finding {
             clause: complaint.clause,
-            requirement: requirement.text.clone(),
+            requirement: contract.catalogue.clause(complaint.clause).text.clone(),
             expected: complaint.expected,
             actual: format!("{}{times}", complaint.actual),
             severity: complaint.severity,

@@ -91,7 +91,7 @@ async fn record_cases(
             Err(error) => return Err(error),
         };
         let text = behaviour(&first, &second, redactor);
-        recorded.recording.add(Entry { case: case.name, subject: case.subject, text });
+        recorded.recording.add(Entry { case: case.name, subject: case.subject.id().to_owned(), text });
     }
     Ok(recorded)
 }

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use sallyport_conformance::check::{Check, Outcome, Run, Severity};
-use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Contract, Options, Report, Selection, Silent, Suite, Target, registry};
 
@@ -56,7 +56,7 @@ async fn every_fault_is_caught() {
     let results: Vec<(&Fault, Result<(), String>)> =
         futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect().await;
 
-    let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut table: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
     for (fault, result) in &results {
         let (tried, killed) = table.entry(fault.clause()).or_default();
         *tried += 1;
@@ -168,7 +168,8 @@ fn every_clause_with_a_check_has_a_fault() {
     let broken: BTreeSet<_> = faults::all().iter().map(Fault::clause).collect();
     let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
     // The suite speaks plain http to loopback alone, so there is nothing here that could break this clause.
-    let unproven: Vec<_> = checked.difference(&broken).filter(|clause| **clause != "all.https").collect();
+    let unproven: Vec<_> =
+        checked.difference(&broken).filter(|clause| **clause != Clause::AllHttps).collect();
     assert!(unproven.is_empty(), "no fault breaks {unproven:?}");
 }
 
@@ -229,8 +230,8 @@ async fn run(target: &Target, selection: Selection) -> Report {
     Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
 }
 
-fn concerned(clause: &str) -> impl Iterator<Item = OperationId> {
-    let prefix = clause.split('.').next().unwrap_or_default().to_owned();
+fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
+    let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
     OperationId::ALL.into_iter().filter(move |id| prefix == "all" || id.prefix() == prefix)
 }
 

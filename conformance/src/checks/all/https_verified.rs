@@ -1,10 +1,11 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "all.https.verified",
     title: "the service answers over HTTPS, with a certificate that is trusted",
     operation: None,
-    clauses: &["all.https"],
+    clauses: &[Clause::AllHttps],
     needs: &[],
     cost: Cost::requests(1),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -19,9 +20,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     let (exchange, judgement) = probe.send(&probe.groups()).await?;
     if let Err(failure) = &exchange.result {
-        probe.finding("all.https", "an answer over HTTPS", &failure.to_string(), &[&exchange]);
+        probe.finding(Clause::AllHttps, "an answer over HTTPS", &failure.to_string(), &[&exchange]);
     } else {
-        probe.observe("open.http.transport", &format!("over HTTPS: {}", judgement.description()));
+        probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", judgement.description()));
     }
     Ok(())
 }

@@ -3,13 +3,14 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::check::{Check, Complaint, Cost, Run, Severity, Sighting};
+use crate::contract::Clause;
 use crate::wire::password;
 
 pub(super) static CHECK: Check = Check {
     id: "all.no-secrets.watched",
     title: "no answer holds a proxy password",
     operation: None,
-    clauses: &["all.no-secrets"],
+    clauses: &[Clause::AllNoSecrets],
     needs: &[],
     cost: Cost::requests(0),
     run: Run::Watch(watch),
@@ -35,7 +36,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
         });
     }
     let complaint = |actual: String| Complaint {
-        clause: "all.no-secrets".to_owned(),
+        clause: Clause::AllNoSecrets,
         key: format!("{} {actual}", sighting.operation),
         severity: Severity::Fail,
         expected: format!("{}: an answer without passwords", sighting.operation),

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Answer;
 
@@ -11,7 +12,7 @@ pub(super) static CHECK: Check = Check {
     id: "all.own-account.foreign-addresses",
     title: "a search finds nothing at addresses of other accounts",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
     cost: Cost::requests(3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -25,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     if items > 0 || total > 0 {
         let actual = format!("{items} instances and a total of {total}");
-        probe.finding("all.own-account", "no instances and a total of 0", &actual, &[&found.exchange]);
+        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
     }
     let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
@@ -41,7 +42,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if judgement == Judgement::Accepted && reveals_foreign(probe, answer) {
             let actual = "instances at the foreign addresses";
             let expected = "no instance of another account, though its group or order is filtered by";
-            probe.finding("all.own-account", expected, actual, &[&exchange]);
+            probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
         }
     }
     Ok(())

@@ -2,13 +2,14 @@ use serde_json::Value;
 
 use super::items::items;
 use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.groups",
     title: "a listing holds the groups of its own account alone",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignGroup],
     cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -32,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         Some(theirs) if theirs == listed => {
             let actual = "the group that was supplied as foreign is listed";
             let exchanges = [&listing.exchange, &other.exchange];
-            probe.finding("all.own-account", "groups of the account alone", actual, &exchanges);
+            probe.finding(Clause::AllOwnAccount, "groups of the account alone", actual, &exchanges);
             Ok(())
         }
         Some(_) => {

@@ -1,10 +1,11 @@
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::contract::Clause;
 
 pub(super) static CHECK: Check = Check {
     id: "all.prefix.served",
     title: "every operation is served under its path",
     operation: None,
-    clauses: &["all.prefix"],
+    clauses: &[Clause::AllPrefix],
     needs: &[],
     cost: Cost::extraction(3, 1),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -30,7 +31,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     for (request, exchange, judgement) in missing {
         let expected = format!("{} {} is served, as others are", request.method_name(), request.path());
-        probe.finding("all.prefix", &expected, judgement.description(), &[&exchange]);
+        probe.finding(Clause::AllPrefix, &expected, judgement.description(), &[&exchange]);
     }
     Ok(())
 }

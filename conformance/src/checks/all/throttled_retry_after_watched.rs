@@ -1,11 +1,12 @@
 use crate::check::{Check, Complaint, Cost, Run, Severity, Sighting};
+use crate::contract::Clause;
 use crate::wire::RetryAfter;
 
 pub(super) static CHECK: Check = Check {
     id: "all.throttled-retry-after.watched",
     title: "an answer with status 429 says how long to wait",
     operation: None,
-    clauses: &["all.throttled-retry-after"],
+    clauses: &[Clause::AllThrottledRetryAfter],
     needs: &[],
     cost: Cost::requests(0),
     run: Run::Watch(watch),
@@ -21,7 +22,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
         Some(_) => return Some(Vec::new()),
     };
     Some(vec![Complaint {
-        clause: "all.throttled-retry-after".to_owned(),
+        clause: Clause::AllThrottledRetryAfter,
         key: sighting.operation.to_string(),
         severity: Severity::Fail,
         expected: format!("{}: Retry-After with seconds or an HTTP date", sighting.operation),

@@ -1,13 +1,13 @@
 use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.alone",
     title: "country alone chooses the region",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.country-alias"],
+    clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::PlentifulRegion],
     cost: Cost::extraction(20, 20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -27,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 "{}={value} in place of {}, {}",
                 extract.country.name, extract.regions.name, shape.name
             );
-            probe.accepts("extract.country-alias", &why, &alias).await?;
+            probe.accepts(Clause::ExtractCountryAlias, &why, &alias).await?;
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 use super::count::entries;
 use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Exchange;
 
@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.empty-region",
     title: "country means the same as regions where there are no gateways",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.country-alias"],
+    clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::EmptyRegion],
     cost: Cost::extraction(20, 16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -39,7 +39,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 return Err(probe.skip("the region that was supplied as empty has gateways"));
             }
             let expected = format!("no gateway, as for regions with the same value, {}", shape.name);
-            probe.finding("extract.country-alias", &expected, "gateways", &[&by_regions, &by_country]);
+            probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
         }
     }
     Ok(())

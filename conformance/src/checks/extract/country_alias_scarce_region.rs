@@ -1,13 +1,13 @@
 use super::count::entries;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.scarce-region",
     title: "country means the same as regions where there are few gateways",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.country-alias"],
+    clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::ScarceRegion],
     cost: Cost::extraction(3, 201),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -39,7 +39,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         let expected = format!("about {few} entries, as for regions with the same value");
         let actual = format!("{many} entries");
-        probe.finding("extract.country-alias", &expected, &actual, &[by_regions, by_country]);
+        probe.finding(Clause::ExtractCountryAlias, &expected, &actual, &[by_regions, by_country]);
     }
     Ok(())
 }

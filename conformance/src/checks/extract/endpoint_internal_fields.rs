@@ -1,13 +1,13 @@
 use serde_json::Value;
 
 use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.endpoint.internal-fields",
     title: "an entry shows no internal field",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.endpoint"],
+    clauses: &[Clause::ExtractEndpoint],
     needs: &[],
     cost: Cost::requests(0),
     run: Run::Watch(watch),
@@ -26,7 +26,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let entries = sighting.answer.at("/data")?.as_array()?;
     let fields = entries.iter().filter_map(Value::as_object).flatten();
     let complaint = |(name, severity): (&String, Severity)| Complaint {
-        clause: "extract.endpoint".to_owned(),
+        clause: Clause::ExtractEndpoint,
         key: name.clone(),
         severity,
         expected: "an entry without internal fields".to_owned(),

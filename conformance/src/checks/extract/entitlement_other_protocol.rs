@@ -1,6 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.entitlement.other-protocol",
     title: "an entitlement for one protocol is none for another",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.entitlement"],
+    clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenPartlyEntitled],
     cost: Cost::extraction(12, 6),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -45,7 +45,7 @@ async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), St
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
         let expected = format!("one protocol refused at least, {why}");
-        probe.finding("extract.entitlement", &expected, "all accepted", &exchanges);
+        probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
 }

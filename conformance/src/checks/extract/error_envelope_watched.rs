@@ -1,13 +1,13 @@
 use serde_json::Value;
 
 use crate::check::{Check, Complaint, Cost, Form, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.error-envelope.watched",
     title: "a refused extraction has a code other than 0 and a message",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.error-envelope"],
+    clauses: &[Clause::ExtractErrorEnvelope],
     needs: &[],
     cost: Cost::requests(0),
     run: Run::Watch(watch),
@@ -34,7 +34,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
         faults.push(("message", "a message".to_owned()));
     }
     let complaint = |(key, expected): (&str, String)| Complaint {
-        clause: "extract.error-envelope".to_owned(),
+        clause: Clause::ExtractErrorEnvelope,
         key: format!("{key} {severity:?}"),
         severity,
         expected: format!("{expected} in the JSON body of a refusal"),

@@ -1,14 +1,14 @@
 use super::count::entries;
 use super::repetition;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::wire::Exchange;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.concurrent",
     title: "two calls with one request id at the same time come to one extraction",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent"],
+    clauses: &[Clause::ExtractIdempotent],
     needs: &[],
     cost: Cost::extraction(3, 11),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -25,7 +25,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let (Some(one), Some(other)) = (gateways(&first), gateways(&second)) else { return Ok(()) };
     if one != other {
         let expected = "the same gateways for both calls";
-        probe.finding("extract.idempotent", expected, "different gateways", &[&first, &second]);
+        probe.finding(Clause::ExtractIdempotent, expected, "different gateways", &[&first, &second]);
     }
     Ok(())
 }

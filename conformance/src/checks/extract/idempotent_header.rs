@@ -2,13 +2,13 @@ use super::repetition;
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.header",
     title: "a request id in the header stands for one extraction",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent", "extract.request-id-source"],
+    clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
     needs: &[],
     cost: Cost::extraction(31, 139),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -31,8 +31,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let same = format!("sent again with the same header, {words}");
             let moved = format!("the id of the header sent in the query, {words}");
             let again = [
-                ("extract.idempotent", same.as_str(), request.clone()),
-                ("extract.request-id-source", moved.as_str(), in_query),
+                (Clause::ExtractIdempotent, same.as_str(), request.clone()),
+                (Clause::ExtractRequestIdSource, moved.as_str(), in_query),
             ];
             repetition::judge_each(probe, &request, &again).await?;
         }

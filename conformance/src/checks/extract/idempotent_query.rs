@@ -2,13 +2,13 @@ use super::repetition;
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.query",
     title: "a request id in the query stands for one extraction",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent"],
+    clauses: &[Clause::ExtractIdempotent],
     needs: &[],
     cost: Cost::extraction(40, 184),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -24,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let words = format!("{}, the token in {}", shape.name, transport.name());
             let (again, third) = (format!("sent again, {words}"), format!("sent a third time, {words}"));
             let again = [(again.as_str(), request.clone()), (third.as_str(), request.clone())];
-            repetition::judge(probe, "extract.idempotent", &request, &again).await?;
+            repetition::judge(probe, Clause::ExtractIdempotent, &request, &again).await?;
         }
     }
     Ok(())

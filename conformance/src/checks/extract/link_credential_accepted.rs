@@ -1,14 +1,14 @@
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.link-credential.accepted",
     title: "a legacy API Link credential is accepted, again and again",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.link-credential"],
+    clauses: &[Clause::ExtractLinkCredential],
     needs: &[Fact::LinkCredential],
     cost: Cost::extraction(15, 15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -33,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 link.expose(),
             );
             let why = format!("the legacy credential in {}, {}, {time}", way.name(), shape.name);
-            probe.accepts("extract.link-credential", &why, &request).await?;
+            probe.accepts(Clause::ExtractLinkCredential, &why, &request).await?;
         }
     }
     Ok(())

@@ -1,12 +1,12 @@
 use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::{OperationId, boundaries};
+use crate::contract::{Clause, OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.boundaries",
     title: "num is refused outside its bounds",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.num-range"],
+    clauses: &[Clause::ExtractNumRange],
     needs: &[],
     cost: Cost::extraction(36, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -22,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for (value, reason) in outside.chain([("-1".to_owned(), "a negative number")]) {
             let bad = shape.anew(probe).query(&num.name, &value);
             let why = format!("{}={value}, {reason}, {}", num.name, shape.name);
-            probe.refuses("extract.num-range", &why, &good, &bad).await?;
+            probe.refuses(Clause::ExtractNumRange, &why, &good, &bad).await?;
         }
     }
     Ok(())

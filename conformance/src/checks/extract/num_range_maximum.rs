@@ -1,13 +1,13 @@
 use super::count;
 use crate::check::{Check, Cost, Decision, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.maximum",
     title: "the largest num is accepted and never exceeded",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count", "extract.num-range"],
+    clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
     needs: &[Fact::PlentifulRegion],
     cost: Cost::extraction(3, 201),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             return Err(probe.inconclusive(&format!("nothing was decided: {}", judgement.description())));
         }
         let expected = format!("accepted: {}={most}, the largest value, as {form}", extract.num.name);
-        probe.finding("extract.num-range", &expected, judgement.description(), &[&exchange]);
+        probe.finding(Clause::ExtractNumRange, &expected, judgement.description(), &[&exchange]);
     }
     Ok(())
 }

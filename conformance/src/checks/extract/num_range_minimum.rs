@@ -1,11 +1,11 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.minimum",
     title: "the smallest num is accepted",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.num-range"],
+    clauses: &[Clause::ExtractNumRange],
     needs: &[],
     cost: Cost::extraction(2, 3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -20,6 +20,6 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     probe.ground(&probe.extract().query(&extract.num.name, least + 1)).await?;
     let why = format!("{}={least}, the smallest value", extract.num.name);
-    probe.accepts("extract.num-range", &why, &probe.extract().query(&extract.num.name, least)).await?;
+    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, least)).await?;
     Ok(())
 }

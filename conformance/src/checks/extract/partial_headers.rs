@@ -1,7 +1,7 @@
 use super::count;
 use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Answer, Exchange};
 
@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.partial.headers",
     title: "a partial result is flagged, and its counts agree with num and data",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.partial"],
+    clauses: &[Clause::ExtractPartial],
     needs: &[Fact::ScarceRegion],
     cost: Cost::extraction(8, 404),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -29,7 +29,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let (exchange, judgement) = probe.first_answer(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
         if judgement != Judgement::Accepted {
-            probe.observe("open.extract.short-region", &format!("a shortage, {}", shape.name));
+            probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", shape.name));
             continue;
         }
         let came = i64::try_from(count::came(probe, answer)).unwrap_or(i64::MAX);
@@ -54,15 +54,22 @@ fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, ca
         if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
             let actual =
                 actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
-            probe.finding("extract.partial", &format!("{name}: {expected}, {form}"), &actual, &[exchange]);
+            probe.finding(
+                Clause::ExtractPartial,
+                &format!("{name}: {expected}, {form}"),
+                &actual,
+                &[exchange],
+            );
         }
     }
     let name = &extract.partial_flag;
     match answer.header(name) {
-        None => probe.finding("extract.partial", &format!("{name}, {form}"), "no such header", &[exchange]),
+        None => {
+            probe.finding(Clause::ExtractPartial, &format!("{name}, {form}"), "no such header", &[exchange])
+        }
         Some(flag) if count::denies(&flag) => {
             probe.finding(
-                "extract.partial",
+                Clause::ExtractPartial,
                 &format!("a flag, {form}"),
                 &format!("{name}: {flag}"),
                 &[exchange],
@@ -70,7 +77,7 @@ fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, ca
         }
         Some(flag) => {
             probe.observe(
-                "open.extract.full-result-headers",
+                Unspecified::ExtractFullResultHeaders,
                 &format!("a partial result is flagged as {flag}"),
             );
         }

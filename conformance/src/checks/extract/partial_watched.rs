@@ -1,12 +1,12 @@
 use super::count;
 use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.partial.watched",
     title: "no answer falls short of num without saying so, and none exceeds it",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count", "extract.partial"],
+    clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
     needs: &[],
     cost: Cost::requests(0),
     run: Run::Watch(watch),
@@ -25,7 +25,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let asked: i64 = sighting.request.query_value(&extract.num.name)?.parse().ok()?;
     let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
     let came = i64::try_from(sighting.answer.at("/data")?.as_array()?.len()).ok()?;
-    let complaint = |clause: &str, key: &str, expected: String, actual: String| Complaint {
+    let complaint = |clause: Clause, key: &str, expected: String, actual: String| Complaint {
         clause: clause.to_owned(),
         key: key.to_owned(),
         severity: Severity::Fail,
@@ -35,7 +35,7 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     let mut complaints = Vec::new();
     if came > asked {
         let expected = format!("at most {asked} entries");
-        complaints.push(complaint("extract.count", "more", expected, format!("{came} entries")));
+        complaints.push(complaint(Clause::ExtractCount, "more", expected, format!("{came} entries")));
     }
     if came < asked {
         for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
@@ -43,19 +43,22 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
             if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
                 let actual = actual.unwrap_or_else(|| "no such header".to_owned());
                 let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
-                complaints.push(complaint("extract.partial", name, expected, actual));
+                complaints.push(complaint(Clause::ExtractPartial, name, expected, actual));
             }
         }
         let name = &extract.partial_flag;
         let expected = format!("{name}, as {came} of {asked} entries came");
         match sighting.answer.header(name) {
-            None => {
-                complaints.push(complaint("extract.partial", name, expected, "no such header".to_owned()))
-            }
+            None => complaints.push(complaint(
+                Clause::ExtractPartial,
+                name,
+                expected,
+                "no such header".to_owned(),
+            )),
             // How the flag is spelt is open; the scarce region, where a partial result is sure, has a check of its own.
             Some(flag) if count::denies(&flag) => complaints.push(Complaint {
                 severity: Severity::Warn,
-                ..complaint("extract.partial", "denied", expected, format!("{name}: {flag}"))
+                ..complaint(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
             }),
             Some(_) => {}
         }

@@ -1,13 +1,13 @@
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.protocol.default",
     title: "without protocol the default one is meant",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.protocol"],
+    clauses: &[Clause::ExtractProtocol],
     needs: &[Fact::TokenPartlyEntitled],
     cost: Cost::extraction(3, 3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -25,7 +25,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if unnamed_passes != named_passes {
         let word = |passes| if passes { "accepted" } else { "refused" };
         let expected = format!("{}, as with protocol={default}", word(named_passes));
-        probe.finding("extract.protocol", &expected, word(unnamed_passes), &[&unnamed, &named]);
+        probe.finding(Clause::ExtractProtocol, &expected, word(unnamed_passes), &[&unnamed, &named]);
     }
     Ok(())
 }

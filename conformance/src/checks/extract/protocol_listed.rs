@@ -1,11 +1,11 @@
 use crate::check::{Check, Cost, Decision, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.protocol.listed",
     title: "each listed protocol is accepted, and one may be left out",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.protocol"],
+    clauses: &[Clause::ExtractProtocol],
     needs: &[],
     cost: Cost::extraction(3, 3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -32,7 +32,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for (protocol, exchange, judgement) in &refused {
         if Some(protocol.as_str()) == default {
             let expected = format!("accepted: {protocol}, which is the default and accepted when left out");
-            probe.finding("extract.protocol", &expected, judgement.description(), &[exchange]);
+            probe.finding(Clause::ExtractProtocol, &expected, judgement.description(), &[exchange]);
         }
     }
     match refused.iter().find(|(protocol, ..)| Some(protocol.as_str()) != default) {

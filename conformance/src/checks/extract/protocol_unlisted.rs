@@ -2,13 +2,13 @@ use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.protocol.unlisted",
     title: "a protocol outside the list is refused, https among them",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.protocol"],
+    clauses: &[Clause::ExtractProtocol],
     needs: &[],
     cost: Cost::extraction(32, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -27,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for value in &near {
             let bad = shape.anew(probe).query(&protocol.name, value);
             let why = format!("{value} is not a protocol of a gateway, {}", shape.name);
-            probe.refuses("extract.protocol", &why, &shape.good(probe), &bad).await?;
+            probe.refuses(Clause::ExtractProtocol, &why, &shape.good(probe), &bad).await?;
         }
     }
     for transport in Transport::ALL {
@@ -35,7 +35,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for value in near.iter().take(1) {
             let bad = good.clone().query(&protocol.name, value);
             let why = format!("{value} is not a protocol of a gateway, the token in {}", transport.name());
-            probe.refuses("extract.protocol", &why, &good, &bad).await?;
+            probe.refuses(Clause::ExtractProtocol, &why, &good, &bad).await?;
         }
     }
     Ok(())

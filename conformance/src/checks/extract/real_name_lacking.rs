@@ -1,14 +1,14 @@
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.real-name.lacking",
     title: "an account without real-name verification is refused",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.real-name"],
+    clauses: &[Clause::ExtractRealName],
     needs: &[Fact::TokenNotVerified],
     cost: Cost::extraction(16, 4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -24,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 shape.name,
                 transport.name()
             );
-            probe.refuses("extract.real-name", &why, &shape.good(probe), &bad).await?;
+            probe.refuses(Clause::ExtractRealName, &why, &shape.good(probe), &bad).await?;
         }
     }
     Ok(())

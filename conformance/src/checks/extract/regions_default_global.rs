@@ -1,13 +1,13 @@
 use super::{count, shape};
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::wire::{Exchange, Request};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.regions-default.global",
     title: "regions may be left out and may be sent as its default",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.regions-default"],
+    clauses: &[Clause::ExtractRegionsDefault],
     needs: &[],
     cost: Cost::extraction(24, 240),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -38,7 +38,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 }
                 let expected = format!("{named} entries, as with {}={default}, {}", regions.name, shape.name);
                 probe.finding(
-                    "extract.regions-default",
+                    Clause::ExtractRegionsDefault,
                     &expected,
                     &format!("{unnamed} entries"),
                     &exchanges,
@@ -48,12 +48,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 // The service is not short of gateways, as the default still gives some.
                 probe.control(&several().query(&regions.name, default)).await?;
                 let expected = format!("accepted without {}, {}", regions.name, shape.name);
-                probe.finding("extract.regions-default", &expected, "not a success", &exchanges);
+                probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
             }
             (None, _) => {
                 let why = format!("{}={default}, {}", regions.name, shape.name);
                 let named = several().query(&regions.name, default);
-                probe.accepts("extract.regions-default", &why, &named).await?;
+                probe.accepts(Clause::ExtractRegionsDefault, &why, &named).await?;
             }
             _ => {}
         }

@@ -1,12 +1,12 @@
 use super::count;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.absent",
     title: "an extraction without a request id is accepted, each time",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-id-source"],
+    clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
     cost: Cost::extraction(5, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -25,14 +25,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for (form, request) in [("in JSON", &plain), ("in text", &text)] {
             let request = request.clone().query(&extract.num.name, num);
             let why = format!("no request id, {}={num}, {form}", extract.num.name);
-            let Some(accepted) = probe.accepts("extract.request-id-source", &why, &request).await? else {
+            let Some(accepted) = probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await? else {
                 continue;
             };
             let came = i64::try_from(count::came(probe, &accepted.answer)).unwrap_or(i64::MAX);
             if came > num {
                 let expected = format!("at most {num} entries, {form}");
                 let actual = format!("{came} entries, as an earlier call without an id asked for");
-                probe.finding("extract.request-id-source", &expected, &actual, &[&accepted.exchange]);
+                probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &[&accepted.exchange]);
             }
         }
     }

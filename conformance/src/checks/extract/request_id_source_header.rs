@@ -1,12 +1,12 @@
 use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.header",
     title: "a request id in the header is accepted, alone and beside one in the query",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-id-source"],
+    clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
     cost: Cost::extraction(9, 9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -18,7 +18,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let header = &extract.request_id_header.name;
         let request = shape.good(probe).header(header, probe.fresh_request_id());
         let why = format!("a request id in the header, {}", shape.name);
-        probe.accepts("extract.request-id-source", &why, &request).await?;
+        probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await?;
     }
     Ok(())
 }

@@ -3,14 +3,14 @@ use std::net::Ipv4Addr;
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.egress",
     title: "request_ip is the address that the call comes from",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-ip"],
+    clauses: &[Clause::ExtractRequestIp],
     needs: &[Fact::EgressIp],
     cost: Cost::extraction(17, 116),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -27,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             if actual.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) != egress {
                 let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
                 let words = format!("{actual}, {}, the token in {}", shape.name, transport.name());
-                probe.finding("extract.request-ip", &expected, &words, &[&accepted.exchange]);
+                probe.finding(Clause::ExtractRequestIp, &expected, &words, &[&accepted.exchange]);
             }
         }
     }
@@ -45,7 +45,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         {
             let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
             probe.finding(
-                "extract.request-ip",
+                Clause::ExtractRequestIp,
                 &expected,
                 &format!("{actual}, of a scarce region"),
                 &[&exchange],

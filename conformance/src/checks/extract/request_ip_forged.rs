@@ -1,5 +1,5 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::is_loopback;
 
@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.forged",
     title: "request_ip is not what a caller claims in a header",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-ip"],
+    clauses: &[Clause::ExtractRequestIp],
     needs: &[],
     cost: Cost::extraction(7, 7),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -30,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         if claimed == Some(FORGED) {
             let actual = format!("the address of a forged {name}");
-            probe.finding("extract.request-ip", "the real address of the caller", &actual, &[&exchange]);
+            probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
         }
     }
     Ok(())

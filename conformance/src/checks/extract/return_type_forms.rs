@@ -1,13 +1,13 @@
 use super::count::is_envelope;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.forms",
     title: "json and txt give their form, json when none is asked for",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.return-type"],
+    clauses: &[Clause::ExtractReturnType],
     needs: &[],
     cost: Cost::extraction(9, 108),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -22,9 +22,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     // for the other.
     if probe.ground(&json).await.is_err() {
         probe.ground(&absent).await?;
-        probe.accepts("extract.return-type", "JSON is asked for by name", &json).await?;
+        probe.accepts(Clause::ExtractReturnType, "JSON is asked for by name", &json).await?;
     }
-    probe.accepts("extract.return-type", "no form is asked for, so JSON comes", &absent).await?;
+    probe.accepts(Clause::ExtractReturnType, "no form is asked for, so JSON comes", &absent).await?;
     let text = || probe.extract().query(name, &extract.text);
     let mut asked = vec![
         ("text is asked for".to_owned(), text()),
@@ -41,7 +41,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
     }
     for (why, request) in &asked {
-        if let Some(accepted) = probe.accepts("extract.return-type", why, request).await? {
+        if let Some(accepted) = probe.accepts(Clause::ExtractReturnType, why, request).await? {
             judge(probe, &accepted.exchange, &accepted.answer, why);
         }
     }
@@ -60,6 +60,6 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
 fn judge(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str) {
     if is_envelope(answer) {
         let expected = format!("plain text: {why}");
-        probe.finding("extract.return-type", &expected, "the JSON envelope", &[exchange]);
+        probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
     }
 }

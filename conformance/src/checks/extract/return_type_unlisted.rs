@@ -1,13 +1,13 @@
 use serde_json::json;
 
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::{OperationId, boundaries};
+use crate::contract::{Clause, OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.unlisted",
     title: "a return_type outside the list is refused",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.return-type"],
+    clauses: &[Clause::ExtractReturnType],
     needs: &[],
     cost: Cost::extraction(6, 1),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -34,7 +34,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if served || broken || judgement == Judgement::Accepted {
             let expected = format!("rejected: {}={value} is not a listed value", parameter.name);
             let actual = if broken { judgement.description() } else { "a success" };
-            probe.finding("extract.return-type", &expected, actual, &[&exchange]);
+            probe.finding(Clause::ExtractReturnType, &expected, actual, &[&exchange]);
         }
     }
     Ok(())

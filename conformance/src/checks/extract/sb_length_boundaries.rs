@@ -1,12 +1,12 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.sb-length.boundaries",
     title: "sb is measured in bytes of UTF-8",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.sb-length"],
+    clauses: &[Clause::ExtractSbLength],
     needs: &[],
     cost: Cost::extraction(5, 3),
     run: Run::Probe(|probe| Box::pin(run(probe))),

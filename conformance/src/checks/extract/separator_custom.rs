@@ -1,12 +1,12 @@
 use super::text;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator.custom",
     title: "lb=6 puts the text of sb between entries, whatever its characters",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator"],
+    clauses: &[Clause::ExtractSeparator],
     needs: &[],
     cost: Cost::extraction(6, 16),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -20,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for separator in ["|", " ", "&=+%", "$1.*", "A\u{20ac}\u{1f6aa}"] {
         let request = good.clone().query(&extract.sb.name, separator);
         let why = format!("{}={separator:?}", extract.sb.name);
-        if let Some(accepted) = probe.accepts("extract.separator", &why, &request).await? {
+        if let Some(accepted) = probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
             text::judge(probe, &accepted, separator).await?;
         }
     }

@@ -1,12 +1,12 @@
 use super::{count, text};
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator.default",
     title: "without lb the default separator is used",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator"],
+    clauses: &[Clause::ExtractSeparator],
     needs: &[],
     cost: Cost::extraction(1, 3),
     run: Run::Probe(|probe| Box::pin(run(probe))),

@@ -1,14 +1,14 @@
 use super::text;
 use super::transport::Transport;
 use crate::check::{Accepted, Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator.named",
     title: "each lb puts its own separator between entries",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator"],
+    clauses: &[Clause::ExtractSeparator],
     needs: &[],
     cost: Cost::extraction(32, 191),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -39,7 +39,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for separator in &extract.separators {
             let request = good.clone().query(&extract.lb.name, &separator.code);
             let why = format!("{}={}, {form}", extract.lb.name, separator.code);
-            if let Some(accepted) = probe.accepts("extract.separator", &why, &request).await? {
+            if let Some(accepted) = probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
                 text::judge(probe, &accepted, &separator.text).await?;
             }
         }

@@ -2,13 +2,13 @@ use serde_json::json;
 
 use super::shape;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::{OperationId, boundaries};
+use crate::contract::{Clause, OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator-range.boundaries",
     title: "an lb outside the list is refused",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator-range"],
+    clauses: &[Clause::ExtractSeparatorRange],
     needs: &[],
     cost: Cost::extraction(52, 12),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -30,11 +30,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for code in &outside {
             let why = format!("{}={code} is not in the list, {}", lb.name, shape.name);
             let bad = text().query(&lb.name, code);
-            probe.refuses("extract.separator-range", &why, &good, &bad).await?;
+            probe.refuses(Clause::ExtractSeparatorRange, &why, &good, &bad).await?;
         }
         let custom = text().query(&lb.name, &extract.custom_separator).query(&extract.sb.name, "|");
         let why = format!("{}={} is in the list, {}", lb.name, extract.custom_separator, shape.name);
-        probe.accepts("extract.separator-range", &why, &custom).await?;
+        probe.accepts(Clause::ExtractSeparatorRange, &why, &custom).await?;
     }
     Ok(())
 }

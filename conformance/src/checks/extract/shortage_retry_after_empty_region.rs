@@ -1,6 +1,6 @@
 use super::shape;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Exchange, RetryAfter};
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
     title: "a shortage says when to come back",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.shortage-retry-after"],
+    clauses: &[Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
     cost: Cost::extraction(22, 14),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -51,7 +51,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         match judgement {
             Judgement::Accepted => {
                 let seen = format!("an empty region gives a success, {name}");
-                probe.observe("open.extract.short-region", &seen);
+                probe.observe(Unspecified::ExtractShortRegion, &seen);
                 continue;
             }
             Judgement::Broken(what) => return Err(probe.inconclusive(&format!("no shortage came: {what}"))),
@@ -64,7 +64,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let came = answer.header("Retry-After").map(|value| format!("Retry-After: {value}"));
         let actual = came.unwrap_or_else(|| "no such header".to_owned());
         let expected = format!("Retry-After with seconds or an HTTP date, {name}");
-        probe.finding("extract.shortage-retry-after", &expected, &actual, &[&exchange]);
+        probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     }
     if shortages == 0 {
         return Err(probe.skip("the empty region gave no shortage"));

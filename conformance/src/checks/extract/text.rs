@@ -2,6 +2,7 @@
 
 use super::count::default_separator;
 use crate::check::{Accepted, Judgement, Probe, Stop};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 /// Entries that are asked for: enough to have a separator between them.
@@ -38,14 +39,14 @@ pub(super) async fn judge(probe: &Probe<'_>, accepted: &Accepted, separator: &st
     };
     if !broken && within.is_some_and(fits) {
         probe.observe(
-            "open.extract.txt-layout",
+            Unspecified::ExtractTxtLayout,
             &format!("an entry holds the separator {separator:?} itself"),
         );
         return Ok(());
     }
     let expected = format!("{entries} entries separated by {separator:?}");
     let actual = format!("splitting at {separator:?} gives {} in {text:?}", pieces.len());
-    probe.finding("extract.separator", &expected, &actual, &[&accepted.exchange]);
+    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
     Ok(())
 }
 

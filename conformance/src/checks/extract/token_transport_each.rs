@@ -1,13 +1,13 @@
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-transport.each",
     title: "the token is taken from query, header and Authorization",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.token-transport"],
+    clauses: &[Clause::ExtractTokenTransport],
     needs: &[],
     cost: Cost::extraction(20, 20),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -26,14 +26,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ground?;
     for transport in Transport::ALL {
         let why = format!("the token in {}", transport.name());
-        probe.accepts("extract.token-transport", &why, &plain(transport)).await?;
+        probe.accepts(Clause::ExtractTokenTransport, &why, &plain(transport)).await?;
     }
     let Ok(shapes) = shape::usable(probe).await else { return Ok(()) };
     for shape in shapes {
         for transport in Transport::ALL {
             let request = transport.carry(probe, shape.request.clone(), token);
             let why = format!("the token in {}, {}", transport.name(), shape.name);
-            probe.accepts("extract.token-transport", &why, &request).await?;
+            probe.accepts(Clause::ExtractTokenTransport, &why, &request).await?;
         }
     }
     Ok(())

@@ -1,14 +1,14 @@
 use serde_json::Value;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "groups.empty.account",
     title: "an account without groups gets an empty array",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.empty"],
+    clauses: &[Clause::GroupsEmpty],
     needs: &[Fact::EmptyToken],
     cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -19,7 +19,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     probe.ground(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
-    let Some(accepted) = probe.accepts("groups.empty", "an account without groups", &request).await? else {
+    let Some(accepted) = probe.accepts(Clause::GroupsEmpty, "an account without groups", &request).await?
+    else {
         return Ok(());
     };
     let items = accepted.answer.at("/data/items");
@@ -31,7 +32,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         _ => {
             let actual = items.map_or_else(|| "no items at all".to_owned(), ToString::to_string);
-            probe.finding("groups.empty", "an empty array", &actual, &[&accepted.exchange]);
+            probe.finding(Clause::GroupsEmpty, "an empty array", &actual, &[&accepted.exchange]);
             Ok(())
         }
     }

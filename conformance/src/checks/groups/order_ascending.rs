@@ -1,13 +1,13 @@
 use serde_json::Value;
 
 use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.order.ascending",
     title: "groups ascend by id",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.order"],
+    clauses: &[Clause::GroupsOrder],
     needs: &[],
     cost: Cost::requests(3),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -36,7 +36,12 @@ fn judge(probe: &Probe<'_>, listing: &Accepted) -> Result<usize, Stop> {
     let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
         let actual = format!("{} stands before {}", pair[0], pair[1]);
-        probe.finding("groups.order", "each groupId above the one before", &actual, &[&listing.exchange]);
+        probe.finding(
+            Clause::GroupsOrder,
+            "each groupId above the one before",
+            &actual,
+            &[&listing.exchange],
+        );
     }
     Ok(ids.len())
 }

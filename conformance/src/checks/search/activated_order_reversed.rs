@@ -1,11 +1,11 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-order.reversed",
     title: "an upper bound before the lower one is refused, by the instant and not by the text",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-order"],
+    clauses: &[Clause::SearchActivatedOrder],
     needs: &[],
     cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -20,11 +20,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.ground(&base).await?;
     for (lower, upper) in IN_ORDER {
         let why = format!("from {lower} to {upper}, which is not earlier");
-        probe.accepts("search.activated-order", &why, &between(lower, upper)).await?;
+        probe.accepts(Clause::SearchActivatedOrder, &why, &between(lower, upper)).await?;
     }
     for (lower, upper) in REVERSED {
         let why = format!("from {lower} to {upper}, which is earlier");
-        probe.refuses("search.activated-order", &why, &base, &between(lower, upper)).await?;
+        probe.refuses(Clause::SearchActivatedOrder, &why, &base, &between(lower, upper)).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@ use jiff::SignedDuration;
 
 use super::instants;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.activated-range.alone",
     title: "each bound stands alone, and an instance that was never activated matches none",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(20),
     run: Run::Probe(|probe| Box::pin(run(probe))),

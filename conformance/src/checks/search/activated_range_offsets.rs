@@ -3,7 +3,7 @@ use jiff::tz::Offset;
 
 use super::instants;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
@@ -11,7 +11,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.activated-range.offsets",
     title: "a bound means the same instant in whatever offset it is written",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(45),
     run: Run::Probe(|probe| Box::pin(run(probe))),

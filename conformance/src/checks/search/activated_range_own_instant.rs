@@ -1,6 +1,6 @@
 use super::instants;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.activated-range.own-instant",
     title: "a bound on the instant of an activation includes it, on either side and on both",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(29),
     run: Run::Probe(|probe| Box::pin(run(probe))),

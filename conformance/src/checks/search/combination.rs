@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::relation::{Batch, Comparison, Filter, apply, read_accepted};
 
 /// The filters must find what the survey says that they admit of the batch.
@@ -12,7 +13,7 @@ pub(super) async fn judge(
     batch: &Batch,
     filters: &[Filter],
 ) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.intersection";
+    const CLAUSE: Clause = Clause::SearchIntersection;
     let admitted = comparison.survey().admitted(filters);
     let expected: BTreeSet<i64> = admitted.intersection(&batch.ids).copied().collect();
     let request = apply(&probe.contract().search, probe.search(batch.items.clone()), filters);

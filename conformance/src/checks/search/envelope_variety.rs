@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::addresses;
 use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{FilterKind, survey};
 use crate::wire::{Answer, Exchange};
 
@@ -12,7 +12,12 @@ pub(super) static CHECK: Check = Check {
     id: "search.envelope.variety",
     title: "every kind of success has the envelope, the headers and whole instances",
     operation: Some(OperationId::Search),
-    clauses: &["search.envelope", "search.headers", "search.instance", "search.capabilities"],
+    clauses: &[
+        Clause::SearchEnvelope,
+        Clause::SearchHeaders,
+        Clause::SearchInstance,
+        Clause::SearchCapabilities,
+    ],
     needs: &[],
     cost: Cost::requests(31),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -47,7 +52,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             (Ok(answer), Judgement::Accepted) => judge(probe, answer, &exchange, &mut told),
             (_, Judgement::Muddled(what)) => {
                 let expected = "the HTTP status and the code of a success together";
-                probe.finding("search.envelope", expected, &what, &[&exchange]);
+                probe.finding(Clause::SearchEnvelope, expected, &what, &[&exchange]);
             }
             (_, judgement) => {
                 return Err(probe.inconclusive(&format!("a search was refused: {}", judgement.description())));
@@ -66,7 +71,7 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, told: &mut BTr
         .success
         .violations(answer.json().unwrap_or(&Value::Null), |name| answer.header_values(name))
     {
-        let clause = violation.clause.as_str();
+        let clause = violation.clause;
         if CHECK.clauses.contains(&clause) && told.insert(violation.schema_path.clone()) {
             let expected = format!("an answer that fits the document at {}", violation.schema_path);
             let actual = format!("at {}: {}", violation.instance_path, violation.message);
@@ -74,9 +79,14 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, told: &mut BTr
         }
     }
     if answer.header("x-request-id").is_some_and(|id| id.is_empty()) {
-        probe.finding("search.headers", "X-Request-Id with a value", "an empty one", &[exchange]);
+        probe.finding(Clause::SearchHeaders, "X-Request-Id with a value", "an empty one", &[exchange]);
     }
     if answer.at("/requestId").and_then(Value::as_str).is_some_and(str::is_empty) {
-        probe.finding("search.envelope", "a requestId to trace the request by", "an empty one", &[exchange]);
+        probe.finding(
+            Clause::SearchEnvelope,
+            "a requestId to trace the request by",
+            "an empty one",
+            &[exchange],
+        );
     }
 }

@@ -1,22 +1,21 @@
 use serde_json::{Value, json};
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::Kind;
-use crate::contract::OperationId;
+use crate::contract::{Clause, Kind, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.fields.types",
     title: "a field of another JSON type is refused",
     operation: Some(OperationId::Search),
     clauses: &[
-        "search.order-number",
-        "search.group",
-        "search.country",
-        "search.city",
-        "search.status",
-        "search.page",
-        "search.page-size",
-        "search.activated-range",
+        Clause::SearchOrderNumber,
+        Clause::SearchGroup,
+        Clause::SearchCountry,
+        Clause::SearchCity,
+        Clause::SearchStatus,
+        Clause::SearchPage,
+        Clause::SearchPageSize,
+        Clause::SearchActivatedRange,
     ],
     needs: &[],
     cost: Cost::requests(28),

@@ -1,6 +1,6 @@
 use super::combination;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, FilterKind, Instance, Survey, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.intersection.every",
     title: "all filters at once find what all of them find, whatever the form of the items",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(15),
     run: Run::Probe(|probe| Box::pin(run(probe))),

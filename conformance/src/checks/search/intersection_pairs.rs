@@ -1,6 +1,6 @@
 use super::combination;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, combinations, meeting, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.intersection.pairs",
     title: "every two filters together find what both find",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(26),
     run: Run::Probe(|probe| Box::pin(run(probe))),

@@ -1,6 +1,6 @@
 use super::combination;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, combinations, meeting, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.intersection.pairs-ports",
     title: "every two filters cut items with ports, of both families, as they cut addresses",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(50),
     run: Run::Probe(|probe| Box::pin(run(probe))),

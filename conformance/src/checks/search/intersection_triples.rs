@@ -1,6 +1,6 @@
 use super::combination;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, combinations, meeting, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.intersection.triples",
     title: "every three filters together find what all three find",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(40),
     run: Run::Probe(|probe| Box::pin(run(probe))),

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::{OperationId, Search};
+use crate::contract::{Clause, OperationId, Search};
 use crate::relation::{Instance, address_of};
 
 pub(super) static CHECK: Check = Check {
@@ -13,16 +13,16 @@ pub(super) static CHECK: Check = Check {
     title: "every instance of every answer fits all that its request asks for",
     operation: Some(OperationId::Search),
     clauses: &[
-        "search.activated-range",
-        "search.city",
-        "search.country",
-        "search.group",
-        "search.intersection",
-        "search.match-any-port",
-        "search.match-port",
-        "search.page-size",
-        "search.status",
-        "search.total",
+        Clause::SearchActivatedRange,
+        Clause::SearchCity,
+        Clause::SearchCountry,
+        Clause::SearchGroup,
+        Clause::SearchIntersection,
+        Clause::SearchMatchAnyPort,
+        Clause::SearchMatchPort,
+        Clause::SearchPageSize,
+        Clause::SearchStatus,
+        Clause::SearchTotal,
     ],
     needs: &[],
     cost: Cost::requests(0),
@@ -45,8 +45,8 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
     Some(complaints)
 }
 
-fn complaint(clause: &str, expected: String, actual: String) -> Complaint {
-    Complaint { clause: clause.to_owned(), key: String::new(), severity: Severity::Fail, expected, actual }
+fn complaint(clause: Clause, expected: String, actual: String) -> Complaint {
+    Complaint { clause, key: String::new(), severity: Severity::Fail, expected, actual }
 }
 
 /// The filters of a request that instances show by themselves.
@@ -76,32 +76,38 @@ impl<'a> Asked<'a> {
     /// Complains of each filter that an instance does not pass.
     fn judge(&self, instance: &Instance, complaints: &mut Vec<Complaint>) {
         let Self { group, status, country, city, from, to } = self;
-        let mut unfit = |clause: &str, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
-            if fits {
-                return;
-            }
-            let expected = format!("only instances that fit {}", asked());
-            let actual = format!("instance {} with {}", instance.id, shown());
-            // Whatever filter it is, the result is then no intersection.
-            for clause in [clause, "search.intersection"] {
-                complaints.push(complaint(clause, expected.clone(), actual.clone()));
-            }
-        };
+        let mut unfit =
+            |clause: Clause, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
+                if fits {
+                    return;
+                }
+                let expected = format!("only instances that fit {}", asked());
+                let actual = format!("instance {} with {}", instance.id, shown());
+                // Whatever filter it is, the result is then no intersection.
+                for clause in [clause, Clause::SearchIntersection] {
+                    complaints.push(complaint(clause, expected.clone(), actual.clone()));
+                }
+            };
         let texts = [
-            ("search.status", status, status.is_none_or(|asked| asked == instance.status), &instance.status),
             (
-                "search.country",
+                Clause::SearchStatus,
+                status,
+                status.is_none_or(|asked| asked == instance.status),
+                &instance.status,
+            ),
+            (
+                Clause::SearchCountry,
                 country,
                 country.is_none_or(|asked| asked.eq_ignore_ascii_case(&instance.country)),
                 &instance.country,
             ),
-            ("search.city", city, city.is_none_or(|asked| asked == instance.city), &instance.city),
+            (Clause::SearchCity, city, city.is_none_or(|asked| asked == instance.city), &instance.city),
         ];
         for (clause, asked, fits, shown) in texts {
             unfit(clause, fits, &|| asked.unwrap_or_default().to_owned(), &|| shown.clone());
         }
         let group_fits = group.is_none_or(|group| instance.group.unwrap_or(0) == group);
-        unfit("search.group", group_fits, &|| format!("group {group:?}"), &|| {
+        unfit(Clause::SearchGroup, group_fits, &|| format!("group {group:?}"), &|| {
             format!("group {:?}", instance.group)
         });
         let within = |bound: &Option<Timestamp>, fits: fn(Timestamp, Timestamp) -> bool| {
@@ -109,7 +115,7 @@ impl<'a> Asked<'a> {
         };
         let in_range =
             within(from, |activated, from| activated >= from) && within(to, |activated, to| activated <= to);
-        unfit("search.activated-range", in_range, &|| format!("from {from:?} to {to:?}"), &|| {
+        unfit(Clause::SearchActivatedRange, in_range, &|| format!("from {from:?} to {to:?}"), &|| {
             format!("activated {:?}", instance.activated)
         });
     }
@@ -127,12 +133,12 @@ fn strangers(search: &Search, sent: &Map<String, Value>, instances: &[Instance])
         let actual = || format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         if !addresses.contains(&instance.ip) {
             let expected = "only instances at the addresses asked for".to_owned();
-            complaints.push(complaint("search.match-any-port", expected, actual()));
+            complaints.push(complaint(Clause::SearchMatchAnyPort, expected, actual()));
         } else if !asked.contains(&(instance.ip, None))
             && !asked.contains(&(instance.ip, Some(instance.port)))
         {
             let expected = format!("only the ports of {} that were asked for", instance.ip);
-            complaints.push(complaint("search.match-port", expected, actual()));
+            complaints.push(complaint(Clause::SearchMatchPort, expected, actual()));
         }
     }
     complaints
@@ -154,7 +160,7 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     let mut complaints = Vec::new();
     if came > size {
         complaints.push(complaint(
-            "search.page-size",
+            Clause::SearchPageSize,
             format!("at most {size} instances on a page"),
             came.to_string(),
         ));
@@ -166,12 +172,12 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     let ends = came == 0 || came >= size || total == so_far;
     if !fits || !ends {
         let expected = format!("a total that fits {came} instances on page {page} of {size}");
-        complaints.push(complaint("search.total", expected, format!("total {total}")));
+        complaints.push(complaint(Clause::SearchTotal, expected, format!("total {total}")));
     }
     if came > 0 && came < size && total > so_far {
         // Either of them is wrong, and it can't be told which.
         let expected = format!("{size} instances on page {page} of {total} in all");
-        complaints.push(complaint("search.page-size", expected, came.to_string()));
+        complaints.push(complaint(Clause::SearchPageSize, expected, came.to_string()));
     }
     complaints
 }

@@ -1,19 +1,19 @@
 use super::addresses;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-all-or-nothing.position",
     title: "one bad item, an empty set or one over the limit refuses the whole batch",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-all-or-nothing"],
+    clauses: &[Clause::SearchIpsAllOrNothing],
     needs: &[],
     cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.ips-all-or-nothing";
+    const CLAUSE: Clause = Clause::SearchIpsAllOrNothing;
     let most = probe.contract().search.distinct_items;
     let items = addresses::distinct(most - 1);
     let good = probe.search(items.clone());

@@ -1,12 +1,12 @@
 use super::addresses;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-dedup-limit.boundaries",
     title: "distinct addresses are counted by address and port, after duplicates are taken out",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-dedup-limit"],
+    clauses: &[Clause::SearchIpsDedupLimit],
     needs: &[],
     cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -30,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, items) in allowed {
         let why = format!("{most} distinct {why}");
-        probe.accepts("search.ips-dedup-limit", &why, &probe.search(items)).await?;
+        probe.accepts(Clause::SearchIpsDedupLimit, &why, &probe.search(items)).await?;
     }
 
     let one_more: Vec<_> = full.iter().cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
@@ -44,7 +44,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, items) in refused {
         let why = format!("{} distinct {why}", most + 1);
-        probe.refuses("search.ips-dedup-limit", &why, &good, &probe.search(items)).await?;
+        probe.refuses(Clause::SearchIpsDedupLimit, &why, &good, &probe.search(items)).await?;
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-item.malformed",
     title: "an item that is no full address is refused",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-item"],
+    clauses: &[Clause::SearchIpsItem],
     needs: &[],
     cost: Cost::requests(26),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -17,7 +17,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = probe.search([Probe::NOBODYS_ADDRESS]);
     for item in MALFORMED {
         let bad = probe.search([item]);
-        probe.refuses("search.ips-item", &format!("the item {item:?}"), &good, &bad).await?;
+        probe.refuses(Clause::SearchIpsItem, &format!("the item {item:?}"), &good, &bad).await?;
     }
     for (why, item) in [
         ("a number", json!(3_405_803_994_u32)),
@@ -25,7 +25,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         ("an object", json!({"ip": "203.0.113.250"})),
     ] {
         let bad = probe.search([item]);
-        probe.refuses("search.ips-item", &format!("an item that is {why}"), &good, &bad).await?;
+        probe.refuses(Clause::SearchIpsItem, &format!("an item that is {why}"), &good, &bad).await?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-port.boundaries",
     title: "a port is taken inside its bounds and refused outside",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-port"],
+    clauses: &[Clause::SearchIpsPort],
     needs: &[],
     cost: Cost::requests(13),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -20,13 +20,13 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for port in [least, most] {
             let item = format!("{address}:{port}");
             probe
-                .accepts("search.ips-port", &format!("the item {item}"), &probe.search([item.as_str()]))
+                .accepts(Clause::SearchIpsPort, &format!("the item {item}"), &probe.search([item.as_str()]))
                 .await?;
         }
         for port in [least - 1, most + 1, -1, i64::MAX] {
             let item = format!("{address}:{port}");
             let bad = probe.search([item.as_str()]);
-            probe.refuses("search.ips-port", &format!("the item {item}"), &good, &bad).await?;
+            probe.refuses(Clause::SearchIpsPort, &format!("the item {item}"), &good, &bad).await?;
         }
     }
     Ok(())

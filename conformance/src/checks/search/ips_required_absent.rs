@@ -1,20 +1,20 @@
 use serde_json::Value;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-required.absent",
     title: "a search without ips is refused",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-required"],
+    clauses: &[Clause::SearchIpsRequired],
     needs: &[],
     cost: Cost::requests(5),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.ips-required";
+    const CLAUSE: Clause = Clause::SearchIpsRequired;
     let search = &probe.contract().search;
     let good = probe.any_search();
     let absent = good.clone().without_field(&search.ips.name);

@@ -1,11 +1,11 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.json-body.malformed",
     title: "a body that is not one JSON object is refused",
     operation: Some(OperationId::Search),
-    clauses: &["search.json-body"],
+    clauses: &[Clause::SearchJsonBody],
     needs: &[],
     cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, body) in bodies {
         let bad = good.clone().body("application/json", body);
-        probe.refuses("search.json-body", &format!("the body is {why}"), &good, &bad).await?;
+        probe.refuses(Clause::SearchJsonBody, &format!("the body is {why}"), &good, &bad).await?;
     }
     Ok(())
 }

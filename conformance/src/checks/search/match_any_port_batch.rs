@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::read;
 use crate::target::Fact;
 
@@ -9,7 +9,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.batch",
     title: "a large batch finds what its parts find",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-any-port"],
+    clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(4),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -47,6 +47,6 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let expected =
         format!("{} addresses find what they find in two parts: {} instances", items.len(), parts.len());
     let actual = format!("{} instances; missing {lost:?}…, too many {added:?}…", whole.instances.len());
-    probe.finding("search.match-any-port", &expected, &actual, &evidence);
+    probe.finding(Clause::SearchMatchAnyPort, &expected, &actual, &evidence);
     Ok(())
 }

@@ -1,5 +1,5 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, read_accepted, survey};
 use crate::target::Fact;
 
@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.match-port.batches",
     title: "a batch of items with ports finds exactly those addresses and ports",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-port", "search.match-any-port"],
+    clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(10),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -19,9 +19,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for batch in survey.batches(&probe.contract().search) {
         let what = format!("a batch of {}", batch.name);
         let reversed = batch.items.iter().rev().map(String::as_str);
-        if let Some(found) = read_accepted(probe, "search.match-port", &what, &probe.search(reversed)).await?
+        if let Some(found) =
+            read_accepted(probe, Clause::SearchMatchPort, &what, &probe.search(reversed)).await?
         {
-            comparison.same("search.match-port", &what, &batch.ids, &found);
+            comparison.same(Clause::SearchMatchPort, &what, &batch.ids, &found);
         }
     }
     comparison.conclude(probe).await

@@ -1,5 +1,5 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, read_accepted, survey};
 use crate::target::Fact;
 
@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.match-port.subset",
     title: "an item with a port finds exactly that address and port",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-port"],
+    clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(22),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -26,10 +26,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip("none of the account's addresses holds an instance with a port"));
     }
     for (ip, item, port) in chosen {
-        let found = read_accepted(probe, "search.match-port", &item, &probe.search([item.as_str()])).await?;
+        let found =
+            read_accepted(probe, Clause::SearchMatchPort, &item, &probe.search([item.as_str()])).await?;
         if let Some(found) = found {
             let expected = survey.where_(|instance| (instance.ip, instance.port) == (ip, port));
-            comparison.same("search.match-port", &item, &expected, &found);
+            comparison.same(Clause::SearchMatchPort, &item, &expected, &found);
         }
     }
     comparison.conclude(probe).await

@@ -1,6 +1,6 @@
 use super::addresses;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Instance, read_accepted, survey};
 use crate::target::Fact;
 
@@ -8,14 +8,14 @@ pub(super) static CHECK: Check = Check {
     id: "search.max-batch-no-effect.limits",
     title: "a declared maxBatchSize neither lowers nor raises the limits of a search",
     operation: Some(OperationId::Search),
-    clauses: &["search.max-batch-no-effect"],
+    clauses: &[Clause::SearchMaxBatchNoEffect],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.max-batch-no-effect";
+    const CLAUSE: Clause = Clause::SearchMaxBatchNoEffect;
     let most = probe.contract().search.distinct_items;
     let survey = survey(probe).await?;
     let declared = |test: fn(i64, i64) -> bool| {

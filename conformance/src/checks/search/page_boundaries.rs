@@ -2,13 +2,13 @@ use serde_json::json;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.page.boundaries",
     title: "page is refused outside its bounds",
     operation: Some(OperationId::Search),
-    clauses: &["search.page"],
+    clauses: &[Clause::SearchPage],
     needs: &[],
     cost: Cost::requests(8),
     run: Run::Probe(|probe| Box::pin(run(probe))),

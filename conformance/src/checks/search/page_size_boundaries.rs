@@ -1,12 +1,12 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.boundaries",
     title: "pageSize is taken inside its bounds and refused outside",
     operation: Some(OperationId::Search),
-    clauses: &["search.page-size"],
+    clauses: &[Clause::SearchPageSize],
     needs: &[],
     cost: Cost::requests(9),
     run: Run::Probe(|probe| Box::pin(run(probe))),

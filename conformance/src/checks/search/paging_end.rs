@@ -1,5 +1,5 @@
 use crate::check::{Accepted, Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::relation::{Comparison, Page, page, survey};
 use crate::target::Fact;
 use crate::wire::Answer;
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.paging.end",
     title: "the exact last page is full, and what is past it is empty or refused",
     operation: Some(OperationId::Search),
-    clauses: &["search.paging", "search.total"],
+    clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -31,7 +31,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if end.items.len() != count - (last - 1) * size {
             let expected =
                 format!("{} instances on the last page, {last}, of {size} each", count - (last - 1) * size);
-            comparison.differs("search.paging", expected, end.items.len().to_string(), &[&end.exchange]);
+            comparison.differs(Clause::SearchPaging, expected, end.items.len().to_string(), &[&end.exchange]);
         }
         for past in [number(last + 1), number(last + 7), *search.pages.end()] {
             let request = survey
@@ -44,12 +44,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 (Ok(answer), Judgement::Accepted) => answer.clone(),
                 (_, Judgement::Broken(what)) => {
                     let expected = format!("page {past}, past the last one, is empty or refused");
-                    probe.finding("search.paging", &expected, &what, &[&exchange]);
+                    probe.finding(Clause::SearchPaging, &expected, &what, &[&exchange]);
                     continue;
                 }
                 (_, judgement) => {
                     probe.observe(
-                        "open.search.page-past-end",
+                        Unspecified::SearchPagePastEnd,
                         &format!("refused: {}", judgement.description()),
                     );
                     continue;
@@ -62,7 +62,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let evidence = [&read.exchange];
             if !read.items.is_empty() {
                 comparison.differs(
-                    "search.paging",
+                    Clause::SearchPaging,
                     expected("no instance"),
                     read.items.len().to_string(),
                     &evidence,
@@ -71,7 +71,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             if (echo_page, echo_size) != (Some(past), Some(size_field)) {
                 let actual = format!("page {echo_page:?}, pageSize {echo_size:?}");
                 comparison.differs(
-                    "search.paging",
+                    Clause::SearchPaging,
                     expected("page and pageSize as asked"),
                     actual,
                     &evidence,
@@ -79,7 +79,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             }
             if read.total != total {
                 comparison.differs(
-                    "search.total",
+                    Clause::SearchTotal,
                     expected(&format!("total {total}")),
                     read.total.to_string(),
                     &evidence,

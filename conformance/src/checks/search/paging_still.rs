@@ -1,5 +1,5 @@
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, page, survey};
 use crate::target::Fact;
 
@@ -7,7 +7,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.paging.still",
     title: "the order of instances holds still",
     operation: Some(OperationId::Search),
-    clauses: &["search.paging"],
+    clauses: &[Clause::SearchPaging],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 let expected =
                     format!("page {number} of {size} each time in the same order: {:?}", before.ids());
                 let exchanges = [&before.exchange, &again.exchange];
-                comparison.differs("search.paging", expected, format!("{:?}", again.ids()), &exchanges);
+                comparison.differs(Clause::SearchPaging, expected, format!("{:?}", again.ids()), &exchanges);
             }
         }
     }

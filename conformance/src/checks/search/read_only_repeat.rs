@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.read-only.repeat",
     title: "searches change neither the instances nor the groups",
     operation: Some(OperationId::Search),
-    clauses: &["search.read-only"],
+    clauses: &[Clause::SearchReadOnly],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(17),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -45,7 +45,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let instances = states.windows(2).any(|pair| pair[0].instances.instances != pair[1].instances.instances);
     let what = if instances { "instances" } else { "groups" };
     probe.finding(
-        "search.read-only",
+        Clause::SearchReadOnly,
         expected,
         &format!("{what} change with each round of searches"),
         &evidence,

@@ -1,6 +1,6 @@
 use super::values;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
@@ -8,7 +8,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.status.sum",
     title: "each status finds its own instances, and all of them together everything",
     operation: Some(OperationId::Search),
-    clauses: &["search.status"],
+    clauses: &[Clause::SearchStatus],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(15),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -20,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
     let every = search.statuses.iter().map(|status| Filter::Status(status.clone()));
     for filter in every {
-        values::judge(probe, &mut comparison, "search.status", &filter).await?;
+        values::judge(probe, &mut comparison, Clause::SearchStatus, &filter).await?;
     }
     comparison.conclude(probe).await
 }

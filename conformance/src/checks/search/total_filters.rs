@@ -1,6 +1,6 @@
 use super::combination;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::{
     Batch, Comparison, Filter, FilterKind, Page, apply, combinations, meeting, page, survey,
 };
@@ -10,7 +10,7 @@ pub(super) static CHECK: Check = Check {
     id: "search.total.filters",
     title: "total counts what the filters leave, whatever the page",
     operation: Some(OperationId::Search),
-    clauses: &["search.total"],
+    clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     cost: Cost::requests(65),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -43,6 +43,6 @@ fn judge(comparison: &mut Comparison<'_>, expected: usize, filters: &[Filter], b
     if usize::try_from(page.total) != Ok(expected) {
         let expected =
             format!("total {expected} for {} among {}", combination::describe(filters), batch.name);
-        comparison.differs("search.total", expected, page.total.to_string(), &[&page.exchange]);
+        comparison.differs(Clause::SearchTotal, expected, page.total.to_string(), &[&page.exchange]);
     }
 }

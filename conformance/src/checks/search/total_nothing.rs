@@ -1,13 +1,13 @@
 use super::addresses;
 use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 use crate::relation::read;
 
 pub(super) static CHECK: Check = Check {
     id: "search.total.nothing",
     title: "total is 0 when nothing matches",
     operation: Some(OperationId::Search),
-    clauses: &["search.total"],
+    clauses: &[Clause::SearchTotal],
     needs: &[],
     cost: Cost::requests(2),
     run: Run::Probe(|probe| Box::pin(run(probe))),
@@ -22,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if found.total() != 0 {
             let actual = found.total().to_string();
             probe.finding(
-                "search.total",
+                Clause::SearchTotal,
                 "total 0 for addresses that nobody has",
                 &actual,
                 &found.evidence(),

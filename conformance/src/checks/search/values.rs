@@ -1,13 +1,14 @@
 //! Single filters, held against what the instances show.
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::relation::{Comparison, Filter, read_accepted};
 
 /// The filter must find what the survey says that it admits, by address and by address with port.
 pub(super) async fn judge(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
-    clause: &'static str,
+    clause: Clause,
     filter: &Filter,
 ) -> Result<(), Stop> {
     let search = &probe.contract().search;
