@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use document::ConfigError;
-pub use facts::{fact_key, layered};
+pub use facts::fact_key;
 pub use template::{Answers, template};
 
 use document::{Document, Item, Section};

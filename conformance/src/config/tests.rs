@@ -143,6 +143,6 @@ fn fact_keys() -> Vec<String> {
 fn what_is_known_first_goes_first() {
     let over = parse("[facts]\nforeign-group = 1").expect("good").facts;
     let under = parse("[facts]\nforeign-group = 2\nforeign-order = \"SO-2\"").expect("good").facts;
-    let both = layered(over, under);
+    let both = over.over(under);
     assert_eq!((both.foreign_group, both.foreign_order.as_deref()), (Some(1), Some("SO-2")));
 }
