@@ -5,17 +5,17 @@ mod definition;
 mod finding;
 pub(crate) mod gateways;
 mod judgement;
+mod passive;
 mod probe;
 mod registry;
-mod watch;
 
 pub use asking::Accepted;
-pub use definition::{Check, Cost, Run, Stop};
-pub use finding::{Evidence, Finding, Observation, Outcome, Severity};
+pub use definition::{Case, Check, Cost, Run, Running, Scope, Stop};
+pub use finding::{CaseResult, Evidence, Finding, Observation, Outcome, Severity};
 pub use judgement::{Decision, Form, Judgement};
+pub use passive::{Observed, PassiveFinding};
 pub use probe::Probe;
 pub use registry::{UNCOVERED, registry};
-pub use watch::{Complaint, Sighting};
 
+pub(crate) use passive::{PassiveCheck, PassiveChecks};
 pub(crate) use probe::{KnownForms, ProbeContext};
-pub(crate) use watch::{Watcher, Watchtower};

@@ -8,7 +8,8 @@ use tokio::sync::OnceCell;
 use super::asking::undecided;
 use super::gateways;
 use super::{
-    Check, Evidence, Finding, Form, Judgement, Observation, Outcome, Severity, Sighting, Stop, Watchtower,
+    CaseResult, Check, Evidence, Finding, Form, Judgement, Observation, Observed, Outcome, PassiveChecks,
+    Severity, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::relation::{Survey, Surveys};
@@ -23,7 +24,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
     pub(crate) canaries: &'a Canaries,
-    pub(crate) watchtower: &'a Watchtower,
+    pub(crate) passive: &'a PassiveChecks,
     pub(crate) surveys: &'a Surveys,
     pub(crate) known_forms: &'a KnownForms,
 }
@@ -65,6 +66,16 @@ pub(super) struct Notes {
     observations: Vec<Observation>,
     pub(super) accepted: Vec<Request>,
     misuse: Option<String>,
+    /// The case under way.
+    case: Begun,
+}
+
+/// The case under way, and how far the notes were when it began.
+#[derive(Debug, Default)]
+struct Begun {
+    label: String,
+    findings: usize,
+    requests: usize,
 }
 
 /// Most characters of a text that a check says.
@@ -73,7 +84,6 @@ const LONGEST: usize = 1_000;
 /// What a check leaves behind.
 #[derive(Debug)]
 pub(crate) struct Concluded {
-    pub(crate) outcome: Outcome,
     pub(crate) findings: Vec<Finding>,
     pub(crate) observations: Vec<Observation>,
     pub(crate) exchanges: Vec<Recorded>,
@@ -207,36 +217,50 @@ impl<'a> Probe<'a> {
         self.notes().observations.push(Observation { unspecified, text });
     }
 
-    /// Ends the check: what it needs did not hold still or can't be told.
+    /// Ends the case: what it needs did not hold still or can't be told.
     #[must_use]
     pub fn inconclusive(&self, reason: &str) -> Stop {
         Stop::Inconclusive(reason.to_owned())
     }
 
-    /// Ends the check: the data at hand does not allow it.
+    /// Ends the case: the data at hand does not allow it.
     #[must_use]
     pub fn skip(&self, reason: &str) -> Stop {
         Stop::Skip(reason.to_owned())
     }
 
-    /// The reason why a check ended may hold what came, so it is redacted here, whoever wrote it.
-    pub(crate) fn conclude(self, result: Result<(), Stop>) -> Concluded {
-        let redactor = self.context.redactor;
-        let stale = self.stale.load(Ordering::Relaxed);
-        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let broken = notes.findings.iter().any(|finding| finding.severity == Severity::Fail);
-        let outcome = match (notes.misuse, result) {
+    /// Begins a case: what is found from now on is of it.
+    pub(crate) fn begin(&self, label: &str) {
+        let mut notes = self.notes();
+        let (findings, requests) = (notes.findings.len(), notes.recording.len());
+        notes.case = Begun { label: label.to_owned(), findings, requests };
+    }
+
+    /// Ends the case that was begun. The reason why it ended may hold what came, so it is redacted here, whoever wrote it.
+    pub(crate) fn end(&self, result: Result<(), Stop>) -> CaseResult {
+        let shown = |reason: &str| self.context.redactor.excerpt(reason, LONGEST);
+        let mut notes = self.notes();
+        let misuse = notes.misuse.take();
+        let case = std::mem::take(&mut notes.case);
+        let findings = &notes.findings[case.findings..];
+        let broken = findings.iter().any(|finding| finding.severity == Severity::Fail);
+        let outcome = match (misuse, result) {
             (Some(misuse), _) => Outcome::Error(misuse),
             (None, _) if broken => Outcome::Fail,
-            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(redactor.excerpt(&reason, LONGEST)),
-            (None, Err(Stop::Inconclusive(reason))) => {
-                Outcome::Inconclusive(redactor.excerpt(&reason, LONGEST))
-            }
+            (None, Err(Stop::Skip(reason))) => Outcome::Skipped(shown(&reason)),
+            (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(shown(&reason)),
             (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
-            (None, Err(Stop::Error(reason))) => Outcome::Error(redactor.excerpt(&reason, LONGEST)),
-            (None, Ok(())) if !notes.findings.is_empty() => Outcome::Warn,
+            (None, Err(Stop::Error(reason))) => Outcome::Error(shown(&reason)),
+            (None, Ok(())) if !findings.is_empty() => Outcome::Warn,
             (None, Ok(())) => Outcome::Pass,
         };
+        CaseResult { label: case.label, outcome, requests: notes.recording.len() - case.requests }
+    }
+
+    /// What the check leaves behind.
+    pub(crate) fn conclude(self) -> Concluded {
+        let stale = self.stale.load(Ordering::Relaxed);
+        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         const MOST_EVIDENCE: usize = 24;
         let requests = notes.recording.len();
         // Secrets are searched for in what leaves the suite only: bodies are long, and most of them are never shown.
@@ -253,7 +277,6 @@ impl<'a> Probe<'a> {
         let exchanges =
             notes.recording.iter().filter(cited).map(|exchange| Recorded::new(exchange, redactor)).collect();
         Concluded {
-            outcome,
             findings: notes.findings,
             observations: notes.observations,
             exchanges,
@@ -282,9 +305,9 @@ impl<'a> Probe<'a> {
             let judged = Judgement::of(contract, operation, form, &exchange.result, context.redactor);
             if let Ok(answer) = &exchange.result {
                 let canaries = context.canaries;
-                let sighting =
-                    Sighting { contract, canaries, operation, form, judgement: &judged, request, answer };
-                context.watchtower.show(&sighting, exchange, context.redactor);
+                let observed =
+                    Observed { contract, canaries, operation, form, judgement: &judged, request, answer };
+                context.passive.show(&observed, exchange, context.redactor);
             }
             judgement = Some(judged);
             gateways::took(contract, request, &exchange.result)
@@ -326,7 +349,9 @@ impl<'a> Probe<'a> {
             notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
             return;
         }
+        let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         notes.findings.push(Finding {
+            case,
             clause,
             requirement: self.contract().catalogue.clause(clause).text.clone(),
             expected: self.context.redactor.excerpt(expected, LONGEST),

@@ -17,8 +17,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::check::Run;
+    use crate::check::{Case, Scope};
     use crate::contract::Contract;
+    use crate::target::Facts;
 
     #[test]
     fn ids_are_unique_and_sorted() {
@@ -49,12 +50,18 @@ mod tests {
     }
 
     #[test]
-    fn costs_and_titles_are_stated() {
+    fn costs_titles_and_labels_are_stated() {
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
         for check in registry() {
             assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{}", check.id);
-            match check.run {
-                Run::Probe(_) => assert!(check.cost.requests > 0, "{} sends nothing", check.id),
-                Run::Watch(_) => assert_eq!(check.cost.requests, 0, "{} only watches", check.id),
+            let cases = check.cases(&scope);
+            assert_eq!(cases.is_empty(), check.is_passive(), "{}", check.id);
+            let labels: BTreeSet<_> = cases.iter().map(Case::label).collect();
+            assert_eq!(labels.len(), cases.len(), "{} has two cases of one label", check.id);
+            assert!(cases.len() == 1 || !labels.contains(""), "{} has a case without a label", check.id);
+            for case in &cases {
+                assert!(case.cost().requests > 0, "{}/{} sends nothing", check.id, case.label());
             }
         }
     }

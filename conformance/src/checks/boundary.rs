@@ -1,7 +1,7 @@
 //! Sends the boundary values that the document gives for a parameter or a property, one at a time.
 
-use crate::check::{Probe, Stop};
-use crate::contract::{Boundary, Citations, Parameter, Property, boundaries};
+use crate::check::{Case, Cost, Probe, Scope, Stop};
+use crate::contract::{Boundary, Citations, Parameter, Property, Search, boundaries};
 use crate::wire::Request;
 
 /// Tries the chosen values of a query parameter; everything else is as in `good`.
@@ -16,6 +16,27 @@ pub(super) async fn parameter(
         judge(probe, &parameter.name, &parameter.citations, good, &request, &case).await?;
     }
     Ok(())
+}
+
+/// A case for each of the chosen values of a body property of the search.
+pub(super) fn cases(
+    scope: &Scope<'_>,
+    property: fn(&Search) -> &Property,
+    chosen: impl Fn(&Boundary) -> bool,
+) -> Vec<Case> {
+    let values = boundaries(&property(&scope.contract.search).schema).into_iter().filter(|case| chosen(case));
+    let case = |value: Boundary| {
+        let label = format!("{}={}", property(&scope.contract.search).name, value.text());
+        Case::with(label, Cost::requests(2), (property, value), |probe, (property, value)| {
+            Box::pin(async move {
+                let property = property(&probe.contract().search);
+                let good = probe.any_search();
+                let request = good.clone().field(&property.name, value.value.clone());
+                judge(probe, &property.name, &property.citations, &good, &request, &value).await
+            })
+        })
+    };
+    values.map(case).collect()
 }
 
 /// Tries the chosen values of a body property; everything else is as in `good`.

@@ -74,6 +74,7 @@ struct ClauseView<'a> {
 #[derive(Serialize)]
 struct CheckView<'a> {
     id: &'a str,
+    coverage: Option<String>,
     title: &'a str,
     word: &'static str,
     outcome: &'static str,
@@ -155,6 +156,7 @@ fn standing(clause: &ClauseSummary, checks: &[CheckView<'_>]) -> (&'static str, 
 fn check_view(check: &CheckResult) -> CheckView<'_> {
     CheckView {
         id: check.id,
+        coverage: check.coverage(),
         title: check.title,
         word: outcome_word(&check.outcome).0,
         outcome: class(&check.outcome),

@@ -50,9 +50,8 @@ pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], toda
     if result.outcome != Outcome::Fail {
         return;
     }
-    let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
     let entry = |clause: Clause| expected.iter().find(|entry| entry.clause == clause && today <= entry.until);
-    let entries: Option<Vec<_>> = failing.map(|finding| entry(finding.clause)).collect();
+    let entries: Option<Vec<_>> = result.failures().map(|finding| entry(finding.clause)).collect();
     if let Some(entry) = entries.as_deref().and_then(<[_]>::first) {
         result.outcome = Outcome::Expected(format!("expected until {}: {}", entry.until, entry.reason));
     }
@@ -106,6 +105,7 @@ mod tests {
                 actual: String::new(),
                 severity: Severity::Fail,
                 exchanges: Vec::new(),
+                case: None,
             });
         }
         result

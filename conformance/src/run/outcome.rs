@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Expectation;
-use crate::check::{Check, Evidence, Finding, Observation, Outcome, Severity};
+use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::wire::{Recorded, Usage};
 
@@ -54,6 +54,10 @@ pub struct CheckResult {
     pub clauses: &'static [Clause],
     /// What came out.
     pub outcome: Outcome,
+    /// What came out of each case, the skipped ones included; left out when the check has one unnamed case or is passive.
+    #[serde(skip_serializing_if = "is_unnamed")]
+    #[schemars(default)]
+    pub cases: Vec<CaseResult>,
     /// What is wrong.
     pub findings: Vec<Finding>,
     /// What was seen of things that the contract leaves open.
@@ -193,6 +197,7 @@ impl CheckResult {
             operation: check.operation,
             clauses: check.clauses,
             outcome,
+            cases: Vec::new(),
             findings: Vec::new(),
             observations: Vec::new(),
             exchanges: Vec::new(),
@@ -201,6 +206,28 @@ impl CheckResult {
             elapsed_ms: 0,
         }
     }
+}
+
+impl CheckResult {
+    /// What fails the check: the findings of its failed cases, and not those of flaky ones.
+    pub fn failures(&self) -> impl Iterator<Item = &Finding> {
+        let stands = |finding: &&Finding| {
+            let case = self.cases.iter().find(|case| finding.is_of(&case.label));
+            finding.severity == Severity::Fail && case.is_none_or(|case| case.outcome == Outcome::Fail)
+        };
+        self.findings.iter().filter(stands)
+    }
+
+    /// "7 of 12 cases", when some of them were skipped and some were not.
+    #[must_use]
+    pub fn coverage(&self) -> Option<String> {
+        let ran = self.cases.iter().filter(|case| !matches!(case.outcome, Outcome::Skipped(_))).count();
+        (0 < ran && ran < self.cases.len()).then(|| format!("{ran} of {} cases", self.cases.len()))
+    }
+}
+
+fn is_unnamed(cases: &[CaseResult]) -> bool {
+    cases.iter().all(|case| case.label.is_empty())
 }
 
 impl ClauseSummary {
@@ -212,10 +239,8 @@ impl ClauseSummary {
             for clause in result.clauses {
                 clauses.entry(*clause).or_default().0 += usize::from(result.outcome.concluded());
             }
-            let failed = result.outcome == Outcome::Fail;
-            for finding in &result.findings {
-                let failure = failed && finding.severity == Severity::Fail;
-                clauses.entry(finding.clause).or_default().1 += usize::from(failure);
+            for finding in result.failures().filter(|_| result.outcome == Outcome::Fail) {
+                clauses.entry(finding.clause).or_default().1 += 1;
             }
         }
         let summary = |(clause, (checked, failures))| {

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use futures::FutureExt as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use sallyport_conformance::check::{Cost, Run};
+use sallyport_conformance::check::{Case, Cost, Run};
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
@@ -150,12 +150,14 @@ fn mistakes_of_usage_show_no_token() {
 static PANICS: Check = Check {
     id: "groups.envelope.panics",
     title: "a check that panics with the token in its message",
+    why: "",
     operation: None,
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
-    cost: Cost::requests(1),
-    run: Run::Probe(|probe| {
-        async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
+    run: Run::Cases(|_| {
+        Case::single(Cost::requests(1), |probe| {
+            async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
+        })
     }),
 };
 

@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "all.https.verified",
     title: "the service answers over HTTPS, with a certificate that is trusted",
+    why: "",
     operation: None,
     clauses: &[Clause::AllHttps],
     needs: &[],
-    cost: Cost::requests(1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(run(probe)))),
 };
 
 /// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the

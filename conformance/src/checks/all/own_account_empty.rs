@@ -1,18 +1,18 @@
 use serde_json::Value;
 
 use super::items::{items, shared};
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.empty",
     title: "an account without instances finds none of another",
+    why: "",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Answer;
@@ -11,11 +11,11 @@ use crate::wire::Answer;
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.foreign-addresses",
     title: "a search finds nothing at addresses of other accounts",
+    why: "",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

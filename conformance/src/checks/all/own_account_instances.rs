@@ -1,16 +1,16 @@
 use super::items::shared;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.instances",
     title: "a second account does not see the instances of the first",
+    why: "",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::SecondToken],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::items::items;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.listings",
     title: "two accounts list no group in common",
+    why: "",
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::SecondToken],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::Clause;
 
 pub(super) static CHECK: Check = Check {
     id: "all.prefix.served",
     title: "every operation is served under its path",
+    why: "",
     operation: None,
     clauses: &[Clause::AllPrefix],
     needs: &[],
-    cost: Cost::extraction(3, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), |probe| Box::pin(run(probe)))),
 };
 
 /// The contract does not promise that an environment is open. One that serves an operation under its path is, and takes

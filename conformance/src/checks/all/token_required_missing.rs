@@ -1,15 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::Clause;
 
 pub(super) static CHECK: Check = Check {
     id: "all.token-required.missing",
     title: "no operation answers without a known token",
+    why: "",
     operation: None,
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    cost: Cost::extraction(28, 2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(28, 2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::Clause;
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "all.token-required.revoked",
     title: "no operation answers to a revoked token",
+    why: "",
     operation: None,
     clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
-    cost: Cost::extraction(6, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(6, 1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

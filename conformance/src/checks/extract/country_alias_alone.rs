@@ -1,16 +1,16 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.alone",
     title: "country alone chooses the region",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(20, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(20, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 use super::count::entries;
 use super::shape;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Exchange;
@@ -8,11 +8,11 @@ use crate::wire::Exchange;
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.empty-region",
     title: "country means the same as regions where there are no gateways",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(20, 16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(20, 16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::count::entries;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.scarce-region",
     title: "country means the same as regions where there are few gateways",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::ScarceRegion],
-    cost: Cost::extraction(3, 201),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), |probe| Box::pin(run(probe)))),
 };
 
 /// A country that is not looked at gives as many as are asked for, where regions gives fewer or none.

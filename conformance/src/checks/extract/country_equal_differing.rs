@@ -1,16 +1,16 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-equal.differing",
     title: "regions and country must be equal when both are sent",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryEqual],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(36, 12),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(36, 12), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,5 +1,5 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -7,11 +7,11 @@ use crate::wire::Request;
 pub(super) static CHECK: Check = Check {
     id: "extract.entitlement.other-protocol",
     title: "an entitlement for one protocol is none for another",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenPartlyEntitled],
-    cost: Cost::extraction(12, 6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(12, 6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.envelope.open",
     title: "what the contract leaves open in an extraction is answered in one way or the other",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEnvelope],
     needs: &[],
-    cost: Cost::extraction(9, 12),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 12), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,10 +1,11 @@
-use crate::check::{Check, Cost, Run};
+use crate::check::{Check, Run};
 use crate::checks::schema;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.envelope.schema",
     title: "every successful extraction fits the document's schema",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[
         Clause::ExtractCount,
@@ -13,6 +14,5 @@ pub(super) static CHECK: Check = Check {
         Clause::ExtractRequestIp,
     ],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(schema::watch),
+    run: Run::Passive(schema::judge),
 };

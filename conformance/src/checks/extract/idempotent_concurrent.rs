@@ -1,17 +1,17 @@
 use super::count::entries;
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::wire::Exchange;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.concurrent",
     title: "two calls with one request id at the same time come to one extraction",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
     needs: &[],
-    cost: Cost::extraction(3, 11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::count::entries;
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.interleaved",
     title: "a request id is remembered while others come in between",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
     needs: &[],
-    cost: Cost::extraction(6, 22),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(6, 22), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.maximum",
     title: "the largest extraction is remembered as well",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(2, 200),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(2, 200), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use super::count::entries;
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.per-account",
     title: "a request id of one account says nothing of another",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
     needs: &[Fact::SecondToken],
-    cost: Cost::extraction(5, 17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.link-credential.accepted",
     title: "a legacy API Link credential is accepted, again and again",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractLinkCredential],
     needs: &[Fact::LinkCredential],
-    cost: Cost::extraction(15, 15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(15, 15), |probe| Box::pin(run(probe)))),
 };
 
 /// The contract does not say in which way the credential is carried, so one that works is enough.

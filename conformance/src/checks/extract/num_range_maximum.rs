@@ -1,16 +1,16 @@
 use super::count;
-use crate::check::{Check, Cost, Decision, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Decision, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.maximum",
     title: "the largest num is accepted and never exceeded",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(3, 201),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-range.minimum",
     title: "the smallest num is accepted",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractNumRange],
     needs: &[],
-    cost: Cost::extraction(2, 3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), |probe| Box::pin(run(probe)))),
 };
 
 /// Every other check stands on the smallest value; this one stands on the next.

@@ -1,15 +1,15 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-required.absent",
     title: "an extraction without num is refused",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractNumRequired],
     needs: &[],
-    cost: Cost::extraction(12, 4),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(12, 4), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -8,6 +8,9 @@ use crate::wire::Request;
 /// Entries that are asked for: enough that two extractions hardly choose the same by chance.
 pub(super) const ENTRIES: i64 = 5;
 
+/// The same, for costs.
+pub(super) const ENTRIES_COUNT: u32 = ENTRIES as u32;
+
 /// An extraction of several entries, without a request id.
 pub(super) fn request(probe: &Probe<'_>) -> Request {
     probe.extract().query(&probe.contract().extract.num.name, ENTRIES)

@@ -1,15 +1,15 @@
 use super::count;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.absent",
     title: "an extraction without a request id is accepted, each time",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(5, 7),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

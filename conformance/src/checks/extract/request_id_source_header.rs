@@ -1,15 +1,15 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.header",
     title: "a request id in the header is accepted, alone and beside one in the query",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(9, 9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,15 +1,15 @@
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.precedence",
     title: "the request id of the query goes before that of the header",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(4, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(4, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -2,18 +2,18 @@ use std::net::Ipv4Addr;
 
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.egress",
     title: "request_ip is the address that the call comes from",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIp],
     needs: &[Fact::EgressIp],
-    cost: Cost::extraction(17, 116),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(17, 116), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::is_loopback;
@@ -6,11 +6,11 @@ use crate::wire::is_loopback;
 pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.forged",
     title: "request_ip is not what a caller claims in a header",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIp],
     needs: &[],
-    cost: Cost::extraction(7, 7),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(7, 7), |probe| Box::pin(run(probe)))),
 };
 
 /// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address

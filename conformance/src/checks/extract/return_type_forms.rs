@@ -1,16 +1,16 @@
 use super::count::is_envelope;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.forms",
     title: "json and txt give their form, json when none is asked for",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
     needs: &[],
-    cost: Cost::extraction(9, 108),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 108), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

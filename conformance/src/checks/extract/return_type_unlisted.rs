@@ -1,16 +1,16 @@
 use serde_json::json;
 
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.return-type.unlisted",
     title: "a return_type outside the list is refused",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
     needs: &[],
-    cost: Cost::extraction(6, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(6, 1), |probe| Box::pin(run(probe)))),
 };
 
 /// Names that callers take for forms.

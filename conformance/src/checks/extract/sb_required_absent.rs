@@ -1,15 +1,15 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.sb-required.absent",
     title: "lb=6 is refused without sb and with an empty one",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbRequired],
     needs: &[],
-    cost: Cost::extraction(28, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(28, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

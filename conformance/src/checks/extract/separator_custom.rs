@@ -1,15 +1,15 @@
 use super::text;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator.custom",
     title: "lb=6 puts the text of sb between entries, whatever its characters",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSeparator],
     needs: &[],
-    cost: Cost::extraction(6, 16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(6, 16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

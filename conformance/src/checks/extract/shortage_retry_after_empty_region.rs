@@ -1,5 +1,5 @@
 use super::shape;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Exchange, RetryAfter};
@@ -7,11 +7,11 @@ use crate::wire::{Exchange, RetryAfter};
 pub(super) static CHECK: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
     title: "a shortage says when to come back",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(22, 14),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(22, 14), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -8,6 +8,9 @@ use crate::wire::Request;
 /// Entries that are asked for: enough to have a separator between them.
 pub(super) const ENTRIES: usize = 3;
 
+/// The same, for costs.
+pub(super) const ENTRIES_COUNT: u32 = ENTRIES as u32;
+
 /// An extraction of several entries as text.
 pub(super) fn request(probe: &Probe<'_>) -> Request {
     let extract = &probe.contract().extract;

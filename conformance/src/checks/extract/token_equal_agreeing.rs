@@ -1,15 +1,15 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.agreeing",
     title: "the same token in several transports is accepted",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[],
-    cost: Cost::extraction(5, 5),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 5), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.differing",
     title: "different tokens in two or three transports are refused, whichever is the right one",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[],
-    cost: Cost::extraction(66, 15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(66, 15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

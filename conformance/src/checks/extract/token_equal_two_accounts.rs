@@ -1,16 +1,16 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.two-accounts",
     title: "valid tokens of two accounts in two transports are refused",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[Fact::SecondToken],
-    cost: Cost::extraction(9, 3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-transport.each",
     title: "the token is taken from query, header and Authorization",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenTransport],
     needs: &[],
-    cost: Cost::extraction(20, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(20, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

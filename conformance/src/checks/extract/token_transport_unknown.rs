@@ -1,16 +1,16 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-transport.unknown",
     title: "an empty, an unknown or an almost right token is refused in each transport",
+    why: "",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    cost: Cost::extraction(16, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(16, 1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

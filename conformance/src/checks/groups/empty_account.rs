@@ -1,17 +1,17 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "groups.empty.account",
     title: "an account without groups gets an empty array",
+    why: "",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEmpty],
     needs: &[Fact::EmptyToken],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use serde_json::Value;
 
-use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.order.ascending",
     title: "groups ascend by id",
+    why: "",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsOrder],
     needs: &[],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

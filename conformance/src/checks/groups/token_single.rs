@@ -1,15 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.token.single",
     title: "a listing takes one token: none, an empty one, a repeated one are refused",
+    why: "",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsToken],
     needs: &[],
-    cost: Cost::requests(11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

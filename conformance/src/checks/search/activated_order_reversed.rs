@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-order.reversed",
     title: "an upper bound before the lower one is refused, by the instant and not by the text",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedOrder],
     needs: &[],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use jiff::SignedDuration;
 
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.alone",
     title: "each bound stands alone, and an instance that was never activated matches none",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

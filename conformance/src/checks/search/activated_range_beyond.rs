@@ -1,5 +1,5 @@
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, apply, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.beyond",
     title: "the smallest step beyond the instant of an activation leaves it out",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(37),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(37), |probe| Box::pin(run(probe)))),
 };
 
 /// The smallest step is the one that the service has shown: it may keep no finer times.

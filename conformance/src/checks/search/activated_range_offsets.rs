@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
@@ -10,11 +10,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.offsets",
     title: "a bound means the same instant in whatever offset it is written",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(45),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(45), |probe| Box::pin(run(probe)))),
 };
 
 /// Negative offsets and such of half an hour, across midnight and across the end of the year.

@@ -1,5 +1,5 @@
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.own-instant",
     title: "a bound on the instant of an activation includes it, on either side and on both",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(29),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(29), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

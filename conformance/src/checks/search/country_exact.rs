@@ -1,5 +1,5 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.country.exact",
     title: "each country finds its own instances and no other",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchCountry],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

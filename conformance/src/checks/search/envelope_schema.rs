@@ -1,10 +1,11 @@
-use crate::check::{Check, Cost, Run};
+use crate::check::{Check, Run};
 use crate::checks::schema;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.envelope.schema",
     title: "every successful search fits the document's schema",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchCapabilities,
@@ -16,6 +17,5 @@ pub(super) static CHECK: Check = Check {
         Clause::SearchTotal,
     ],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(schema::watch),
+    run: Run::Passive(schema::judge),
 };

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::addresses;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{FilterKind, survey};
 use crate::wire::{Answer, Exchange};
@@ -11,6 +11,7 @@ use crate::wire::{Answer, Exchange};
 pub(super) static CHECK: Check = Check {
     id: "search.envelope.variety",
     title: "every kind of success has the envelope, the headers and whole instances",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchEnvelope,
@@ -19,8 +20,7 @@ pub(super) static CHECK: Check = Check {
         Clause::SearchCapabilities,
     ],
     needs: &[],
-    cost: Cost::requests(31),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(31), |probe| Box::pin(run(probe)))),
 };
 
 /// Brings about successes of every kind, which the schema check looks at. What a schema can't say is judged here.

@@ -1,11 +1,12 @@
 use serde_json::{Value, json};
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, Kind, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.fields.types",
     title: "a field of another JSON type is refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchOrderNumber,
@@ -18,8 +19,7 @@ pub(super) static CHECK: Check = Check {
         Clause::SearchActivatedRange,
     ],
     needs: &[],
-    cost: Cost::requests(28),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(28), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.group.boundaries",
     title: "groupId is refused below 0, and taken as 0 and as null",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup],
     needs: &[],
-    cost: Cost::requests(6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

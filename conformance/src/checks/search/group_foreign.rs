@@ -1,5 +1,5 @@
 use super::likeness;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.group.foreign",
     title: "the group of another account is answered like one that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
     needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

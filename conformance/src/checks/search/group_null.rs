@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, FilterKind, apply, read_accepted, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.group.null",
     title: "groupId null finds what a search without groupId finds",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(7),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(7), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

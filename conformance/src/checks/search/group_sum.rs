@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
@@ -11,11 +11,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.group.sum",
     title: "each group finds its own instances, and with the ungrouped ones everything",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

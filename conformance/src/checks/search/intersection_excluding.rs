@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, apply, combinations, excluding, read_unless_refused, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.excluding",
     title: "two filters of which each finds something, but nothing in common, find nothing",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(27),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(27), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::{combination, paging};
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, FilterKind, apply, meeting, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.pages",
     title: "a filtered result is whole and without overlap when it is read in small pages",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(19),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(19), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,15 +1,15 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-all-or-nothing.position",
     title: "one bad item, an empty set or one over the limit refuses the whole batch",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsAllOrNothing],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

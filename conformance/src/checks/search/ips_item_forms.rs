@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-item.forms",
     title: "each form of an item is accepted",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsItem],
     needs: &[],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use serde_json::json;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-raw-limit.boundaries",
     title: "raw items are counted before duplicates are taken out",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsRawLimit],
     needs: &[],
-    cost: Cost::requests(6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-required.absent",
     title: "a search without ips is refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsRequired],
     needs: &[],
-    cost: Cost::requests(5),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(5), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

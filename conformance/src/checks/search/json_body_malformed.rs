@@ -1,14 +1,14 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.json-body.malformed",
     title: "a body that is not one JSON object is refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchJsonBody],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "search.json-body.open",
     title: "what the contract leaves open in a search is answered in one way or the other",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchJsonBody],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

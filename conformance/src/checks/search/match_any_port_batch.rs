@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::read;
 use crate::target::Fact;
@@ -8,11 +8,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.batch",
     title: "a large batch finds what its parts find",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(4),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(4), |probe| Box::pin(run(probe)))),
 };
 
 /// S(a ∪ b) = S(a) ∪ S(b), for as many addresses as one search takes.

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, read, survey};
 use crate::target::Fact;
@@ -8,11 +8,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.ports",
     title: "an item without a port finds all that its ports find one by one",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 /// Ports that the service hides from items without a port can only be guessed: those that other addresses show, those next to

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Survey, read_accepted, survey};
 use crate::target::Fact;
@@ -8,11 +8,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.subset",
     title: "an item without a port finds every instance of that address and no other",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

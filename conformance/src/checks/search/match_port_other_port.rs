@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Search};
 use crate::relation::{Comparison, Survey, read_accepted, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.other-port",
     title: "an item with a port that the address does not have finds nothing",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(18),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(18), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, read_accepted, survey};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.subset",
     title: "an item with a port finds exactly that address and port",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(22),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(22), |probe| Box::pin(run(probe)))),
 };
 
 /// S(ip:port) is the part of S(ip) with that port.

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Instance, read_accepted, survey};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.union",
     title: "items with and without ports of one address find together what each finds",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 /// An address with all of its ports, with some of them, with one twice, and beside itself without a port.

@@ -1,5 +1,5 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Instance, read_accepted, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.max-batch-no-effect.limits",
     title: "a declared maxBatchSize neither lowers nor raises the limits of a search",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMaxBatchNoEffect],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use super::{addresses, likeness};
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Search};
 use crate::relation::address_of;
 use crate::target::Fact;
@@ -10,11 +10,11 @@ use crate::wire::Request;
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.foreign-addresses",
     title: "addresses of other accounts are answered exactly like addresses that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(24),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(24), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{address_of, read_accepted, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.nothing-found",
     title: "addresses of other accounts find nothing, alone, with ports and among own ones",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

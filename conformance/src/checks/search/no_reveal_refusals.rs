@@ -1,5 +1,5 @@
 use super::{addresses, likeness};
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::address_of;
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.refusals",
     title: "a batch with a bad item is refused alike with foreign addresses and with addresses that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Instance, read};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.shared-address",
     title: "an address that two accounts hold shows to each its own instances only",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::SharedAddress, Fact::SecondToken],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

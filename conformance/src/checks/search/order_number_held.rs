@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Filter, ResultSet, address_of, read, read_accepted};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.order-number.held",
     title: "an order number finds instances at each address that the order holds",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchOrderNumber],
     needs: &[Fact::Orders],
-    cost: Cost::requests(10),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(10), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,5 +1,5 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.order-number.near",
     title: "a number that only resembles that of an order finds none of its instances",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchOrderNumber],
     needs: &[Fact::OwnAddresses, Fact::Orders],
-    cost: Cost::requests(11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Page, page, survey};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.default",
     title: "without pageSize a page holds the default number of instances",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPageSize, Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, page, survey};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.most",
     title: "a page holds as many instances as asked for, up to the largest size",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(10),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(10), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use serde_json::Value;
 
-use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::survey;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.echo",
     title: "page and pageSize come back as asked, or as their defaults",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPage, Clause::SearchPageSize, Clause::SearchPaging],
     needs: &[],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-use crate::check::{Accepted, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Judgement, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::relation::{Comparison, Page, page, survey};
 use crate::target::Fact;
@@ -7,11 +7,11 @@ use crate::wire::Answer;
 pub(super) static CHECK: Check = Check {
     id: "search.paging.end",
     title: "the exact last page is full, and what is past it is empty or refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::paging;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, Survey, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.paging.partition",
     title: "pages neither overlap nor leave gaps, whether their size divides the total or not",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(28),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(28), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

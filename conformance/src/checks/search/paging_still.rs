@@ -1,4 +1,4 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{Comparison, page, survey};
 use crate::target::Fact;
@@ -6,11 +6,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.paging.still",
     title: "the order of instances holds still",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPaging],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::target::Fact;
@@ -9,11 +9,11 @@ use crate::wire::Request;
 pub(super) static CHECK: Check = Check {
     id: "search.read-only.repeat",
     title: "searches change neither the instances nor the groups",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchReadOnly],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 /// What changes around each of several rounds of searches does so by them; what changes once may be an accident.

@@ -1,17 +1,17 @@
 use serde_json::json;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::boundary;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.status.boundaries",
     title: "each listed status is accepted and no other",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchStatus],
     needs: &[],
-    cost: Cost::requests(13),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(13), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,15 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.token.single",
     title: "a search takes one token: none, an empty one, a repeated one are refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchToken],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,5 +1,5 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::{
     Batch, Comparison, Filter, FilterKind, Page, apply, combinations, meeting, page, survey,
@@ -9,11 +9,11 @@ use crate::target::Fact;
 pub(super) static CHECK: Check = Check {
     id: "search.total.filters",
     title: "total counts what the filters leave, whatever the page",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(65),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(65), |probe| Box::pin(run(probe)))),
 };
 
 /// Pages of one instance: the total can't be mistaken for what is on them.

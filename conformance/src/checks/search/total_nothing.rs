@@ -1,16 +1,16 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::relation::read;
 
 pub(super) static CHECK: Check = Check {
     id: "search.total.nothing",
     title: "total is 0 when nothing matches",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchTotal],
     needs: &[],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
