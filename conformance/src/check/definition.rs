@@ -52,8 +52,17 @@ pub struct Scope<'a> {
 pub struct Case {
     label: Cow<'static, str>,
     cost: Cost,
+    control: Option<Control>,
     needs: Vec<Fact>,
     run: RunCase,
+}
+
+/// Control requests that several cases of a check share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Control {
+    /// Cases of a check with the same key send the same control requests, of which all but the first are saved.
+    pub(crate) key: Cow<'static, str>,
+    pub(crate) cost: Cost,
 }
 
 type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
@@ -61,7 +70,7 @@ type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
 /// A case at work.
 pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
 
-/// Requests and gateways that a case may use, its control request included, when nothing has to be repeated.
+/// Requests and gateways that a case may use when nothing has to be repeated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.
@@ -105,14 +114,15 @@ impl Check {
 }
 
 impl Case {
-    /// A case. `label` is unique within its check and says what is special about the request.
+    /// A case. `label` is unique within its check, says what is special about the request, and holds no secret. `cost` is
+    /// whole, but for what [`Case::control`] adds.
     #[must_use]
     pub fn new(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
     ) -> Self {
-        Self { label: label.into(), cost, needs: Vec::new(), run: Arc::new(run) }
+        Self { label: label.into(), cost, control: None, needs: Vec::new(), run: Arc::new(run) }
     }
 
     /// A case that is given a copy of some data, such as the value that it sends.
@@ -135,6 +145,14 @@ impl Case {
         vec![Self::new("", cost, run)]
     }
 
+    /// Adds the cost of control requests that other cases of the check with the same key send as well, so that a plan counts
+    /// them once.
+    #[must_use]
+    pub fn control(mut self, key: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
+        self.control = Some(Control { key: key.into(), cost });
+        self
+    }
+
     /// Facts without which this case is skipped, beside those of its check.
     #[must_use]
     pub fn needs(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
@@ -148,10 +166,20 @@ impl Case {
         &self.label
     }
 
-    /// What it may use.
+    /// What it may use when it runs alone: its control requests included.
     #[must_use]
-    pub const fn cost(&self) -> Cost {
+    pub fn cost(&self) -> Cost {
+        [self.cost].into_iter().chain(self.control.as_ref().map(|control| control.cost)).sum()
+    }
+
+    /// What it may use beside the control requests that it shares.
+    pub(crate) fn own_cost(&self) -> Cost {
         self.cost
+    }
+
+    /// The control requests that it shares.
+    pub(crate) fn shared(&self) -> Option<&Control> {
+        self.control.as_ref()
     }
 
     /// Facts without which it is skipped, beside those of its check.
@@ -167,8 +195,13 @@ impl Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, needs, run: _ } = self;
-        f.debug_struct("Case").field("label", label).field("cost", cost).field("needs", needs).finish()
+        let Self { label, cost, control, needs, run: _ } = self;
+        f.debug_struct("Case")
+            .field("label", label)
+            .field("cost", cost)
+            .field("control", control)
+            .field("needs", needs)
+            .finish()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Check, Form, Judgement, Run, Severity};
+use super::{Check, Form, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::target::Canaries;
 use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
@@ -18,7 +18,7 @@ pub struct Observed<'a> {
     /// The form that was asked for.
     pub form: Form,
     /// What the answer means.
-    pub judgement: &'a Judgement,
+    pub class: &'a ResponseClass,
     /// What was sent.
     pub request: &'a Request,
     /// The answer.

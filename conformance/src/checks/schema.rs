@@ -1,6 +1,6 @@
 //! Holds successful JSON answers against the document's response schemas, headers included.
 
-use crate::check::{Form, Judgement, Observed, PassiveFinding, Severity};
+use crate::check::{Form, Observed, PassiveFinding, ResponseClass, Severity};
 use crate::contract::{Clause, OperationId};
 
 /// Every constraint of the document that a successful answer breaks; none for other answers.
@@ -8,7 +8,7 @@ use crate::contract::{Clause, OperationId};
 /// An answer that is half a success is taken too: its envelope breaks the schema or the status.
 pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
-    let successful = matches!(observed.judgement, Judgement::Accepted | Judgement::Muddled(_));
+    let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
     if !successful || observed.form != Form::Json {
         return None;
     }
@@ -34,7 +34,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
             key: "status".to_owned(),
             severity: Severity::Fail,
             expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),
-            actual: observed.judgement.description().to_owned(),
+            actual: observed.class.description().to_owned(),
         });
     }
     Some(findings)

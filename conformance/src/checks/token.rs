@@ -16,9 +16,9 @@ pub(super) async fn required(
     name: &str,
 ) -> Result<(), Stop> {
     let without = good.clone().without_query(name);
-    probe.refuses(clause, "the token is absent", good, &without).await?;
+    probe.rejects_after_control(clause, "the token is absent", good, &without).await?;
     for (why, token) in wrong(probe) {
-        probe.refuses(clause, why, good, &good.clone().query(name, token)).await?;
+        probe.rejects_after_control(clause, why, good, &good.clone().query(name, token)).await?;
     }
     Ok(())
 }

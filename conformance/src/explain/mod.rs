@@ -4,7 +4,8 @@ mod meaning;
 
 use serde_json::Value;
 
-use crate::check::{Check, Probe, registry};
+use crate::check::Check;
+use crate::checks::{NOBODYS_ADDRESS, registry};
 use crate::contract::{
     Clause, ClauseEntry, Contract, Extract, OperationId, Parameter, Place, Schema, Search,
 };
@@ -83,7 +84,7 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
 }
 
 fn searching(search: &Search, clause: Clause, request: Request) -> Request {
-    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![Probe::NOBODYS_ADDRESS].into());
+    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![NOBODYS_ADDRESS].into());
     let request = request.field(&search.ips.name, ips);
     let cited = search.properties().into_iter().filter(|property| property.citations.cites(clause));
     cited.fold(request, |request, property| match shown(&property.schema) {

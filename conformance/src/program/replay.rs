@@ -11,7 +11,7 @@ use super::arguments::TargetArguments;
 use super::run::{observed, with_target};
 use super::setup::Setup;
 
-/// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the good twin
+/// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
 /// included, so the whole check is run, with every exchange shown.
 pub(crate) async fn replay(
     path: &Path,

@@ -80,6 +80,9 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
     let mut case = TestCase::new(result.id, status);
     case.set_classname(joined(result.clauses));
     case.set_time(Duration::from_millis(result.elapsed_ms));
+    if let Some(cases) = result.coverage() {
+        case.add_property(("coverage", &*cases));
+    }
     if result.outcome == Outcome::Warn {
         case.set_system_out(details());
     }

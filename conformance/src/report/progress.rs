@@ -103,7 +103,7 @@ impl<W: Write + Send> Observer for Progress<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::checks::registry;
 
     fn shown(screen: Screen, live: bool) -> String {
         let checks = registry();

@@ -92,7 +92,8 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::check::{Finding, registry};
+    use crate::check::Finding;
+    use crate::checks::registry;
 
     fn result(clause: Clause, broken: bool) -> CheckResult {
         let check = registry().into_iter().find(|check| check.clauses.contains(&clause)).expect("cited");

@@ -1,4 +1,5 @@
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -104,10 +105,13 @@ impl Planned {
         self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
     }
 
-    /// What the cases that would run cost together.
+    /// What the cases that would run cost together, with control requests that they share counted once.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        self.running().map(Case::cost).sum()
+        let own: Cost = self.running().map(Case::own_cost).sum();
+        let shared: BTreeMap<_, _> =
+            self.running().filter_map(Case::shared).map(|control| (&control.key, control.cost)).collect();
+        [own].into_iter().chain(shared.into_values()).sum()
     }
 
     /// Why nothing of the check would run, when that is so.
@@ -116,42 +120,73 @@ impl Planned {
         if self.check.is_passive() || self.unfit.is_some() {
             return self.unfit.clone();
         }
-        let reasons: Option<BTreeSet<&str>> =
-            self.cases.iter().map(|planned| planned.skipped.as_deref()).collect();
-        reasons.map(|reasons| reasons.into_iter().collect::<Vec<_>>().join("; "))
+        if self.running().next().is_some() {
+            return None;
+        }
+        // The case that costs least is the one that is unlocked first.
+        let cheapest = self.cases.iter().min_by_key(|planned| planned.case.cost().gateways);
+        cheapest.and_then(|planned| planned.skipped.clone())
     }
 }
 
 fn deal_out(planned: &mut [Planned], gateways: u64) {
     let mut judged: BTreeSet<Clause> = BTreeSet::new();
-    let mut takers: Vec<(&'static [Clause], &mut PlannedCase)> = Vec::new();
+    let mut takers: Vec<Taker<'_>> = Vec::new();
     for Planned { check, cases, .. } in planned {
-        for case in cases.iter_mut().filter(|planned| planned.skipped.is_none()) {
-            if case.case.cost().gateways == 0 {
+        for planned in cases.iter_mut().filter(|planned| planned.skipped.is_none()) {
+            if planned.case.cost().gateways == 0 {
                 judged.extend(check.clauses);
             } else {
-                takers.push((check.clauses, case));
+                takers.push(Taker { check, planned });
             }
         }
     }
-    takers.sort_by_key(|(_, planned)| planned.case.cost().gateways);
-    let mut left = gateways;
+    takers.sort_by_key(|taker| taker.planned.case.cost().gateways);
+    let mut purse = Purse { left: gateways, paid: BTreeSet::new() };
     let mut rest = Vec::new();
-    for (clauses, planned) in takers {
-        let price = u64::from(planned.case.cost().gateways);
-        let is_first = clauses.iter().any(|clause| !judged.contains(clause));
-        if is_first && price <= left {
-            left -= price;
-            judged.extend(clauses);
+    for taker in takers {
+        let is_first = taker.check.clauses.iter().any(|clause| !judged.contains(clause));
+        if is_first && purse.pay(&taker) {
+            judged.extend(taker.check.clauses);
         } else {
-            rest.push((price, planned));
+            rest.push(taker);
         }
     }
-    for (price, planned) in rest {
-        match left.checked_sub(price) {
-            Some(less) => left = less,
-            None => planned.skipped = Some(too_expensive(price, gateways)),
+    // A control request that is paid for makes other cases cheaper, so the cheapest is looked for each time.
+    while let Some(index) = (0..rest.len()).min_by_key(|index| purse.price(&rest[*index])) {
+        let taker = rest.remove(index);
+        if !purse.pay(&taker) {
+            taker.planned.skipped = Some(too_expensive(purse.price(&taker), gateways));
         }
+    }
+}
+
+/// A case that takes gateways.
+struct Taker<'p> {
+    check: &'static Check,
+    planned: &'p mut PlannedCase,
+}
+
+/// Gateways that are left, and the control requests that were paid for, by check and key.
+struct Purse {
+    left: u64,
+    paid: BTreeSet<(&'static str, Cow<'static, str>)>,
+}
+
+impl Purse {
+    fn price(&self, taker: &Taker<'_>) -> u64 {
+        let case = &taker.planned.case;
+        let unpaid =
+            case.shared().filter(|control| !self.paid.contains(&(taker.check.id, control.key.clone())));
+        u64::from(case.own_cost().gateways) + unpaid.map_or(0, |control| u64::from(control.cost.gateways))
+    }
+
+    /// Whether there were enough.
+    fn pay(&mut self, taker: &Taker<'_>) -> bool {
+        let Some(left) = self.left.checked_sub(self.price(taker)) else { return false };
+        self.left = left;
+        self.paid.extend(taker.planned.case.shared().map(|control| (taker.check.id, control.key.clone())));
+        true
     }
 }
 
@@ -170,7 +205,8 @@ fn too_expensive(gateways: u64, most: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Run, registry};
+    use crate::check::Run;
+    use crate::checks::registry;
 
     use crate::contract::Contract;
 
@@ -188,11 +224,10 @@ mod tests {
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
-            assert_eq!(
-                planned.case.cost().gateways > 0,
-                planned.skipped.as_deref().is_some_and(|reason| reason.contains("--max-gateways")),
-                "{planned:?}"
-            );
+            let needs_some = planned.case.cost().gateways > 0;
+            let reason = planned.skipped.as_deref().unwrap_or_default();
+            assert!(!needs_some || planned.skipped.is_some(), "{planned:?}");
+            assert!(needs_some || !reason.contains("--max-gateways"), "{planned:?}");
         }
     }
 
@@ -245,5 +280,22 @@ mod tests {
             (running(0), running(1)),
             (vec!["one".to_owned(), "two".to_owned()], vec!["one".to_owned()])
         );
+    }
+
+    static SHARING: Check = Check {
+        id: "extract.c.c",
+        clauses: &[Clause::ExtractNumRange],
+        run: Run::Cases(|_| {
+            let cases = nothing(Cost::requests(1), &["one", "two", "three"]).into_iter();
+            cases.map(|case| case.control("plain", Cost::extraction(1, 1))).collect()
+        }),
+        ..TEMPLATE
+    };
+
+    #[test]
+    fn a_control_request_that_cases_share_is_counted_once() {
+        let plan = plan(&[&SHARING], 1);
+        assert_eq!(plan.planned()[0].running().count(), 3);
+        assert_eq!(plan.cost(), PlannedCost { requests: 4, gateways: 1 });
     }
 }

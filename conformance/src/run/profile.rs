@@ -96,7 +96,8 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Scope, registry};
+    use crate::check::Scope;
+    use crate::checks::registry;
     use crate::contract::Contract;
     use crate::run::{Plan, Selection};
     use crate::target::Facts;

@@ -91,7 +91,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::checks::registry;
     use crate::contract::Clause;
 
     #[test]

@@ -14,9 +14,9 @@ use super::preflight::preflight;
 use super::{
     CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
 };
-use crate::check::{Check, KnownForms, Outcome, PassiveChecks, ProbeContext, Scope, registry};
+use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::checks::{self, registry};
 use crate::contract::Contract;
-use crate::relation::Surveys;
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -183,8 +183,7 @@ impl<'a> Suite<'a> {
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
         let passive_checks = PassiveChecks::new(&checks);
-        let surveys = Surveys::default();
-        let known_forms = KnownForms::default();
+        let state = checks::State::default();
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
@@ -192,8 +191,7 @@ impl<'a> Suite<'a> {
             redactor: &self.redactor,
             canaries: &self.canaries,
             passive: &passive_checks,
-            surveys: &surveys,
-            known_forms: &known_forms,
+            state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());
         for planned in skipped {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::check::Probe;
+use crate::checks::NOBODYS_ADDRESS;
 use crate::contract::{
     Boundary, Clause, Contract, Extract, Groups, Parameter, Property, Search, Unspecified, boundaries,
 };
@@ -183,7 +183,7 @@ fn of_groups(groups: &Groups, target: &Target, cases: &mut Cases) {
 }
 
 fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
-    let own = target.facts.own_addresses.first().map_or(Probe::NOBODYS_ADDRESS, String::as_str);
+    let own = target.facts.own_addresses.first().map_or(NOBODYS_ADDRESS, String::as_str);
     let ips = |items: Value| {
         Request::to(&search.operation)
             .query(&search.api_key.name, target.token.expose())
@@ -193,7 +193,7 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     let mut add =
         |name: &str, subject: Subject, request: Request| cases.add("search", name, subject, request, 0);
     add("own address", Clause::SearchEnvelope.into(), good.clone());
-    add("nobody's address", Clause::SearchNoReveal.into(), ips(json!([Probe::NOBODYS_ADDRESS])));
+    add("nobody's address", Clause::SearchNoReveal.into(), ips(json!([NOBODYS_ADDRESS])));
     if let Some(foreign) = target.facts.foreign_addresses.first() {
         add("foreign address", Clause::SearchNoReveal.into(), ips(json!([foreign])));
     }

@@ -12,8 +12,8 @@ pub use recording::{Difference, Entry, Recording, RecordingError};
 use behaviour::behaviour;
 use cases::{Case, cases};
 
-use crate::check::gateways;
 use crate::contract::Contract;
+use crate::response::gateways;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
 use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Wire, WireError, WireOptions};

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use futures::FutureExt as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sallyport_conformance::check::{Case, Cost, Run};
+use sallyport_conformance::checks::Requests;
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, Unspecified};
 
 pub(super) static CHECK: Check = Check {
@@ -18,11 +19,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.base().scheme() != "https" {
         return Err(probe.skip("the target is reached over plain http: give an https base URL"));
     }
-    let (exchange, judgement) = probe.send(&probe.groups()).await?;
+    let (exchange, class) = probe.send(&probe.groups()).await?;
     if let Err(failure) = &exchange.result {
         probe.finding(Clause::AllHttps, "an answer over HTTPS", &failure.to_string(), &[&exchange]);
     } else {
-        probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", judgement.description()));
+        probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", class.description()));
     }
     Ok(())
 }

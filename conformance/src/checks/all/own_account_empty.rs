@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::items::{items, shared};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::Fact;
 

@@ -3,7 +3,8 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Answer;
@@ -37,9 +38,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for request in filters.into_iter().flatten() {
         // It may be refused as well, and an order number or a group of another account may be one of this account too.
-        let (exchange, judgement) = probe.send(&request).await?;
+        let (exchange, class) = probe.send(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
-        if judgement == Judgement::Accepted && reveals_foreign(probe, answer) {
+        if class == ResponseClass::Accepted && reveals_foreign(probe, answer) {
             let actual = "instances at the foreign addresses";
             let expected = "no instance of another account, though its group or order is filtered by";
             probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);

@@ -1,5 +1,6 @@
 use super::items::items;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::Fact;
 

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
 use crate::contract::Clause;
 use crate::target::Fact;
@@ -24,7 +25,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut aside = None;
     for (good, api_key) in &requests {
         let bad = good.clone().query(&api_key.name, revoked.expose());
-        let result = probe.refuses(Clause::AllTokenRequired, "the token was revoked", good, &bad).await;
+        let result =
+            probe.rejects_after_control(Clause::AllTokenRequired, "the token was revoked", good, &bad).await;
         token::set_aside(result, &mut aside)?;
     }
     aside.map_or(Ok(()), Err)

@@ -2,6 +2,7 @@ use super::count;
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {

@@ -20,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for shape in shape::usable(probe).await? {
         for value in [region, default].into_iter().flatten() {
             let regions = shape.anew(probe).query(&extract.regions.name, value);
-            probe.ground(&regions).await?;
+            probe.control_once(&regions).await?;
             let alias =
                 shape.anew(probe).without_query(&extract.regions.name).query(&extract.country.name, value);
             let why = format!(

@@ -1,6 +1,6 @@
 use super::count::entries;
 use super::shape;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Exchange;
@@ -21,19 +21,18 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for shape in shape::usable(probe).await? {
         let base = || shape.anew(probe).without_query(&extract.regions.name);
         // A shortage may come under any status, so the first answer is taken.
-        let (by_regions, _) = probe.first_answer(&base().query(&extract.regions.name, region)).await?;
-        let (by_country, judgement) =
-            probe.first_answer(&base().query(&extract.country.name, region)).await?;
+        let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
+        let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
         if gives_gateways(probe, &by_regions) {
             return Err(probe.skip("the region that was supplied as empty has gateways"));
         }
-        if judgement == Judgement::Accepted && gives_gateways(probe, &by_country) {
+        if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
             // Nor may the service just have been busy.
             probe.control(&shape.anew(probe)).await?;
             let named = || base().query(&extract.regions.name, region);
-            let (mut again, judgement) = probe.lasting_answer(named).await?;
-            if matches!(judgement, Judgement::Busy(_)) {
-                again = probe.refused_alone(named, || shape.anew(probe)).await?;
+            let (mut again, class) = probe.send_until_served(named).await?;
+            if matches!(class, ResponseClass::Throttled(_)) {
+                again = probe.confirm_unavailable(named, || shape.anew(probe)).await?;
             }
             if gives_gateways(probe, &again) {
                 return Err(probe.skip("the region that was supplied as empty has gateways"));

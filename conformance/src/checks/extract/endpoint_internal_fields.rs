@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Judgement, Observed, PassiveFinding, Run, Severity};
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -20,7 +20,7 @@ const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token"
 const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 
 fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.judgement != Judgement::Accepted {
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
     let entries = observed.answer.at("/data")?.as_array()?;

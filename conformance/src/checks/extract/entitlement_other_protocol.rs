@@ -1,5 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -34,7 +35,7 @@ async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), St
     let mut accepted = Vec::new();
     for protocol in &extract.protocols {
         let (exchange, passes) =
-            probe.decides(&request.clone().query(&extract.protocol.name, protocol)).await?;
+            probe.is_accepted(&request.clone().query(&extract.protocol.name, protocol)).await?;
         if passes {
             accepted.push(exchange);
         }

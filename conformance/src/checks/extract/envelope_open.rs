@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
@@ -14,7 +15,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let good = probe.extract();
-    probe.ground(&good).await?;
+    probe.control_once(&good).await?;
     let repeated = good.clone().add_query(&extract.num.name, extract.num_range.start());
     let empty = good.clone().query(&extract.protocol.name, "");
     let unknown_region = good.clone().query(&extract.regions.name, "QQQ");
@@ -22,7 +23,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let id = probe.fresh_request_id();
     let first = good.clone().query(&extract.request_id.name, &id);
     let other = first.clone().query(&extract.num.name, extract.num_range.start() + 1);
-    probe.ground(&first).await?;
+    probe.control_once(&first).await?;
     let cases = [
         (Unspecified::ExtractRepeatedParameter, "num is sent twice with one value", repeated),
         (Unspecified::ExtractEmptyParameter, "protocol is empty", empty),

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::success;
 use crate::contract::{Clause, OperationId};
 

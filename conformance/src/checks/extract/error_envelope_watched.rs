@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::check::{Check, Form, Judgement, Observed, PassiveFinding, Run, Severity};
+use crate::check::{Check, Form, Observed, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -17,7 +17,7 @@ pub(super) static CHECK: Check = Check {
 /// service, so it is left out. Who asked for text may get a refusal as text, which the contract neither shows nor forbids.
 fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let answer = observed.answer;
-    if !matches!(observed.judgement, Judgement::Rejected(_)) {
+    if !matches!(observed.class, ResponseClass::Rejected(_)) {
         return None;
     }
     let success = observed.contract.extract.operation.success.code;
@@ -38,7 +38,7 @@ fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
         key: format!("{key} {severity:?}"),
         severity,
         expected: format!("{expected} in the JSON body of a refusal"),
-        actual: observed.judgement.description().to_owned(),
+        actual: observed.class.description().to_owned(),
     };
     Some(faults.into_iter().map(finding).collect())
 }

@@ -1,6 +1,7 @@
 use super::count::entries;
 use super::repetition;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::wire::Exchange;
 
@@ -15,7 +16,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     let extract = &probe.contract().extract;
     let request = repetition::request(probe).query(&extract.request_id.name, probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;

@@ -2,6 +2,7 @@ use super::repetition;
 use super::shape::Kind;
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -20,8 +21,9 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     let of_kind = |kind: Kind| Transport::ALL.map(|transport| (kind.clone(), transport));
     let case = |data: (Kind, Transport)| {
         let label = format!("{}/{}", data.0.label(), data.1.label());
-        let gateways = 1 + 3 * repetition::ENTRIES_COUNT;
-        Case::with(label, Cost::extraction(4, gateways), data, |probe, data| Box::pin(run(probe, data)))
+        let cost = Cost::extraction(3, 3 * repetition::ENTRIES_COUNT);
+        let kind = data.0.clone();
+        kind.control(Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data))))
     };
     kinds.flat_map(of_kind).map(case).collect()
 }

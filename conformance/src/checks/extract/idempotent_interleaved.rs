@@ -1,6 +1,7 @@
 use super::count::entries;
 use super::repetition;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {

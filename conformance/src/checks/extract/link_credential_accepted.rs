@@ -1,6 +1,7 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let plain = |transport: Transport| transport.carry(probe, probe.extract_without_token(), link.expose());
     let mut way = Transport::Query;
     for transport in Transport::ALL {
-        if probe.send(&plain(transport)).await?.1 == Judgement::Accepted {
+        if probe.send(&plain(transport)).await?.1 == ResponseClass::Accepted {
             way = transport;
             break;
         }

@@ -1,5 +1,6 @@
 use super::count;
-use crate::check::{Case, Check, Cost, Decision, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -16,19 +17,19 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let most = *extract.num_range.end();
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     for form in [&extract.json, &extract.text] {
         let request = probe.extract().query(&extract.num.name, most).query(&extract.return_type.name, form);
-        let (exchange, judgement) = probe.send_briefly(&request).await?;
-        if let (Judgement::Accepted, Ok(answer)) = (&judgement, &exchange.result) {
+        let (exchange, class) = probe.send_briefly(&request).await?;
+        if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
             count::judge(probe, &exchange, answer, most);
             continue;
         }
-        if judgement.verdict() != Decision::Refused {
-            return Err(probe.inconclusive(&format!("nothing was decided: {}", judgement.description())));
+        if class.decision() != Decision::Rejected {
+            return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
         }
         let expected = format!("accepted: {}={most}, the largest value, as {form}", extract.num.name);
-        probe.finding(Clause::ExtractNumRange, &expected, judgement.description(), &[&exchange]);
+        probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -18,7 +19,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if least >= *extract.num_range.end() {
         return Err(probe.skip("num has one value only"));
     }
-    probe.ground(&probe.extract().query(&extract.num.name, least + 1)).await?;
+    probe.control_once(&probe.extract().query(&extract.num.name, least + 1)).await?;
     let why = format!("{}={least}, the smallest value", extract.num.name);
     probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, least)).await?;
     Ok(())

@@ -18,10 +18,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let good = shape.good(probe);
         let absent = shape.anew(probe).without_query(&num.name);
         let why = format!("num is absent, {}", shape.name);
-        probe.refuses(Clause::ExtractNumRequired, &why, &good, &absent).await?;
+        probe.rejects_after_control(Clause::ExtractNumRequired, &why, &good, &absent).await?;
         let empty = shape.anew(probe).query(&num.name, "");
         let why = format!("num is empty, {}", shape.name);
-        probe.refuses(Clause::ExtractNumRequired, &why, &good, &empty).await?;
+        probe.rejects_after_control(Clause::ExtractNumRequired, &why, &good, &empty).await?;
     }
     Ok(())
 }

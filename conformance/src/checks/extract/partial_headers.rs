@@ -1,6 +1,6 @@
 use super::count;
 use super::shape::Kind;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Answer, Exchange};
@@ -34,10 +34,10 @@ async fn run(probe: &Probe<'_>, kind: Kind) -> Result<(), Stop> {
         .without_query(&extract.request_id.name)
         .query(&extract.regions.name, region)
         .query(&extract.num.name, most);
-    let (exchange, judgement) = probe.first_answer(&request).await?;
+    let (exchange, class) = probe.send_once(&request).await?;
     let none = || probe.skip("the scarce region gave no partial result");
     let Ok(answer) = &exchange.result else { return Err(none()) };
-    if judgement != Judgement::Accepted {
+    if class != ResponseClass::Accepted {
         probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", shape.name));
         return Err(none());
     }

@@ -1,5 +1,5 @@
 use super::count;
-use crate::check::{Check, Judgement, Observed, PassiveFinding, Run, Severity};
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -18,7 +18,7 @@ fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let header = &extract.request_id_header.name;
     let has_id = observed.request.query_value(&extract.request_id.name).is_some()
         || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
-    if has_id || *observed.judgement != Judgement::Accepted {
+    if has_id || *observed.class != ResponseClass::Accepted {
         return None;
     }
     // What is to be refused is judged by the check that sends it.

@@ -1,5 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -17,10 +18,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
     let extract = &probe.contract().extract;
     let absent = Transport::Query.carry(probe, probe.extract_without_token(), token.expose());
-    let (unnamed, unnamed_passes) = probe.decides(&absent).await?;
+    let (unnamed, unnamed_passes) = probe.is_accepted(&absent).await?;
     let default =
         extract.protocol.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default();
-    let (named, named_passes) = probe.decides(&absent.clone().query(&extract.protocol.name, default)).await?;
+    let (named, named_passes) =
+        probe.is_accepted(&absent.clone().query(&extract.protocol.name, default)).await?;
     // The account is entitled to some protocols only, so that one protocol passes and another does not.
     if unnamed_passes != named_passes {
         let word = |passes| if passes { "accepted" } else { "refused" };

@@ -1,6 +1,6 @@
 use super::count;
 use super::shape::Kind;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::wire::{Exchange, Request};
 
@@ -35,7 +35,7 @@ async fn run(probe: &Probe<'_>, kind: Kind) -> Result<(), Stop> {
     if named.is_some() && is_busy(&absent) {
         let (without, with) =
             (|| several().without_query(&regions.name), || several().query(&regions.name, default));
-        absent = probe.refused_alone(without, with).await?;
+        absent = probe.confirm_unavailable(without, with).await?;
     }
     let exchanges = [&sent, &absent];
     match (named, unnamed) {
@@ -77,15 +77,15 @@ const SEVERAL_COUNT: u32 = SEVERAL as u32;
 
 /// Sends a request up to two times, since a shortage may pass; gives how many entries came with a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
-    let (mut exchange, mut judgement) = probe.lasting_answer(&request).await?;
-    if judgement != Judgement::Accepted {
-        (exchange, judgement) = probe.lasting_answer(&request).await?;
+    let (mut exchange, mut class) = probe.send_until_served(&request).await?;
+    if class != ResponseClass::Accepted {
+        (exchange, class) = probe.send_until_served(&request).await?;
     }
     // A shortage may come as 503; 429 says nothing of the region.
     if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
         return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
     }
-    let accepted = exchange.result.as_ref().ok().filter(|_| judgement == Judgement::Accepted);
+    let accepted = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted);
     let came = accepted.map(|answer| count::came(probe, answer));
     Ok((exchange, came))
 }

@@ -2,6 +2,7 @@
 
 use super::count::entries;
 use crate::check::{Accepted, Probe, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::wire::Request;
 

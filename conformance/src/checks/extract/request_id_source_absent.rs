@@ -1,5 +1,6 @@
 use super::count;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -17,7 +18,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let id = &extract.request_id.name;
     let least = *extract.num_range.start();
     // With an id of its own the call is accepted, whether or not one is needed.
-    probe.ground(&probe.extract().query(id, probe.fresh_request_id())).await?;
+    probe.control_once(&probe.extract().query(id, probe.fresh_request_id())).await?;
     let plain = probe.extract();
     let text = plain.clone().query(&extract.return_type.name, &extract.text);
     // Calls that share an id that the server made would stand for one extraction.

@@ -3,6 +3,7 @@ use std::net::Ipv4Addr;
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -37,7 +38,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             .extract()
             .query(&extract.regions.name, region)
             .query(&extract.num.name, extract.num_range.end());
-        let (exchange, _) = probe.first_answer(&few).await?;
+        let (exchange, _) = probe.send_once(&few).await?;
         let actual = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip"));
         // A shortage names no address.
         if let Some(actual) =

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::is_loopback;
@@ -16,7 +17,7 @@ pub(super) static CHECK: Check = Check {
 /// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address
 /// that the tester names tells a forged one from a forwarded one.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     let trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
     let forwarded = format!("for={FORGED}");
     let claims = HEADERS.map(|name| (name, FORGED)).into_iter().chain([("Forwarded", forwarded.as_str())]);

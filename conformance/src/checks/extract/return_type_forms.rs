@@ -1,5 +1,6 @@
 use super::count::is_envelope;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::wire::{Answer, Exchange};
 
@@ -20,8 +21,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let json = absent.clone().query(name, &extract.json);
     // Success in JSON needs the business code, so that being accepted is having the form. Either of the two is the ground
     // for the other.
-    if probe.ground(&json).await.is_err() {
-        probe.ground(&absent).await?;
+    if probe.control_once(&json).await.is_err() {
+        probe.control_once(&absent).await?;
         probe.accepts(Clause::ExtractReturnType, "JSON is asked for by name", &json).await?;
     }
     probe.accepts(Clause::ExtractReturnType, "no form is asked for, so JSON comes", &absent).await?;
@@ -36,7 +37,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for protocol in &extract.protocols {
         let request = absent.clone().query(&extract.protocol.name, protocol);
         // The account may lack the entitlement.
-        if probe.ground(&request).await.is_ok() {
+        if probe.control_once(&request).await.is_ok() {
             asked.push((format!("text is asked for, with {protocol}"), request.query(name, &extract.text)));
         }
     }
@@ -49,8 +50,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if let Some(region) = &probe.facts().scarce_region {
         let few =
             text().query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
-        let (exchange, judgement) = probe.first_answer(&few).await?;
-        if let (Judgement::Accepted, Ok(answer)) = (&judgement, &exchange.result) {
+        let (exchange, class) = probe.send_once(&few).await?;
+        if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
             judge(probe, &exchange, answer, "text is asked for, of a scarce region");
         }
     }

@@ -24,9 +24,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             };
             let good = custom().query(sb, "|");
             let why = format!("{sb} is absent, {}={num}, {}", extract.num.name, shape.name);
-            probe.refuses(Clause::ExtractSbRequired, &why, &good, &custom()).await?;
+            probe.rejects_after_control(Clause::ExtractSbRequired, &why, &good, &custom()).await?;
             let why = format!("{sb} is empty, {}={num}, {}", extract.num.name, shape.name);
-            probe.refuses(Clause::ExtractSbRequired, &why, &good, &custom().query(sb, "")).await?;
+            probe
+                .rejects_after_control(Clause::ExtractSbRequired, &why, &good, &custom().query(sb, ""))
+                .await?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 use super::text;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -15,7 +16,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let good = text::request(probe).query(&extract.lb.name, &extract.custom_separator);
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones.
     for separator in ["|", " ", "&=+%", "$1.*", "A\u{20ac}\u{1f6aa}"] {
         let request = good.clone().query(&extract.sb.name, separator);

@@ -1,6 +1,7 @@
 use super::text;
 use super::transport::Transport;
-use crate::check::{Accepted, Case, Check, Cost, Judgement, Probe, Run, Scope, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Separator};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -32,9 +33,10 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
         |around: Around| extract.separators.iter().map(move |separator| (around.clone(), separator.clone()));
     let case = |data: (Around, Separator)| {
         let label = format!("{}/lb={}", data.0.label(), data.1.code);
-        // The plain extraction, its form in text, and the same with the separator.
-        let cost = Cost::extraction(3, 1 + 2 * text::ENTRIES_COUNT);
-        Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data)))
+        // The plain extraction and the form in text.
+        let control = (data.0.label().to_owned(), Cost::extraction(2, 1 + text::ENTRIES_COUNT));
+        let cost = Cost::extraction(1, text::ENTRIES_COUNT);
+        Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data))).control(control.0, control.1)
     };
     let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
     let partial = Case::new("scarce-region", Cost::extraction(2, most), |probe| Box::pin(partial(probe)));
@@ -45,9 +47,9 @@ async fn run(probe: &Probe<'_>, (around, separator): (Around, Separator)) -> Res
     let extract = &probe.contract().extract;
     let (form, request) = around.request(probe);
     let good = in_text(probe, request);
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     // Transports and protocols have checks of their own.
-    if matches!(probe.ground(&good).await, Err(Stop::Inconclusive(_))) {
+    if matches!(probe.control_once(&good).await, Err(Stop::Inconclusive(_))) {
         return Err(probe.skip(&format!("an extraction as text, {form}, is not accepted at all")));
     }
     let why = format!("{}={}, {form}", extract.lb.name, separator.code);
@@ -94,8 +96,8 @@ async fn partial(probe: &Probe<'_>) -> Result<(), Stop> {
     let few = in_text(probe, probe.extract()).query(&extract.regions.name, region);
     for separator in extract.separators.iter().rev().take(1) {
         let few = few.clone().query(&extract.num.name, extract.num_range.end());
-        let (exchange, judgement) = probe.first_answer(&few.query(&extract.lb.name, &separator.code)).await?;
-        let (Judgement::Accepted, Ok(answer)) = (judgement, &exchange.result) else { continue };
+        let (exchange, class) = probe.send_once(&few.query(&extract.lb.name, &separator.code)).await?;
+        let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { continue };
         let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
         let returned = answer.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
         if returned.is_some_and(|returned| returned > 1) {

@@ -27,7 +27,14 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     let of_kind = |kind: Kind| codes.iter().map(move |code| (kind.clone(), code.clone()));
     let case = |data: (Kind, String)| {
         let label = format!("{}/lb={}", data.0.label(), data.1);
-        Case::with(label, Cost::extraction(3, 2), data, |probe, data| Box::pin(run(probe, data)))
+        let is_listed = data.1 == *custom;
+        // The form, and the same in text.
+        let (key, control) = match &data.0 {
+            Kind::RequestId => (label.clone(), Cost::extraction(2, 2)),
+            kind => (kind.label().to_owned(), Cost::extraction(2, 2)),
+        };
+        let cost = if is_listed { Cost::extraction(1, 1) } else { Cost::requests(1) };
+        Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data))).control(key, control)
     };
     Kind::all_in_text(extract).into_iter().flat_map(of_kind).map(case).collect()
 }
@@ -43,5 +50,5 @@ async fn run(probe: &Probe<'_>, (kind, code): (Kind, String)) -> Result<(), Stop
         return Ok(());
     }
     let why = format!("{lb}={code} is not in the list, {}", shape.name);
-    probe.refuses(Clause::ExtractSeparatorRange, &why, &shape.anew(probe), &request).await
+    probe.rejects_after_control(Clause::ExtractSeparatorRange, &why, &shape.anew(probe), &request).await
 }

@@ -1,7 +1,9 @@
 //! The forms of an extraction in which every rule about callers must hold alike.
 
 use super::transport::Transport;
-use crate::check::{Probe, Stop};
+use crate::check::{Case, Cost, Probe, Stop};
+use crate::checks::Requests;
+use crate::checks::State;
 use crate::contract::Extract;
 use crate::wire::Request;
 
@@ -36,6 +38,16 @@ impl Kind {
         Self::all(extract).into_iter().filter(|kind| *kind != Self::Json).collect()
     }
 
+    /// A case with its control request, the extraction in this form. One with a request id is another each time, so that it is
+    /// not shared.
+    pub(super) fn control(&self, case: Case) -> Case {
+        let key = match self {
+            Self::RequestId => case.label().to_owned(),
+            _ => self.label().to_owned(),
+        };
+        case.control(key, Cost::extraction(1, 1))
+    }
+
     /// For the label of a case.
     pub(super) fn label(&self) -> &str {
         match self {
@@ -55,12 +67,12 @@ impl Kind {
         let shape = self.shape(probe);
         let number = Self::all(&probe.contract().extract).iter().position(|kind| kind == self);
         let number = number.unwrap_or(usize::MAX);
-        if *self != Self::Json && probe.known_forms().has(number) {
+        if *self != Self::Json && State::from_probe(probe)?.known_forms.has(number) {
             return Ok(shape);
         }
-        match probe.ground(&shape.good(probe)).await {
+        match probe.control_once(&shape.good(probe)).await {
             Ok(()) => {
-                probe.known_forms().add(number);
+                State::from_probe(probe)?.known_forms.add(number);
                 Ok(shape)
             }
             Err(Stop::Inconclusive(_)) if *self != Self::Json => {

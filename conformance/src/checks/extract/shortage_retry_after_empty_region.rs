@@ -1,5 +1,6 @@
 use super::shape;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Exchange, RetryAfter};
@@ -38,23 +39,25 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
             None => request,
         };
-        let (mut exchange, judgement) = probe.first_answer(&request).await?;
+        let (mut exchange, class) = probe.send_once(&request).await?;
         // It may just be busy.
-        if matches!(judgement, Judgement::Busy(_)) {
+        if matches!(class, ResponseClass::Throttled(_)) {
             if tells_when(&exchange) {
                 probe.control(&probe.extract()).await?;
             } else {
-                exchange = probe.refused_alone(|| request.clone(), || probe.extract()).await?;
+                exchange = probe.confirm_unavailable(|| request.clone(), || probe.extract()).await?;
             }
         }
         let Ok(answer) = &exchange.result else { continue };
-        match judgement {
-            Judgement::Accepted => {
+        match class {
+            ResponseClass::Accepted => {
                 let seen = format!("an empty region gives a success, {name}");
                 probe.observe(Unspecified::ExtractShortRegion, &seen);
                 continue;
             }
-            Judgement::Broken(what) => return Err(probe.inconclusive(&format!("no shortage came: {what}"))),
+            ResponseClass::ServerError(what) => {
+                return Err(probe.inconclusive(&format!("no shortage came: {what}")));
+            }
             _ => {}
         }
         shortages += 1;

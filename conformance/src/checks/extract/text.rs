@@ -1,7 +1,8 @@
 //! What separator checks read in a plain-text answer. The form of an entry is open; it only has no line break in it.
 
 use super::count::default_separator;
-use crate::check::{Accepted, Judgement, Probe, Stop};
+use crate::check::{Accepted, Probe, ResponseClass, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
@@ -78,8 +79,8 @@ async fn within(
 ) -> Result<Option<(usize, usize)>, Stop> {
     let extract = &probe.contract().extract;
     let plain = request.clone().without_query(&extract.lb.name).without_query(&extract.sb.name);
-    let (exchange, judgement) = probe.send(&plain).await?;
-    let (Judgement::Accepted, Ok(answer)) = (judgement, &exchange.result) else { return Ok(None) };
+    let (exchange, class) = probe.send(&plain).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(None) };
     let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
     let text = answer.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();

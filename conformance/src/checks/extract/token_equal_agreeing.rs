@@ -1,5 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -14,7 +15,7 @@ pub(super) static CHECK: Check = Check {
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let token = probe.token().expose();
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     let [query, header, bearer] = Transport::ALL;
     for transports in
         [vec![query, header], vec![query, bearer], vec![header, bearer], vec![query, header, bearer]]

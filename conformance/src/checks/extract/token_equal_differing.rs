@@ -1,6 +1,7 @@
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
@@ -25,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                     let bad = wrong.carry(probe, good.clone(), other);
                     let places = format!("{} and another in {}", right.name(), wrong.name());
                     let why = format!("the token in {places}, {}", shape.name);
-                    probe.refuses(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
+                    probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
                 }
             }
         }
@@ -36,7 +37,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             right.fold(probe.extract_without_token(), |request, right| right.carry(probe, request, known));
         let bad = wrong.carry(probe, good.clone(), token::UNKNOWN);
         let why = format!("a third token, which differs, in {}", wrong.name());
-        probe.refuses(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
+        probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for other in Transport::ALL.into_iter().filter(|other| *other != first) {
             let bad = other.carry(probe, good.clone(), second.expose());
             let why = format!("one account in {} and another in {}", first.name(), other.name());
-            probe.refuses(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
+            probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 use super::shape;
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut ground = Err(probe.inconclusive("the token was accepted in no transport"));
     for transport in Transport::ALL {
         if ground.is_err() {
-            ground = probe.ground(&plain(transport)).await;
+            ground = probe.control_once(&plain(transport)).await;
         }
     }
     ground?;

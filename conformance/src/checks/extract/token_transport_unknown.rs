@@ -1,5 +1,6 @@
 use super::transport::Transport;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
@@ -19,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for (what, token) in token::wrong(probe) {
             let bad = transport.carry(probe, probe.extract_without_token(), &token);
             let why = format!("{what}, in {}", transport.name());
-            probe.refuses(Clause::AllTokenRequired, &why, &good, &bad).await?;
+            probe.rejects_after_control(Clause::AllTokenRequired, &why, &good, &bad).await?;
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 shape.name,
                 transport.name()
             );
-            probe.refuses(Clause::ExtractWhitelist, &why, &shape.good(probe), &bad).await?;
+            probe.rejects_after_control(Clause::ExtractWhitelist, &why, &shape.good(probe), &bad).await?;
         }
     }
     Ok(())

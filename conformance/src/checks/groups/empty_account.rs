@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -17,7 +18,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
     let name = &probe.contract().groups.api_key.name;
-    probe.ground(&probe.groups()).await?;
+    probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
     let Some(accepted) = probe.accepts(Clause::GroupsEmpty, "an account without groups", &request).await?
     else {

@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
@@ -17,14 +18,23 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = probe.groups();
     let token = probe.token().expose();
     let repeated = good.clone().add_query(name, token);
-    probe.refuses(Clause::GroupsToken, "the token is sent twice", &good, &repeated).await?;
+    probe.rejects_after_control(Clause::GroupsToken, "the token is sent twice", &good, &repeated).await?;
     let contradicting = good.clone().add_query(name, token::UNKNOWN);
-    probe.refuses(Clause::GroupsToken, "two tokens are sent", &good, &contradicting).await?;
+    probe.rejects_after_control(Clause::GroupsToken, "two tokens are sent", &good, &contradicting).await?;
     let reversed = probe.groups().query(name, token::UNKNOWN).add_query(name, token);
-    probe.refuses(Clause::GroupsToken, "two tokens are sent, the known one last", &good, &reversed).await?;
+    probe
+        .rejects_after_control(
+            Clause::GroupsToken,
+            "two tokens are sent, the known one last",
+            &good,
+            &reversed,
+        )
+        .await?;
     if let Some(second) = &probe.facts().second_token {
         let accounts = good.clone().add_query(name, second.expose());
-        probe.refuses(Clause::GroupsToken, "tokens of two accounts are sent", &good, &accounts).await?;
+        probe
+            .rejects_after_control(Clause::GroupsToken, "tokens of two accounts are sent", &good, &accounts)
+            .await?;
     }
     token::required(probe, Clause::GroupsToken, &good, name).await
 }

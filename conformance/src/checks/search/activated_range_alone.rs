@@ -2,8 +2,8 @@ use jiff::SignedDuration;
 
 use super::instants;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -1,7 +1,7 @@
 use super::instants;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, apply, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Filter, apply, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -30,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let good = apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(time)]);
         let bad = apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(before)]);
         let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
-        probe.refuses(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
+        probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
     }
     comparison.conclude(probe).await
 }

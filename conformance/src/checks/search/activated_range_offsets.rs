@@ -3,8 +3,8 @@ use jiff::tz::Offset;
 
 use super::instants;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

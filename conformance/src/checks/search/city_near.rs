@@ -1,7 +1,7 @@
 use super::values;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -22,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let request = Filter::City(code.clone()).on(search, survey.request.clone());
             let what = format!("city {code}");
             // An unknown code may be refused.
-            let found = read_unless_refused(probe, Clause::SearchCity, &what, &request).await?;
+            let found = read_unless_rejected(probe, Clause::SearchCity, &what, &request).await?;
             let Some(found) = found else { continue };
             let others = found.instances.values().filter(|instance| instance.city != code).count();
             if others > 0 {

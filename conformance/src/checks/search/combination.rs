@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Probe, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Batch, Comparison, Filter, apply, read_accepted};
 use crate::contract::Clause;
-use crate::relation::{Batch, Comparison, Filter, apply, read_accepted};
 
 /// The filters must find what the survey says that they admit of the batch.
 pub(super) async fn judge(

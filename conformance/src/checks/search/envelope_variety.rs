@@ -3,9 +3,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::addresses;
-use crate::check::{Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::checks::relation::{FilterKind, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{FilterKind, survey};
 use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
@@ -28,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let mut requests = vec![
         probe.any_search(),
-        probe.search([Probe::NOBODYS_ADDRESS]),
+        probe.search([NOBODYS_ADDRESS]),
         probe.search(addresses::nobodys(3)),
         probe.search(addresses::distinct(search.distinct_items)),
     ];
@@ -47,15 +49,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     let mut told = BTreeSet::new();
     for request in &requests {
-        let (exchange, judgement) = probe.send(request).await?;
-        match (&exchange.result, judgement) {
-            (Ok(answer), Judgement::Accepted) => judge(probe, answer, &exchange, &mut told),
-            (_, Judgement::Muddled(what)) => {
+        let (exchange, class) = probe.send(request).await?;
+        match (&exchange.result, class) {
+            (Ok(answer), ResponseClass::Accepted) => judge(probe, answer, &exchange, &mut told),
+            (_, ResponseClass::Ambiguous(what)) => {
                 let expected = "the HTTP status and the code of a success together";
                 probe.finding(Clause::SearchEnvelope, expected, &what, &[&exchange]);
             }
-            (_, judgement) => {
-                return Err(probe.inconclusive(&format!("a search was refused: {}", judgement.description())));
+            (_, class) => {
+                return Err(probe.inconclusive(&format!("a search was refused: {}", class.description())));
             }
         }
     }

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, Kind, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -32,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for value in others(property.schema.kind) {
             let why = format!("{} is {value}", property.name);
             let bad = good.clone().field(&property.name, value);
-            probe.refuses(clause, &why, &good, &bad).await?;
+            probe.rejects_after_control(clause, &why, &good, &bad).await?;
         }
     }
     Ok(())

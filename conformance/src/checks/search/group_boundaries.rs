@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::boundary;
 use crate::contract::{Clause, OperationId};
 

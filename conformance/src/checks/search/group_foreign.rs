@@ -1,7 +1,8 @@
 use super::likeness;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -21,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign_addresses = probe.facts().foreign_addresses.iter().take(MOST_ADDRESSES).cloned();
     let items: Vec<_> = survey.bare().items.into_iter().chain(foreign_addresses).collect();
     let asked = |group: i64| Filter::Group(Some(group)).on(search, probe.search(items.clone()));
-    let found = read_unless_refused(probe, Clause::SearchGroup, "a foreign group", &asked(foreign)).await?;
+    let found = read_unless_rejected(probe, Clause::SearchGroup, "a foreign group", &asked(foreign)).await?;
     if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
         let actual = format!("{} instances, total {}", found.instances.len(), found.total());
         probe.finding(Clause::SearchGroup, "a foreign group finds nothing", &actual, &found.evidence());

@@ -2,8 +2,8 @@ use serde_json::Value;
 
 use super::combination;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, FilterKind, apply, read_accepted, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, FilterKind, apply, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

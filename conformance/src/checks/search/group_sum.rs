@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::values;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Filter, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Filter, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Check, Judgement, Observed, PassiveFinding, Run, Severity};
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -18,7 +18,7 @@ pub(super) static CHECK: Check = Check {
 
 /// What 2.3 says and a schema can't.
 fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
-    if *observed.judgement != Judgement::Accepted {
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
     let items = observed.answer.at("/data/items")?.as_array()?;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::check::{Probe, Stop};
+use crate::checks::relation::{Comparison, Filter, FilterKind, Survey, read_accepted};
 use crate::contract::Clause;
-use crate::relation::{Comparison, Filter, FilterKind, Survey, read_accepted};
 
 /// Some instants at which instances were activated: the first, the last, the one shown with the most digits, and some between.
 pub(super) fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 
 use super::combination;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, apply, combinations, excluding, read_unless_rejected, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, apply, combinations, excluding, read_unless_refused, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -26,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
         let what = combination::describe(&filters);
         // A city outside the country may be refused: the contract does not say.
-        let found = read_unless_refused(probe, Clause::SearchIntersection, &what, &request).await?;
+        let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
         if let Some(found) = found {
             comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
         }

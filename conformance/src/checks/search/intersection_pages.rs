@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 
 use super::{combination, paging};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, FilterKind, apply, meeting, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, FilterKind, apply, meeting, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -1,7 +1,7 @@
 use super::combination;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, combinations, meeting, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, combinations, meeting, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

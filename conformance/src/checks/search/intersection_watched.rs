@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::check::{Check, Judgement, Observed, PassiveFinding, Run, Severity};
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::checks::relation::{Instance, address_of};
 use crate::contract::{Clause, OperationId, Search};
-use crate::relation::{Instance, address_of};
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.watched",
@@ -31,7 +31,7 @@ pub(super) static CHECK: Check = Check {
 
 fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
-    if *observed.judgement != Judgement::Accepted {
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
     let sent = &*observed.request.body_members()?;

@@ -1,5 +1,6 @@
 use super::addresses;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -22,10 +23,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let mut items = items.clone();
             items.insert(position, bad_item.to_owned());
             let why = format!("{bad_item} stands at position {position} among {} good items", most - 1);
-            probe.refuses(CLAUSE, &why, &good, &probe.search(items)).await?;
+            probe.rejects_after_control(CLAUSE, &why, &good, &probe.search(items)).await?;
         }
     }
     let over = probe.search(addresses::distinct(most + 1));
-    probe.refuses(CLAUSE, &format!("{} distinct items", most + 1), &good, &over).await?;
-    probe.refuses(CLAUSE, "an empty set", &good, &probe.search::<&str>([])).await
+    probe.rejects_after_control(CLAUSE, &format!("{} distinct items", most + 1), &good, &over).await?;
+    probe.rejects_after_control(CLAUSE, "an empty set", &good, &probe.search::<&str>([])).await
 }

@@ -1,5 +1,7 @@
 use super::addresses;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -15,7 +17,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let most = probe.contract().search.distinct_items;
     let good = probe.any_search();
-    probe.ground(&good).await?;
+    probe.control_once(&good).await?;
 
     let full = addresses::distinct(most);
     let full_ports = addresses::ports(most);
@@ -33,9 +35,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.accepts(Clause::SearchIpsDedupLimit, &why, &probe.search(items)).await?;
     }
 
-    let one_more: Vec<_> = full.iter().cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let one_more: Vec<_> = full.iter().cloned().chain([NOBODYS_ADDRESS.to_owned()]).collect();
     let with_port: Vec<_> = full.iter().cloned().chain([format!("{}:1", full[0])]).collect();
-    let last: Vec<_> = full.iter().chain(&full).cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let last: Vec<_> = full.iter().chain(&full).cloned().chain([NOBODYS_ADDRESS.to_owned()]).collect();
     let refused = [
         ("addresses", one_more),
         ("ports of two addresses", addresses::ports(most + 1)),
@@ -44,7 +46,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, items) in refused {
         let why = format!("{} distinct {why}", most + 1);
-        probe.refuses(Clause::SearchIpsDedupLimit, &why, &good, &probe.search(items)).await?;
+        probe.rejects_after_control(Clause::SearchIpsDedupLimit, &why, &good, &probe.search(items)).await?;
     }
     Ok(())
 }

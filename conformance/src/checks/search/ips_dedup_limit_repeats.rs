@@ -1,7 +1,8 @@
 use super::addresses;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, read_accepted, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

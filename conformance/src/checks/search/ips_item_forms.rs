@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -12,7 +13,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.any_search()).await?;
+    probe.control_once(&probe.any_search()).await?;
     for item in FORMS {
         probe.accepts(Clause::SearchIpsItem, &format!("the item {item}"), &probe.search([item])).await?;
     }

@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -22,14 +24,15 @@ fn cases(_: &Scope<'_>) -> Vec<Case> {
     ];
     let others = others.map(|(what, item)| (what.to_owned(), format!("an item that is {what}"), item));
     let case = |(label, why, item): (String, String, Value)| {
-        Case::with(label, Cost::requests(2), (why, item), |probe, data| Box::pin(run(probe, data)))
+        Case::with(label, Cost::requests(1), (why, item), |probe, data| Box::pin(run(probe, data)))
+            .control("plain", Cost::requests(1))
     };
     texts.into_iter().chain(others).map(case).collect()
 }
 
 async fn run(probe: &Probe<'_>, (why, item): (String, Value)) -> Result<(), Stop> {
-    let control = probe.search([Probe::NOBODYS_ADDRESS]);
-    probe.refuses(Clause::SearchIpsItem, &why, &control, &probe.search([item])).await
+    let control = probe.search([NOBODYS_ADDRESS]);
+    probe.rejects_after_control(Clause::SearchIpsItem, &why, &control, &probe.search([item])).await
 }
 
 /// CIDR, zone identifiers and fragments, and what else is no full address. What the contract leaves open, such as leading

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
@@ -12,7 +13,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.any_search()).await?;
+    probe.control_once(&probe.any_search()).await?;
     for (unspecified, item) in OPEN {
         let why = format!("the item {item:?}");
         probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await?;

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -16,17 +18,19 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let most = *search.raw_items.end();
-    let item = Probe::NOBODYS_ADDRESS;
+    let item = NOBODYS_ADDRESS;
     let good = probe.search([item]);
-    probe.refuses(Clause::SearchIpsRawLimit, "ips is empty", &good, &probe.search::<&str>([])).await?;
+    probe
+        .rejects_after_control(Clause::SearchIpsRawLimit, "ips is empty", &good, &probe.search::<&str>([]))
+        .await?;
     let full = probe.search(vec![item; most]);
     probe.accepts(Clause::SearchIpsRawLimit, &format!("{most} items, all the same"), &full).await?;
     let over = probe.search(vec![item; most + 1]);
     let why = format!("{} items, all the same", most + 1);
-    probe.refuses(Clause::SearchIpsRawLimit, &why, &good, &over).await?;
+    probe.rejects_after_control(Clause::SearchIpsRawLimit, &why, &good, &over).await?;
     for (why, value) in [("ips is a string", json!(item)), ("ips is an object", json!({"0": item}))] {
         let bad = good.clone().field(&search.ips.name, value);
-        probe.refuses(Clause::SearchIpsRawLimit, why, &good, &bad).await?;
+        probe.rejects_after_control(Clause::SearchIpsRawLimit, why, &good, &bad).await?;
     }
     Ok(())
 }

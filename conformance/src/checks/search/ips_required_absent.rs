@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -20,8 +21,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let absent = good.clone().without_field(&search.ips.name);
     let filtered = absent.clone().field(&search.status.name, search.statuses[0].as_str());
     let ordered = absent.clone().field(&search.order_no.name, "SO-1");
-    probe.refuses(CLAUSE, "ips is absent", &good, &absent).await?;
-    probe.refuses(CLAUSE, "ips is absent beside a status", &good, &filtered).await?;
-    probe.refuses(CLAUSE, "ips is absent beside an order number", &good, &ordered).await?;
-    probe.refuses(CLAUSE, "ips is null", &good, &good.clone().field(&search.ips.name, Value::Null)).await
+    probe.rejects_after_control(CLAUSE, "ips is absent", &good, &absent).await?;
+    probe.rejects_after_control(CLAUSE, "ips is absent beside a status", &good, &filtered).await?;
+    probe.rejects_after_control(CLAUSE, "ips is absent beside an order number", &good, &ordered).await?;
+    probe
+        .rejects_after_control(
+            CLAUSE,
+            "ips is null",
+            &good,
+            &good.clone().field(&search.ips.name, Value::Null),
+        )
+        .await
 }

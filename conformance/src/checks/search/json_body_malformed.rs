@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
@@ -28,7 +29,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, body) in bodies {
         let bad = good.clone().body("application/json", body);
-        probe.refuses(Clause::SearchJsonBody, &format!("the body is {why}"), &good, &bad).await?;
+        probe
+            .rejects_after_control(Clause::SearchJsonBody, &format!("the body is {why}"), &good, &bad)
+            .await?;
     }
     Ok(())
 }

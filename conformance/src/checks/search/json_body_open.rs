@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
@@ -16,7 +17,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let good = probe.any_search();
-    probe.ground(&good).await?;
+    probe.control_once(&good).await?;
     let bytes = good.body_bytes().unwrap_or_default();
     let cases = [
         (

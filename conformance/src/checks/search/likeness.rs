@@ -53,9 +53,9 @@ impl Traits {
     }
 
     async fn of(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
-        let (exchange, judgement) = probe.send(request).await?;
+        let (exchange, class) = probe.send(request).await?;
         let Ok(answer) = &exchange.result else {
-            return Err(probe.inconclusive(&format!("no answer to compare: {}", judgement.description())));
+            return Err(probe.inconclusive(&format!("no answer to compare: {}", class.description())));
         };
         let of_answer = vec![
             ("status", answer.status.to_string()),

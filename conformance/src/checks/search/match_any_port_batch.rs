@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::read;
 use crate::contract::{Clause, OperationId};
-use crate::relation::read;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Survey, read_accepted, survey};
 use crate::contract::{Clause, OperationId, Search};
-use crate::relation::{Comparison, Survey, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

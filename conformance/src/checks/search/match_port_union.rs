@@ -1,6 +1,7 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Instance, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

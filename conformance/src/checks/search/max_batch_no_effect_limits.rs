@@ -1,7 +1,8 @@
 use super::addresses;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Instance, read_accepted, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Instance, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -50,7 +51,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let (good, bad) = (probe.search(with(instance, most)), probe.search(with(instance, most + 1)));
         let why =
             format!("{} addresses, one of an instance that declares {:?}", most + 1, instance.max_batch);
-        probe.refuses(CLAUSE, &why, &good, &bad).await?;
+        probe.rejects_after_control(CLAUSE, &why, &good, &bad).await?;
     }
     Ok(())
 }

@@ -2,8 +2,9 @@ use std::net::IpAddr;
 
 use super::{addresses, likeness};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::address_of;
 use crate::contract::{Clause, OperationId, Search};
-use crate::relation::address_of;
 use crate::target::Fact;
 use crate::wire::Request;
 

@@ -2,8 +2,9 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{address_of, read_accepted, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{address_of, read_accepted, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

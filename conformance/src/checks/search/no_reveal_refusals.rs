@@ -1,7 +1,8 @@
 use super::{addresses, likeness};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::address_of;
 use crate::contract::{Clause, OperationId};
-use crate::relation::address_of;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -1,7 +1,8 @@
 use super::likeness;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -24,7 +25,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let asked = |number: &str| Filter::Order(number.to_owned()).on(search, probe.search(items.clone()));
     let unknown: String = foreign.chars().rev().collect::<String>() + "-0";
     let found =
-        read_unless_refused(probe, Clause::SearchOrderNumber, "a foreign order number", &asked(foreign))
+        read_unless_rejected(probe, Clause::SearchOrderNumber, "a foreign order number", &asked(foreign))
             .await?;
     if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
         let actual = format!("{} instances, total {}", found.instances.len(), found.total());

@@ -1,6 +1,7 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Filter, ResultSet, address_of, read, read_accepted};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Filter, ResultSet, address_of, read, read_accepted};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -1,7 +1,7 @@
 use super::values;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Filter, read_unless_refused, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let what = format!("orderNo {near}, where {number} is one,");
         let request = Filter::Order(near).on(search, survey.request.clone());
         // An unknown order may be refused.
-        let found = read_unless_refused(probe, Clause::SearchOrderNumber, &what, &request).await?;
+        let found = read_unless_rejected(probe, Clause::SearchOrderNumber, &what, &request).await?;
         let Some(found) = found else { continue };
         let shared = found.ids().intersection(held).count();
         if shared > 0 {

@@ -1,6 +1,7 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Page, page, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, Page, page, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
@@ -16,7 +17,7 @@ pub(super) static CHECK: Check = Check {
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let plain = probe.any_search();
-    probe.ground(&plain).await?;
+    probe.control_once(&plain).await?;
     let sized = plain.field(&search.page_size.name, search.default_page_size);
     if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
         return Ok(());

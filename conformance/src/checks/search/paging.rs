@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Probe, Stop};
+use crate::checks::relation::{Comparison, page};
 use crate::contract::Clause;
-use crate::relation::{Comparison, page};
 use crate::wire::Request;
 
 /// Reads a result in pages of one size. Each page but the last must be full, none may overlap another, and together they must

@@ -1,8 +1,10 @@
 use serde_json::Value;
 
 use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::checks::relation::survey;
 use crate::contract::{Clause, OperationId};
-use crate::relation::survey;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.echo",
@@ -19,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let (page, size) = (&search.page.name, &search.page_size.name);
     let first = *search.pages.start();
     let sizes = [*search.page_sizes.start(), *search.page_sizes.end(), search.default_page_size + 1];
-    for plain in [probe.any_search(), probe.search([Probe::NOBODYS_ADDRESS])] {
+    for plain in [probe.any_search(), probe.search([NOBODYS_ADDRESS])] {
         let accepted = probe.control(&plain).await?;
         let defaults = [
             (Clause::SearchPage, page, search.default_page),

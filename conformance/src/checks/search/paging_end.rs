@@ -1,6 +1,6 @@
-use crate::check::{Accepted, Case, Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::relation::{Comparison, Page, page, survey};
 use crate::contract::{Clause, OperationId, Unspecified};
-use crate::relation::{Comparison, Page, page, survey};
 use crate::target::Fact;
 use crate::wire::Answer;
 
@@ -39,18 +39,18 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 .clone()
                 .field(&search.page.name, past)
                 .field(&search.page_size.name, size_field);
-            let (exchange, judgement) = probe.send(&request).await?;
-            let answer = match (&exchange.result, judgement) {
-                (Ok(answer), Judgement::Accepted) => answer.clone(),
-                (_, Judgement::Broken(what)) => {
+            let (exchange, class) = probe.send(&request).await?;
+            let answer = match (&exchange.result, class) {
+                (Ok(answer), ResponseClass::Accepted) => answer.clone(),
+                (_, ResponseClass::ServerError(what)) => {
                     let expected = format!("page {past}, past the last one, is empty or refused");
                     probe.finding(Clause::SearchPaging, &expected, &what, &[&exchange]);
                     continue;
                 }
-                (_, judgement) => {
+                (_, class) => {
                     probe.observe(
                         Unspecified::SearchPagePastEnd,
-                        &format!("refused: {}", judgement.description()),
+                        &format!("refused: {}", class.description()),
                     );
                     continue;
                 }

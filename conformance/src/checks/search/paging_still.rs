@@ -1,6 +1,6 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, page, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{Comparison, page, survey};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

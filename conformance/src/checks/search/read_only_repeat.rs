@@ -1,8 +1,9 @@
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::contract::{Clause, OperationId};
-use crate::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
 use crate::target::Fact;
 use crate::wire::Request;
 

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::boundary;
 use crate::contract::{Clause, OperationId};
 
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     boundary::property(probe, status, &good, |_| true).await?;
     for (why, value) in [("a number", json!(1)), ("a list", json!([probe.contract().search.statuses[0]]))] {
         let bad = good.clone().field(&status.name, value);
-        probe.refuses(Clause::SearchStatus, &format!("status is {why}"), &good, &bad).await?;
+        probe.rejects_after_control(Clause::SearchStatus, &format!("status is {why}"), &good, &bad).await?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
 use crate::contract::{Clause, OperationId};
 
@@ -16,8 +17,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().search.api_key.name;
     let good = probe.any_search();
     let repeated = good.clone().add_query(name, probe.token().expose());
-    probe.refuses(Clause::SearchToken, "the token is sent twice", &good, &repeated).await?;
+    probe.rejects_after_control(Clause::SearchToken, "the token is sent twice", &good, &repeated).await?;
     let contradicting = good.clone().add_query(name, token::UNKNOWN);
-    probe.refuses(Clause::SearchToken, "two tokens are sent", &good, &contradicting).await?;
+    probe.rejects_after_control(Clause::SearchToken, "two tokens are sent", &good, &contradicting).await?;
     token::required(probe, Clause::SearchToken, &good, name).await
 }

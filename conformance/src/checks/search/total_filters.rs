@@ -1,9 +1,10 @@
 use super::combination;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::contract::{Clause, OperationId};
-use crate::relation::{
+use crate::checks::Requests;
+use crate::checks::relation::{
     Batch, Comparison, Filter, FilterKind, Page, apply, combinations, meeting, page, survey,
 };
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {

@@ -1,7 +1,8 @@
 use super::addresses;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::read;
 use crate::contract::{Clause, OperationId};
-use crate::relation::read;
 
 pub(super) static CHECK: Check = Check {
     id: "search.total.nothing",

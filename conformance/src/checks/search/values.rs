@@ -1,8 +1,9 @@
 //! Single filters, held against what the instances show.
 
 use crate::check::{Probe, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Filter, read_accepted};
 use crate::contract::Clause;
-use crate::relation::{Comparison, Filter, read_accepted};
 
 /// The filter must find what the survey says that it admits, by address and by address with port.
 pub(super) async fn judge(

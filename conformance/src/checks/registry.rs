@@ -1,5 +1,5 @@
-use super::Check;
-use crate::checks;
+use super::ALL;
+use crate::check::Check;
 use crate::contract::Clause;
 
 /// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
@@ -9,7 +9,7 @@ pub static UNCOVERED: &[Clause] = &[];
 /// Every check, sorted by id.
 #[must_use]
 pub fn registry() -> Vec<&'static Check> {
-    checks::ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
+    ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
 }
 
 #[cfg(test)]
