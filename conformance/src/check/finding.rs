@@ -1,13 +1,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Redactor};
 
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// The clause's own words.
     pub requirement: String,
     /// What a conforming service would have done here.
@@ -18,6 +19,20 @@ pub struct Finding {
     pub severity: Severity,
     /// Numbers of the exchanges that show it, in the recording of its check.
     pub exchanges: Vec<usize>,
+    /// The label of its case; none when its check has one unnamed case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+}
+
+/// What came out of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CaseResult {
+    /// Unique within the check; empty when it is the only one.
+    pub label: String,
+    /// What came out.
+    pub outcome: Outcome,
+    /// Requests sent.
+    pub requests: usize,
 }
 
 /// How much a finding weighs.
@@ -33,8 +48,9 @@ pub enum Severity {
 /// How the target decided something that the contract leaves open. Never judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
-    /// Id of the silence, `open.…`.
-    pub silence: String,
+    /// What is left open.
+    #[serde(rename = "silence")]
+    pub unspecified: Unspecified,
     /// What was seen.
     pub text: String,
 }
@@ -74,7 +90,66 @@ pub struct Evidence {
     pub elapsed_ms: u64,
 }
 
+impl Finding {
+    /// Whether it is one of the case with that label.
+    #[must_use]
+    pub fn is_of(&self, label: &str) -> bool {
+        self.case.as_deref().unwrap_or_default() == label
+    }
+}
+
+impl CaseResult {
+    pub(crate) fn skipped(label: &str, reason: &str) -> Self {
+        Self { label: label.to_owned(), outcome: Outcome::Skipped(reason.to_owned()), requests: 0 }
+    }
+}
+
 impl Outcome {
+    /// What the cases of a check come to together: failed when one failed, then flaky, error, inconclusive, warning, passed
+    /// when one passed, and skipped when all were.
+    #[must_use]
+    pub fn of_cases(cases: &[CaseResult]) -> Self {
+        let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
+        let Some(worst) = worst else { return Self::Skipped("it has no case here".to_owned()) };
+        let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
+        let mut reasons: Vec<String> = Vec::new();
+        for case in alike {
+            let reason = case.outcome.reason().unwrap_or_default();
+            // A reason that all have needs no label, nor does the only case.
+            let shared = cases.iter().all(|other| other.outcome == case.outcome);
+            let reason = if shared { reason.to_owned() } else { format!("{}: {reason}", case.label) };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        worst.clone().with_reason(listed(&reasons))
+    }
+
+    fn with_reason(self, reason: String) -> Self {
+        match self {
+            Self::Pass | Self::Fail | Self::Warn => self,
+            Self::Flaky(_) => Self::Flaky(reason),
+            Self::Expected(_) => Self::Expected(reason),
+            Self::Skipped(_) => Self::Skipped(reason),
+            Self::Inconclusive(_) => Self::Inconclusive(reason),
+            Self::Error(_) => Self::Error(reason),
+        }
+    }
+
+    /// Which of several outcomes decides, the smallest first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Fail => 0,
+            Self::Expected(_) => 1,
+            Self::Flaky(_) => 2,
+            Self::Error(_) => 3,
+            Self::Inconclusive(_) => 4,
+            Self::Warn => 5,
+            Self::Pass => 6,
+            Self::Skipped(_) => 7,
+        }
+    }
+
     /// Whether the check came to a result about the target.
     #[must_use]
     pub fn concluded(&self) -> bool {
@@ -98,6 +173,16 @@ impl Outcome {
     }
 }
 
+/// The first few reasons, and how many there are.
+fn listed(reasons: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = reasons[..reasons.len().min(MOST)].join("; ");
+    match reasons.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
+}
+
 impl Evidence {
     /// An exchange in brief.
     #[must_use]
@@ -111,5 +196,31 @@ impl Evidence {
             failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), LONGEST)),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(outcomes: &[Outcome]) -> Outcome {
+        let case = |(number, outcome): (usize, &Outcome)| CaseResult {
+            label: format!("case-{number}"),
+            outcome: outcome.clone(),
+            requests: 1,
+        };
+        Outcome::of_cases(&outcomes.iter().enumerate().map(case).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_check_comes_to_what_its_cases_come_to() {
+        let skipped = || Outcome::Skipped("no fact".to_owned());
+        let unclear = || Outcome::Inconclusive("busy".to_owned());
+        assert_eq!(of(&[Outcome::Pass, Outcome::Fail, unclear()]), Outcome::Fail);
+        assert_eq!(of(&[skipped(), Outcome::Pass]), Outcome::Pass);
+        assert_eq!(of(&[Outcome::Warn, Outcome::Pass]), Outcome::Warn);
+        assert_eq!(of(&[skipped(), skipped()]), skipped());
+        assert_eq!(of(&[Outcome::Pass, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
+        assert_eq!(of(&[unclear()]), unclear());
     }
 }

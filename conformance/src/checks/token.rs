@@ -1,6 +1,7 @@
 //! Requests without a token that the service knows.
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::target::Secret;
 use crate::wire::Request;
 
@@ -10,14 +11,14 @@ pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
 /// Shows that a request is refused without its token, and with each of [`wrong`].
 pub(super) async fn required(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     good: &Request,
     name: &str,
 ) -> Result<(), Stop> {
     let without = good.clone().without_query(name);
-    probe.refuses(clause, "the token is absent", good, &without).await?;
+    probe.rejects_after_control(clause, "the token is absent", good, &without).await?;
     for (why, token) in wrong(probe) {
-        probe.refuses(clause, why, good, &good.clone().query(name, token)).await?;
+        probe.rejects_after_control(clause, why, good, &good.clone().query(name, token)).await?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::terminal::{counted, outcome_word, verdict_words};
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
+use crate::contract::Unspecified;
 use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
 use crate::wire::Recorded;
 
@@ -73,6 +74,7 @@ struct ClauseView<'a> {
 #[derive(Serialize)]
 struct CheckView<'a> {
     id: &'a str,
+    coverage: Option<String>,
     title: &'a str,
     word: &'static str,
     outcome: &'static str,
@@ -92,7 +94,7 @@ struct UnresolvedView<'a> {
 
 #[derive(Serialize)]
 struct ObservationView<'a> {
-    silence: &'a str,
+    unspecified: Unspecified,
     text: &'a str,
     checks: Vec<&'a str>,
 }
@@ -122,8 +124,8 @@ fn findings(report: &Report) -> Vec<FindingView<'_>> {
 fn operations(report: &Report) -> Vec<OperationView<'_>> {
     let mut operations: Vec<OperationView<'_>> = Vec::new();
     for clause in &report.clauses {
-        let name = clause.id.split('.').next().unwrap_or_default();
-        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id.as_str());
+        let name = clause.id.id().split('.').next().unwrap_or_default();
+        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
         let checks: Vec<CheckView<'_>> = report.checks.iter().filter(cites).map(check_view).collect();
         let (word, outcome) = standing(clause, &checks);
         let view = ClauseView { clause, word, outcome, checks };
@@ -154,6 +156,7 @@ fn standing(clause: &ClauseSummary, checks: &[CheckView<'_>]) -> (&'static str, 
 fn check_view(check: &CheckResult) -> CheckView<'_> {
     CheckView {
         id: check.id,
+        coverage: check.coverage(),
         title: check.title,
         word: outcome_word(&check.outcome).0,
         outcome: class(&check.outcome),
@@ -186,16 +189,16 @@ fn unresolved(report: &Report) -> Vec<UnresolvedView<'_>> {
 }
 
 fn observations(report: &Report) -> Vec<ObservationView<'_>> {
-    let mut views: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    let mut views: BTreeMap<(Unspecified, &str), Vec<&str>> = BTreeMap::new();
     for check in &report.checks {
         for observation in &check.observations {
-            let checks = views.entry((&observation.silence, &observation.text)).or_default();
+            let checks = views.entry((observation.unspecified, &observation.text)).or_default();
             if !checks.contains(&check.id) {
                 checks.push(check.id);
             }
         }
     }
-    let view = |((silence, text), checks)| ObservationView { silence, text, checks };
+    let view = |((unspecified, text), checks)| ObservationView { unspecified, text, checks };
     views.into_iter().map(view).collect()
 }
 

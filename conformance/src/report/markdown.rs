@@ -40,12 +40,14 @@ pub fn markdown(report: &Report) -> String {
         text.push_str("\n## Findings\n");
     }
     for result in with_findings {
-        let _ = writeln!(text, "\n### `{}` ({})\n", result.id, outcome_word(&result.outcome).0);
+        let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
+        let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, outcome_word(&result.outcome).0);
         for finding in &result.findings {
             finding_text(&mut text, report, result, finding);
         }
     }
     reasons(&mut text, report);
+    partly(&mut text, report);
     text
 }
 
@@ -100,6 +102,18 @@ fn reasons(text: &mut String, report: &Report) {
     for (word, reason, checks) in reasons {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
         let _ = writeln!(text, "- {word}: {} — {}", escaped(reason), checks.join(", "));
+    }
+}
+
+/// Checks of which some cases were skipped: what they say holds for the others.
+fn partly(text: &mut String, report: &Report) {
+    let rows: Vec<String> = report
+        .checks
+        .iter()
+        .filter_map(|result| Some(format!("- `{}`: {}\n", result.id, result.coverage()?)))
+        .collect();
+    if !rows.is_empty() {
+        let _ = write!(text, "\n## Checked in part\n\n{}", rows.concat());
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::terminal::{check_text, outcome_word};
 use super::{Detail, Screen};
-use crate::check::{Check, Outcome, Run};
+use crate::check::{Check, Outcome};
 use crate::run::{CheckResult, Observer};
 
 /// Writes a line for each check that ends, and on a terminal a last line that says what runs now.
@@ -66,9 +66,9 @@ impl<W: Write + Send> Observer for Progress<W> {
     fn begun(&self, checks: &[&'static Check]) {
         let mut state = self.lock();
         state.all = checks.len();
-        let watching = checks.iter().filter(|check| matches!(check.run, Run::Watch(_))).count();
+        let passive = checks.iter().filter(|check| check.is_passive()).count();
         let text = if self.screen.detail > Detail::Quiet {
-            format!("{:>12} {} checks, {watching} of them watching the others\n", "running", checks.len())
+            format!("{:>12} {} checks, {passive} of them passive\n", "running", checks.len())
         } else {
             String::new()
         };
@@ -103,7 +103,7 @@ impl<W: Write + Send> Observer for Progress<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::checks::registry;
 
     fn shown(screen: Screen, live: bool) -> String {
         let checks = registry();

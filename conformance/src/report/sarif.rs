@@ -88,7 +88,7 @@ fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {
     result
 }
 
-/// What kept checks from a result: a reader must not take silence for conformance.
+/// What kept checks from a result: a reader must not take what is missing for conformance.
 fn notifications(report: &Report) -> Vec<Value> {
     let stopped =
         report.stopped.iter().map(|reason| json!({ "level": "error", "message": { "text": reason } }));

@@ -11,7 +11,8 @@ use crate::wire::Recorded;
 pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     let (word, _) = outcome_word(&result.outcome);
     let label = format!("{word:>width$}", width = Screen::LABELS);
-    let line = screen.clipped(&format!("{label} {}  {}", result.id, result.title));
+    let coverage = result.coverage().map(|cases| format!(" ({cases})")).unwrap_or_default();
+    let line = screen.clipped(&format!("{label} {}{coverage}  {}", result.id, result.title));
     let rest = line.strip_prefix(&label).unwrap_or_default();
     let mut text = format!("{}{rest}\n", screen.paint(tone(&result.outcome), &label));
     if let Some(reason) = result.outcome.reason() {
@@ -79,7 +80,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     if screen.detail == Detail::Verbose {
         for result in &report.checks {
             for observation in &result.observations {
-                let words = format!("{}: {} ({})", observation.silence, observation.text, result.id);
+                let words = format!("{}: {} ({})", observation.unspecified, observation.text, result.id);
                 text.push_str(&screen.labelled(Tone::Faint, "open", &words));
             }
         }

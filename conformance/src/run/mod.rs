@@ -13,10 +13,11 @@ mod suite;
 
 pub(crate) use preflight::preflight;
 
+pub use crate::check::CaseResult;
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
-pub use plan::{Plan, Planned, PlannedCost};
+pub use plan::{Plan, Planned, PlannedCase, PlannedCost};
 pub use profile::Profile;
 pub use select::{Glob, Selection};
 pub use stopper::Stopper;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::run::{Glob, Profile};
 use sallyport_conformance::snapshot::{self, RecordError};
 use sallyport_conformance::wire::Exhausted;
@@ -146,7 +147,7 @@ async fn a_low_ceiling_still_judges_the_range_of_num() {
     let check = report.checks.first().expect("it ran");
     assert_eq!(check.outcome, Outcome::Fail);
     assert!(
-        check.findings.iter().all(|finding| finding.clause == "extract.num-range"),
+        check.findings.iter().all(|finding| finding.clause == Clause::ExtractNumRange),
         "{:?}",
         check.findings
     );

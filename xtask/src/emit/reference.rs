@@ -56,8 +56,8 @@ fn page(contract: &Contract, checks: &[Check]) -> String {
         }
     }
     page.push_str("\n## What the contract leaves open\n\nNo check fails on any of these.\n\n");
-    for silence in &contract.unspecified {
-        line(&mut page, format_args!("- `{}`: {}\n", silence.id, silence.text));
+    for open in &contract.unspecified {
+        line(&mut page, format_args!("- `{}`: {}\n", open.id, open.text));
     }
     page
 }

@@ -19,7 +19,7 @@ pub(crate) struct Clause {
 
 /// Something that the contract leaves open, as `x-unspecified` says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Silence {
+pub(crate) struct Unspecified {
     /// For example `open.search.order`.
     pub(crate) id: String,
     pub(crate) text: String,

@@ -12,7 +12,7 @@ mod read_schema;
 mod schema;
 
 pub(crate) use citation::Citation;
-pub(crate) use clause::{Clause, Silence};
+pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};
 pub(crate) use operation::{
     Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Rule,
@@ -31,7 +31,7 @@ pub(crate) struct Contract {
     /// The rules of the contract (`x-clauses`).
     pub(crate) clauses: Vec<Clause>,
     /// What the contract leaves open (`x-unspecified`).
-    pub(crate) unspecified: Vec<Silence>,
+    pub(crate) unspecified: Vec<Unspecified>,
 }
 
 impl Contract {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Body, Citation, Clause, Contract, Credential, Header, Location, Media, Method, Operation, Parameter,
-    Response, Rule, Silence,
+    Response, Rule, Unspecified,
 };
 use crate::{
     document::{Document, join},
@@ -21,7 +21,7 @@ pub(super) fn contract(document: &Document) -> Result<Contract, Vec<Problem>> {
         .filter_map(|(_, pointer, _)| reader.schema(&pointer))
         .collect();
     let clauses = reader.clauses();
-    let unspecified = reader.silences();
+    let unspecified = reader.unspecified();
     if reader.problems.is_empty() {
         return Ok(Contract { operations, schemas, clauses, unspecified });
     }
@@ -304,14 +304,14 @@ impl<'a> Reader<'a> {
         clauses
     }
 
-    fn silences(&mut self) -> Vec<Silence> {
-        let mut silences = Vec::new();
+    fn unspecified(&mut self) -> Vec<Unspecified> {
+        let mut entries = Vec::new();
         for (at, _) in self.items("/x-unspecified") {
             let (Some(id), Some(text)) = (self.text(&join(&at, "id")), self.text(&join(&at, "text"))) else {
                 continue;
             };
-            silences.push(Silence { id, text, place: self.document.place(&at) });
+            entries.push(Unspecified { id, text, place: self.document.place(&at) });
         }
-        silences
+        entries
     }
 }

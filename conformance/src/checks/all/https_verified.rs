@@ -1,13 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "all.https.verified",
     title: "the service answers over HTTPS, with a certificate that is trusted",
+    why: "",
     operation: None,
-    clauses: &["all.https"],
+    clauses: &[Clause::AllHttps],
     needs: &[],
-    cost: Cost::requests(1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(run(probe)))),
 };
 
 /// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the
@@ -17,11 +19,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.base().scheme() != "https" {
         return Err(probe.skip("the target is reached over plain http: give an https base URL"));
     }
-    let (exchange, judgement) = probe.send(&probe.groups()).await?;
+    let (exchange, class) = probe.send(&probe.groups()).await?;
     if let Err(failure) = &exchange.result {
-        probe.finding("all.https", "an answer over HTTPS", &failure.to_string(), &[&exchange]);
+        probe.finding(Clause::AllHttps, "an answer over HTTPS", &failure.to_string(), &[&exchange]);
     } else {
-        probe.observe("open.http.transport", &format!("over HTTPS: {}", judgement.description()));
+        probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", class.description()));
     }
     Ok(())
 }

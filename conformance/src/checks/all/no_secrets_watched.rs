@@ -2,23 +2,24 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Run, Severity, Sighting};
+use crate::check::{Check, Observed, PassiveFinding, Run, Severity};
+use crate::contract::Clause;
 use crate::wire::password;
 
 pub(super) static CHECK: Check = Check {
     id: "all.no-secrets.watched",
     title: "no answer holds a proxy password",
+    why: "",
     operation: None,
-    clauses: &["all.no-secrets"],
+    clauses: &[Clause::AllNoSecrets],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(watch),
+    run: Run::Passive(judge),
 };
 
 /// Looks for the texts that the tester named, and for string members that call themselves passwords.
-fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
+fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let mut found = BTreeSet::new();
-    let Sighting { answer, canaries, .. } = sighting;
+    let Observed { answer, canaries, .. } = observed;
     let headers = answer.headers().iter().map(|(_, value)| value.as_slice());
     let texts = headers.chain([answer.body().as_ref()]);
     let escaped = answer.json().filter(|_| answer.body().contains(&b'\\'));
@@ -34,14 +35,14 @@ fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
             found.insert(format!("a member {above}/{}", shown.name));
         });
     }
-    let complaint = |actual: String| Complaint {
-        clause: "all.no-secrets".to_owned(),
-        key: format!("{} {actual}", sighting.operation),
+    let finding = |actual: String| PassiveFinding {
+        clause: Clause::AllNoSecrets,
+        key: format!("{} {actual}", observed.operation),
         severity: Severity::Fail,
-        expected: format!("{}: an answer without passwords", sighting.operation),
+        expected: format!("{}: an answer without passwords", observed.operation),
         actual,
     };
-    Some(found.into_iter().map(complaint).collect())
+    Some(found.into_iter().map(finding).collect())
 }
 
 /// Whether a test holds for some name or string of a body, as it is meant whatever escapes it is written with.

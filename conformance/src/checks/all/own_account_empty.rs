@@ -1,17 +1,19 @@
 use serde_json::Value;
 
 use super::items::{items, shared};
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.empty",
     title: "an account without instances finds none of another",
+    why: "",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -32,7 +34,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if items > 0 || total > 0 {
         let actual = format!("{others} instances of the first account and a total of {total}");
         let exchanges = [&own.exchange, &found.exchange];
-        probe.finding("all.own-account", "no instances and a total of 0", &actual, &exchanges);
+        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &exchanges);
     }
     Ok(())
 }

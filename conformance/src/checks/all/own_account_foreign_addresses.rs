@@ -3,18 +3,20 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::Answer;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.foreign-addresses",
     title: "a search finds nothing at addresses of other accounts",
+    why: "",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -25,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     if items > 0 || total > 0 {
         let actual = format!("{items} instances and a total of {total}");
-        probe.finding("all.own-account", "no instances and a total of 0", &actual, &[&found.exchange]);
+        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
     }
     let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
@@ -36,12 +38,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for request in filters.into_iter().flatten() {
         // It may be refused as well, and an order number or a group of another account may be one of this account too.
-        let (exchange, judgement) = probe.send(&request).await?;
+        let (exchange, class) = probe.send(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
-        if judgement == Judgement::Accepted && reveals_foreign(probe, answer) {
+        if class == ResponseClass::Accepted && reveals_foreign(probe, answer) {
             let actual = "instances at the foreign addresses";
             let expected = "no instance of another account, though its group or order is filtered by";
-            probe.finding("all.own-account", expected, actual, &[&exchange]);
+            probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
         }
     }
     Ok(())

@@ -1,17 +1,19 @@
 use serde_json::Value;
 
 use super::items::items;
-use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.groups",
     title: "a listing holds the groups of its own account alone",
+    why: "",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignGroup],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 /// Whether ids are counted anew in each account is open, so a group of the same id is held against the other account's.
@@ -32,7 +34,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         Some(theirs) if theirs == listed => {
             let actual = "the group that was supplied as foreign is listed";
             let exchanges = [&listing.exchange, &other.exchange];
-            probe.finding("all.own-account", "groups of the account alone", actual, &exchanges);
+            probe.finding(Clause::AllOwnAccount, "groups of the account alone", actual, &exchanges);
             Ok(())
         }
         Some(_) => {

@@ -1,15 +1,17 @@
 use super::items::shared;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.instances",
     title: "a second account does not see the instances of the first",
+    why: "",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::SecondToken],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -19,7 +21,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.search(probe.own_addresses(SAMPLE)).field(&search.page_size.name, *search.page_sizes.end());
     let other = request.clone().query(&search.api_key.name, second.expose());
     let first = probe.control(&request).await?;
-    let Some(seen) = probe.accepts("all.own-account", "the same search by a second account", &other).await?
+    let Some(seen) =
+        probe.accepts(Clause::AllOwnAccount, "the same search by a second account", &other).await?
     else {
         return Ok(());
     };
@@ -27,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if shared > 0 {
         let actual = format!("both accounts see {shared} instances");
         let expected = "instances that belong to one account each";
-        probe.finding("all.own-account", expected, &actual, &[&first.exchange, &seen.exchange]);
+        probe.finding(Clause::AllOwnAccount, expected, &actual, &[&first.exchange, &seen.exchange]);
     }
     Ok(())
 }

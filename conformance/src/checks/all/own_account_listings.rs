@@ -1,15 +1,17 @@
 use super::items::items;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.own-account.listings",
     title: "two accounts list no group in common",
+    why: "",
     operation: None,
-    clauses: &["all.own-account"],
+    clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::SecondToken],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -25,7 +27,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if shared > 0 {
             let actual = format!("{shared} groups are in both listings");
             let exchanges = [&listing.exchange, &other.exchange];
-            probe.finding("all.own-account", "no group in common", &actual, &exchanges);
+            probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
         }
     }
     Ok(())

@@ -1,14 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
+use crate::contract::Clause;
 
 pub(super) static CHECK: Check = Check {
     id: "all.token-required.missing",
     title: "no operation answers without a known token",
+    why: "",
     operation: None,
-    clauses: &["all.token-required"],
+    clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    cost: Cost::extraction(28, 2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(28, 2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -22,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     let mut aside = None;
     for (good, api_key) in &requests {
-        let result = token::required(probe, "all.token-required", good, &api_key.name).await;
+        let result = token::required(probe, Clause::AllTokenRequired, good, &api_key.name).await;
         token::set_aside(result, &mut aside)?;
     }
     aside.map_or(Ok(()), Err)

@@ -1,15 +1,17 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
+use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "all.token-required.revoked",
     title: "no operation answers to a revoked token",
+    why: "",
     operation: None,
-    clauses: &["all.token-required"],
+    clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
-    cost: Cost::extraction(6, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(6, 1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -23,7 +25,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut aside = None;
     for (good, api_key) in &requests {
         let bad = good.clone().query(&api_key.name, revoked.expose());
-        let result = probe.refuses("all.token-required", "the token was revoked", good, &bad).await;
+        let result =
+            probe.rejects_after_control(Clause::AllTokenRequired, "the token was revoked", good, &bad).await;
         token::set_aside(result, &mut aside)?;
     }
     aside.map_or(Ok(()), Err)

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::check::Probe;
-use crate::contract::Extract;
+use crate::contract::{Clause, Extract};
 use crate::wire::{Answer, Exchange};
 
 /// The gateways of a JSON answer, sorted, for comparisons in which order does not matter. Fields beside address and port,
@@ -29,7 +29,7 @@ pub(super) fn judge(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, ask
     let came = came(probe, answer);
     if i64::try_from(came).is_ok_and(|came| came > asked) {
         let expected = format!("at most {asked} entries");
-        probe.finding("extract.count", &expected, &format!("{came} entries"), &[exchange]);
+        probe.finding(Clause::ExtractCount, &expected, &format!("{came} entries"), &[exchange]);
     }
 }
 

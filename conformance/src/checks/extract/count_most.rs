@@ -1,17 +1,18 @@
 use super::count;
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.count.most",
     title: "an extraction returns no more entries than num",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count"],
+    clauses: &[Clause::ExtractCount],
     needs: &[],
-    cost: Cost::extraction(19, 34),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(19, 34), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,16 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-alias.alone",
     title: "country alone chooses the region",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.country-alias"],
+    clauses: &[Clause::ExtractCountryAlias],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(20, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(20, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -20,14 +20,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for shape in shape::usable(probe).await? {
         for value in [region, default].into_iter().flatten() {
             let regions = shape.anew(probe).query(&extract.regions.name, value);
-            probe.ground(&regions).await?;
+            probe.control_once(&regions).await?;
             let alias =
                 shape.anew(probe).without_query(&extract.regions.name).query(&extract.country.name, value);
             let why = format!(
                 "{}={value} in place of {}, {}",
                 extract.country.name, extract.regions.name, shape.name
             );
-            probe.accepts("extract.country-alias", &why, &alias).await?;
+            probe.accepts(Clause::ExtractCountryAlias, &why, &alias).await?;
         }
     }
     Ok(())

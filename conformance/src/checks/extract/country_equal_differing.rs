@@ -1,16 +1,16 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.country-equal.differing",
     title: "regions and country must be equal when both are sent",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.country-equal"],
+    clauses: &[Clause::ExtractCountryEqual],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(36, 12),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(36, 12), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -26,14 +26,16 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     for shape in shape::usable(probe).await? {
         let good = shape.good(probe).query(regions, region);
-        probe.ground(&good).await?;
+        probe.control_once(&good).await?;
         let both = |first: &str, second: &str| shape.anew(probe).query(regions, first).query(country, second);
         let equal = format!("both are sent and equal, {}", shape.name);
-        probe.accepts("extract.country-equal", &equal, &both(region, region)).await?;
+        probe.accepts(Clause::ExtractCountryEqual, &equal, &both(region, region)).await?;
         for other in &others {
             for (first, second) in [(region, *other), (*other, region)] {
                 let why = format!("{regions}={first} and {country}={second} differ, {}", shape.name);
-                probe.refuses("extract.country-equal", &why, &good, &both(first, second)).await?;
+                probe
+                    .rejects_after_control(Clause::ExtractCountryEqual, &why, &good, &both(first, second))
+                    .await?;
             }
         }
     }

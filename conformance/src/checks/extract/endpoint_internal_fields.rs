@@ -1,16 +1,16 @@
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.endpoint.internal-fields",
     title: "an entry shows no internal field",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.endpoint"],
+    clauses: &[Clause::ExtractEndpoint],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(watch),
+    run: Run::Passive(judge),
 };
 
 /// Words at the end of a name whose text is a secret.
@@ -19,21 +19,21 @@ const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token"
 /// Words in a name that customers are hardly meant to see.
 const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 
-fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
-    if *sighting.judgement != Judgement::Accepted {
+fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let entries = sighting.answer.at("/data")?.as_array()?;
+    let entries = observed.answer.at("/data")?.as_array()?;
     let fields = entries.iter().filter_map(Value::as_object).flatten();
-    let complaint = |(name, severity): (&String, Severity)| Complaint {
-        clause: "extract.endpoint".to_owned(),
+    let finding = |(name, severity): (&String, Severity)| PassiveFinding {
+        clause: Clause::ExtractEndpoint,
         key: name.clone(),
         severity,
         expected: "an entry without internal fields".to_owned(),
         actual: format!("an entry with the field {name}"),
     };
     let telling = fields.filter_map(|(name, value)| Some((name, severity(name, value)?)));
-    Some(telling.map(complaint).collect())
+    Some(telling.map(finding).collect())
 }
 
 /// What makes a field internal is open: it fails only when its own name says so, or when it gives a secret.

@@ -1,17 +1,17 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.entitlement.lacking",
     title: "an account without the entitlement is refused for every protocol",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.entitlement"],
+    clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenNotEntitled],
-    cost: Cost::extraction(16, 4),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(16, 4), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -24,7 +24,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 shape.name,
                 transport.name()
             );
-            probe.refuses("extract.entitlement", &why, &shape.good(probe), &bad).await?;
+            probe.rejects_after_control(Clause::ExtractEntitlement, &why, &shape.good(probe), &bad).await?;
         }
     }
     Ok(())

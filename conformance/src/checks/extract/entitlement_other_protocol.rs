@@ -1,17 +1,18 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.entitlement.other-protocol",
     title: "an entitlement for one protocol is none for another",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.entitlement"],
+    clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenPartlyEntitled],
-    cost: Cost::extraction(12, 6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(12, 6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -34,7 +35,7 @@ async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), St
     let mut accepted = Vec::new();
     for protocol in &extract.protocols {
         let (exchange, passes) =
-            probe.decides(&request.clone().query(&extract.protocol.name, protocol)).await?;
+            probe.is_accepted(&request.clone().query(&extract.protocol.name, protocol)).await?;
         if passes {
             accepted.push(exchange);
         }
@@ -45,7 +46,7 @@ async fn judge(probe: &Probe<'_>, why: &str, request: &Request) -> Result<(), St
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
         let expected = format!("one protocol refused at least, {why}");
-        probe.finding("extract.entitlement", &expected, "all accepted", &exchanges);
+        probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
 }

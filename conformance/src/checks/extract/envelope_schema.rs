@@ -1,13 +1,18 @@
-use crate::check::{Check, Cost, Run};
+use crate::check::{Check, Run};
 use crate::checks::schema;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.envelope.schema",
     title: "every successful extraction fits the document's schema",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count", "extract.endpoint", "extract.envelope", "extract.request-ip"],
+    clauses: &[
+        Clause::ExtractCount,
+        Clause::ExtractEndpoint,
+        Clause::ExtractEnvelope,
+        Clause::ExtractRequestIp,
+    ],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(schema::watch),
+    run: Run::Passive(schema::judge),
 };

@@ -1,17 +1,18 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::success;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.envelope.success",
     title: "an extraction in order succeeds by HTTP status and by code",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.envelope"],
+    clauses: &[Clause::ExtractEnvelope],
     needs: &[],
-    cost: Cost::extraction(1, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(1, 1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    success::judge(probe, "extract.envelope", &probe.extract()).await
+    success::judge(probe, Clause::ExtractEnvelope, &probe.extract()).await
 }

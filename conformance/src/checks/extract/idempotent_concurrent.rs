@@ -1,21 +1,22 @@
 use super::count::entries;
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::wire::Exchange;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.concurrent",
     title: "two calls with one request id at the same time come to one extraction",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent"],
+    clauses: &[Clause::ExtractIdempotent],
     needs: &[],
-    cost: Cost::extraction(3, 11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     let extract = &probe.contract().extract;
     let request = repetition::request(probe).query(&extract.request_id.name, probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
@@ -25,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let (Some(one), Some(other)) = (gateways(&first), gateways(&second)) else { return Ok(()) };
     if one != other {
         let expected = "the same gateways for both calls";
-        probe.finding("extract.idempotent", expected, "different gateways", &[&first, &second]);
+        probe.finding(Clause::ExtractIdempotent, expected, "different gateways", &[&first, &second]);
     }
     Ok(())
 }

@@ -1,41 +1,47 @@
 use super::repetition;
-use super::shape;
+use super::shape::Kind;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.header",
     title: "a request id in the header stands for one extraction",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent", "extract.request-id-source"],
+    clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(31, 139),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+/// Beside a request id in the query the header would not be read.
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let kinds = Kind::all(&scope.contract.extract).into_iter().filter(|kind| *kind != Kind::RequestId);
+    let of_kind = |kind: Kind| Transport::ALL.map(|transport| (kind.clone(), transport));
+    let case = |data: (Kind, Transport)| {
+        let label = format!("{}/{}", data.0.label(), data.1.label());
+        let cost = Cost::extraction(3, 3 * repetition::ENTRIES_COUNT);
+        let kind = data.0.clone();
+        kind.control(Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data))))
+    };
+    kinds.flat_map(of_kind).map(case).collect()
+}
+
+async fn run(probe: &Probe<'_>, (kind, transport): (Kind, Transport)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    // Beside a request id in the query the header would not be read.
-    let shapes = shape::usable(probe).await?;
-    for shape in
-        shapes.into_iter().filter(|shape| shape.request.query_value(&extract.request_id.name).is_none())
-    {
-        let several = shape.request.query(&extract.num.name, repetition::ENTRIES);
-        for transport in Transport::ALL {
-            let id = probe.fresh_request_id();
-            let request = transport.carry(probe, several.clone(), probe.token().expose());
-            let in_query = request.clone().query(&extract.request_id.name, &id);
-            let request = request.header(&extract.request_id_header.name, &id);
-            let words = format!("{}, the token in {}", shape.name, transport.name());
-            let same = format!("sent again with the same header, {words}");
-            let moved = format!("the id of the header sent in the query, {words}");
-            let again = [
-                ("extract.idempotent", same.as_str(), request.clone()),
-                ("extract.request-id-source", moved.as_str(), in_query),
-            ];
-            repetition::judge_each(probe, &request, &again).await?;
-        }
-    }
-    Ok(())
+    let shape = kind.usable(probe).await?;
+    let several = shape.request.query(&extract.num.name, repetition::ENTRIES);
+    let id = probe.fresh_request_id();
+    let request = transport.carry(probe, several, probe.token().expose());
+    let in_query = request.clone().query(&extract.request_id.name, &id);
+    let request = request.header(&extract.request_id_header.name, &id);
+    let words = format!("{}, the token in {}", shape.name, transport.name());
+    let same = format!("sent again with the same header, {words}");
+    let moved = format!("the id of the header sent in the query, {words}");
+    let again = [
+        (Clause::ExtractIdempotent, same.as_str(), request.clone()),
+        (Clause::ExtractRequestIdSource, moved.as_str(), in_query),
+    ];
+    repetition::judge_each(probe, &request, &again).await
 }

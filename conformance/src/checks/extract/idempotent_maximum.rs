@@ -1,16 +1,17 @@
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.maximum",
     title: "the largest extraction is remembered as well",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.idempotent"],
+    clauses: &[Clause::ExtractIdempotent],
     needs: &[Fact::PlentifulRegion],
-    cost: Cost::extraction(2, 200),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(2, 200), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -19,5 +20,5 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         .extract()
         .query(&extract.num.name, extract.num_range.end())
         .query(&extract.request_id.name, probe.fresh_request_id());
-    repetition::judge(probe, "extract.idempotent", &request, &[("sent again", request.clone())]).await
+    repetition::judge(probe, Clause::ExtractIdempotent, &request, &[("sent again", request.clone())]).await
 }

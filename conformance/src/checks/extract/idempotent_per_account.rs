@@ -1,17 +1,18 @@
 use super::count::entries;
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.idempotent.per-account",
     title: "a request id of one account says nothing of another",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["all.own-account", "extract.idempotent"],
+    clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
     needs: &[Fact::SecondToken],
-    cost: Cost::extraction(5, 17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,12 +29,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.control(&alone).await?;
     let before = probe.control(&first).await?;
     let why = "the second account sends an id that the first one has used";
-    if let Some(accepted) = probe.accepts("extract.idempotent", why, &other).await? {
+    if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
         let came = entries(&accepted.answer).map_or(0, |entries| entries.len());
         if i64::try_from(came).is_ok_and(|came| came > one) {
             let actual = format!("{came} entries, as the first account asked for");
             probe.finding(
-                "all.own-account",
+                Clause::AllOwnAccount,
                 "an extraction of its own",
                 &actual,
                 &[&before.exchange, &accepted.exchange],
@@ -42,7 +43,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     repetition::judge(
         probe,
-        "extract.idempotent",
+        Clause::ExtractIdempotent,
         &first,
         &[("sent again by the first account", first.clone())],
     )

@@ -1,17 +1,18 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.link-credential.accepted",
     title: "a legacy API Link credential is accepted, again and again",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.link-credential"],
+    clauses: &[Clause::ExtractLinkCredential],
     needs: &[Fact::LinkCredential],
-    cost: Cost::extraction(15, 15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(15, 15), |probe| Box::pin(run(probe)))),
 };
 
 /// The contract does not say in which way the credential is carried, so one that works is enough.
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let plain = |transport: Transport| transport.carry(probe, probe.extract_without_token(), link.expose());
     let mut way = Transport::Query;
     for transport in Transport::ALL {
-        if probe.send(&plain(transport)).await?.1 == Judgement::Accepted {
+        if probe.send(&plain(transport)).await?.1 == ResponseClass::Accepted {
             way = transport;
             break;
         }
@@ -33,7 +34,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 link.expose(),
             );
             let why = format!("the legacy credential in {}, {}, {time}", way.name(), shape.name);
-            probe.accepts("extract.link-credential", &why, &request).await?;
+            probe.accepts(Clause::ExtractLinkCredential, &why, &request).await?;
         }
     }
     Ok(())

@@ -1,15 +1,15 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.num-required.absent",
     title: "an extraction without num is refused",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.num-required"],
+    clauses: &[Clause::ExtractNumRequired],
     needs: &[],
-    cost: Cost::extraction(12, 4),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(12, 4), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -18,10 +18,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let good = shape.good(probe);
         let absent = shape.anew(probe).without_query(&num.name);
         let why = format!("num is absent, {}", shape.name);
-        probe.refuses("extract.num-required", &why, &good, &absent).await?;
+        probe.rejects_after_control(Clause::ExtractNumRequired, &why, &good, &absent).await?;
         let empty = shape.anew(probe).query(&num.name, "");
         let why = format!("num is empty, {}", shape.name);
-        probe.refuses("extract.num-required", &why, &good, &empty).await?;
+        probe.rejects_after_control(Clause::ExtractNumRequired, &why, &good, &empty).await?;
     }
     Ok(())
 }

@@ -1,47 +1,51 @@
 use super::count;
-use super::shape;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use super::shape::Kind;
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.partial.headers",
     title: "a partial result is flagged, and its counts agree with num and data",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.partial"],
+    clauses: &[Clause::ExtractPartial],
     needs: &[Fact::ScarceRegion],
-    cost: Cost::extraction(8, 404),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let most = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+    let case = |kind: Kind| {
+        let cost = Cost::extraction(2, most.saturating_add(1));
+        Case::with(kind.label().to_owned(), cost, kind, |probe, kind| Box::pin(run(probe, kind)))
+    };
+    Kind::all(&scope.contract.extract).into_iter().map(case).collect()
+}
+
+async fn run(probe: &Probe<'_>, kind: Kind) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let most = *extract.num_range.end();
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let mut partial = 0;
-    for shape in shape::usable(probe).await? {
-        let request = shape
-            .good(probe)
-            .without_query(&extract.request_id.name)
-            .query(&extract.regions.name, region)
-            .query(&extract.num.name, most);
-        let (exchange, judgement) = probe.first_answer(&request).await?;
-        let Ok(answer) = &exchange.result else { continue };
-        if judgement != Judgement::Accepted {
-            probe.observe("open.extract.short-region", &format!("a shortage, {}", shape.name));
-            continue;
-        }
-        let came = i64::try_from(count::came(probe, answer)).unwrap_or(i64::MAX);
-        if came >= most {
-            continue;
-        }
-        partial += 1;
-        judge(probe, &shape.name, &exchange, answer, came);
+    let shape = kind.usable(probe).await?;
+    let request = shape
+        .good(probe)
+        .without_query(&extract.request_id.name)
+        .query(&extract.regions.name, region)
+        .query(&extract.num.name, most);
+    let (exchange, class) = probe.send_once(&request).await?;
+    let none = || probe.skip("the scarce region gave no partial result");
+    let Ok(answer) = &exchange.result else { return Err(none()) };
+    if class != ResponseClass::Accepted {
+        probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", shape.name));
+        return Err(none());
     }
-    if partial == 0 {
-        return Err(probe.skip("the scarce region gave no partial result"));
+    let came = i64::try_from(count::came(probe, answer)).unwrap_or(i64::MAX);
+    if came >= most {
+        return Err(none());
     }
+    judge(probe, &shape.name, &exchange, answer, came);
     Ok(())
 }
 
@@ -54,15 +58,22 @@ fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, ca
         if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
             let actual =
                 actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
-            probe.finding("extract.partial", &format!("{name}: {expected}, {form}"), &actual, &[exchange]);
+            probe.finding(
+                Clause::ExtractPartial,
+                &format!("{name}: {expected}, {form}"),
+                &actual,
+                &[exchange],
+            );
         }
     }
     let name = &extract.partial_flag;
     match answer.header(name) {
-        None => probe.finding("extract.partial", &format!("{name}, {form}"), "no such header", &[exchange]),
+        None => {
+            probe.finding(Clause::ExtractPartial, &format!("{name}, {form}"), "no such header", &[exchange])
+        }
         Some(flag) if count::denies(&flag) => {
             probe.finding(
-                "extract.partial",
+                Clause::ExtractPartial,
                 &format!("a flag, {form}"),
                 &format!("{name}: {flag}"),
                 &[exchange],
@@ -70,7 +81,7 @@ fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, answer: &Answer, ca
         }
         Some(flag) => {
             probe.observe(
-                "open.extract.full-result-headers",
+                Unspecified::ExtractFullResultHeaders,
                 &format!("a partial result is flagged as {flag}"),
             );
         }

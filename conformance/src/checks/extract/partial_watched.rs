@@ -1,64 +1,64 @@
 use super::count;
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.partial.watched",
     title: "no answer falls short of num without saying so, and none exceeds it",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.count", "extract.partial"],
+    clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(watch),
+    run: Run::Passive(judge),
 };
 
 /// A request id may stand for an earlier extraction with another num, so such calls are left to checks of their own.
-fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
-    let extract = &sighting.contract.extract;
+fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let extract = &observed.contract.extract;
     let header = &extract.request_id_header.name;
-    let has_id = sighting.request.query_value(&extract.request_id.name).is_some()
-        || sighting.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
-    if has_id || *sighting.judgement != Judgement::Accepted {
+    let has_id = observed.request.query_value(&extract.request_id.name).is_some()
+        || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
+    if has_id || *observed.class != ResponseClass::Accepted {
         return None;
     }
     // What is to be refused is judged by the check that sends it.
-    let asked: i64 = sighting.request.query_value(&extract.num.name)?.parse().ok()?;
+    let asked: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
     let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
-    let came = i64::try_from(sighting.answer.at("/data")?.as_array()?.len()).ok()?;
-    let complaint = |clause: &str, key: &str, expected: String, actual: String| Complaint {
+    let came = i64::try_from(observed.answer.at("/data")?.as_array()?.len()).ok()?;
+    let finding = |clause: Clause, key: &str, expected: String, actual: String| PassiveFinding {
         clause: clause.to_owned(),
         key: key.to_owned(),
         severity: Severity::Fail,
         expected,
         actual,
     };
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     if came > asked {
         let expected = format!("at most {asked} entries");
-        complaints.push(complaint("extract.count", "more", expected, format!("{came} entries")));
+        findings.push(finding(Clause::ExtractCount, "more", expected, format!("{came} entries")));
     }
     if came < asked {
         for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
-            let actual = sighting.answer.header(name);
+            let actual = observed.answer.header(name);
             if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
                 let actual = actual.unwrap_or_else(|| "no such header".to_owned());
                 let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
-                complaints.push(complaint("extract.partial", name, expected, actual));
+                findings.push(finding(Clause::ExtractPartial, name, expected, actual));
             }
         }
         let name = &extract.partial_flag;
         let expected = format!("{name}, as {came} of {asked} entries came");
-        match sighting.answer.header(name) {
+        match observed.answer.header(name) {
             None => {
-                complaints.push(complaint("extract.partial", name, expected, "no such header".to_owned()))
+                findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()))
             }
             // How the flag is spelt is open; the scarce region, where a partial result is sure, has a check of its own.
-            Some(flag) if count::denies(&flag) => complaints.push(Complaint {
+            Some(flag) if count::denies(&flag) => findings.push(PassiveFinding {
                 severity: Severity::Warn,
-                ..complaint("extract.partial", "denied", expected, format!("{name}: {flag}"))
+                ..finding(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
             }),
             Some(_) => {}
         }
     }
-    Some(complaints)
+    Some(findings)
 }

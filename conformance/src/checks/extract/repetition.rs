@@ -2,10 +2,15 @@
 
 use super::count::entries;
 use crate::check::{Accepted, Probe, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
 use crate::wire::Request;
 
 /// Entries that are asked for: enough that two extractions hardly choose the same by chance.
 pub(super) const ENTRIES: i64 = 5;
+
+/// The same, for costs.
+pub(super) const ENTRIES_COUNT: u32 = ENTRIES as u32;
 
 /// An extraction of several entries, without a request id.
 pub(super) fn request(probe: &Probe<'_>) -> Request {
@@ -17,7 +22,7 @@ pub(super) fn request(probe: &Probe<'_>) -> Request {
 /// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
 pub(super) async fn judge(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     first: &Request,
     again: &[(&str, Request)],
 ) -> Result<(), Stop> {
@@ -29,14 +34,14 @@ pub(super) async fn judge(
 pub(super) async fn judge_each(
     probe: &Probe<'_>,
     first: &Request,
-    again: &[(&str, &str, Request)],
+    again: &[(Clause, &str, Request)],
 ) -> Result<(), Stop> {
     let first = probe.control(first).await?;
     for (clause, why, request) in again {
-        let Some(second) = probe.accepts(clause, why, request).await? else { continue };
+        let Some(second) = probe.accepts(*clause, why, request).await? else { continue };
         if gateways(&first) != gateways(&second) {
             let expected = format!("the same gateways: {why}");
-            probe.finding(clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
+            probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
         }
     }
     Ok(())

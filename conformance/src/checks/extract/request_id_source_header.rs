@@ -1,15 +1,16 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.header",
     title: "a request id in the header is accepted, alone and beside one in the query",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-id-source"],
+    clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(9, 9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -18,7 +19,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let header = &extract.request_id_header.name;
         let request = shape.good(probe).header(header, probe.fresh_request_id());
         let why = format!("a request id in the header, {}", shape.name);
-        probe.accepts("extract.request-id-source", &why, &request).await?;
+        probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await?;
     }
     Ok(())
 }

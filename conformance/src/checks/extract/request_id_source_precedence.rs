@@ -1,15 +1,16 @@
 use super::repetition;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-id-source.precedence",
     title: "the request id of the query goes before that of the header",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-id-source"],
+    clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
-    cost: Cost::extraction(4, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(4, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -27,5 +28,5 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         ("the id of the query alone", query_alone),
         ("the id of the query beside another header", another_header),
     ];
-    repetition::judge(probe, "extract.request-id-source", &both, &again).await
+    repetition::judge(probe, Clause::ExtractRequestIdSource, &both, &again).await
 }

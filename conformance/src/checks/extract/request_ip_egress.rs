@@ -2,18 +2,19 @@ use std::net::Ipv4Addr;
 
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.egress",
     title: "request_ip is the address that the call comes from",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-ip"],
+    clauses: &[Clause::ExtractRequestIp],
     needs: &[Fact::EgressIp],
-    cost: Cost::extraction(17, 116),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(17, 116), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -27,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             if actual.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) != egress {
                 let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
                 let words = format!("{actual}, {}, the token in {}", shape.name, transport.name());
-                probe.finding("extract.request-ip", &expected, &words, &[&accepted.exchange]);
+                probe.finding(Clause::ExtractRequestIp, &expected, &words, &[&accepted.exchange]);
             }
         }
     }
@@ -37,7 +38,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             .extract()
             .query(&extract.regions.name, region)
             .query(&extract.num.name, extract.num_range.end());
-        let (exchange, _) = probe.first_answer(&few).await?;
+        let (exchange, _) = probe.send_once(&few).await?;
         let actual = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip"));
         // A shortage names no address.
         if let Some(actual) =
@@ -45,7 +46,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         {
             let expected = egress.map(|ip| ip.to_string()).unwrap_or_default();
             probe.finding(
-                "extract.request-ip",
+                Clause::ExtractRequestIp,
                 &expected,
                 &format!("{actual}, of a scarce region"),
                 &[&exchange],

@@ -1,22 +1,23 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::is_loopback;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.request-ip.forged",
     title: "request_ip is not what a caller claims in a header",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.request-ip"],
+    clauses: &[Clause::ExtractRequestIp],
     needs: &[],
-    cost: Cost::extraction(7, 7),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(7, 7), |probe| Box::pin(run(probe)))),
 };
 
 /// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address
 /// that the tester names tells a forged one from a forwarded one.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.extract()).await?;
+    probe.control_once(&probe.extract()).await?;
     let trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
     let forwarded = format!("for={FORGED}");
     let claims = HEADERS.map(|name| (name, FORGED)).into_iter().chain([("Forwarded", forwarded.as_str())]);
@@ -30,7 +31,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         if claimed == Some(FORGED) {
             let actual = format!("the address of a forged {name}");
-            probe.finding("extract.request-ip", "the real address of the caller", &actual, &[&exchange]);
+            probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
         }
     }
     Ok(())

@@ -1,15 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.sb-length.boundaries",
     title: "sb is measured in bytes of UTF-8",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.sb-length"],
+    clauses: &[Clause::ExtractSbLength],
     needs: &[],
-    cost: Cost::extraction(5, 3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,15 +1,15 @@
 use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.sb-required.absent",
     title: "lb=6 is refused without sb and with an empty one",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.sb-required"],
+    clauses: &[Clause::ExtractSbRequired],
     needs: &[],
-    cost: Cost::extraction(28, 20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(28, 20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -24,9 +24,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             };
             let good = custom().query(sb, "|");
             let why = format!("{sb} is absent, {}={num}, {}", extract.num.name, shape.name);
-            probe.refuses("extract.sb-required", &why, &good, &custom()).await?;
+            probe.rejects_after_control(Clause::ExtractSbRequired, &why, &good, &custom()).await?;
             let why = format!("{sb} is empty, {}={num}, {}", extract.num.name, shape.name);
-            probe.refuses("extract.sb-required", &why, &good, &custom().query(sb, "")).await?;
+            probe
+                .rejects_after_control(Clause::ExtractSbRequired, &why, &good, &custom().query(sb, ""))
+                .await?;
         }
     }
     Ok(())

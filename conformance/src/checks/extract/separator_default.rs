@@ -1,15 +1,15 @@
 use super::{count, text};
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator.default",
     title: "without lb the default separator is used",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator"],
+    clauses: &[Clause::ExtractSeparator],
     needs: &[],
-    cost: Cost::extraction(1, 3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(1, 3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

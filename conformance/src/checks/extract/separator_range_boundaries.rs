@@ -1,40 +1,54 @@
 use serde_json::json;
 
-use super::shape;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::{OperationId, boundaries};
+use super::shape::Kind;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::contract::{Clause, OperationId, boundaries};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.separator-range.boundaries",
     title: "an lb outside the list is refused",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.separator-range"],
+    clauses: &[Clause::ExtractSeparatorRange],
     needs: &[],
-    cost: Cost::extraction(52, 12),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let lb = &extract.lb;
+/// `lb` applies to text answers only.
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let (lb, custom) = (&extract.lb, &extract.custom_separator);
     let codes: Vec<i64> = lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok()).collect();
     let (least, most) = (codes.iter().min().copied().unwrap_or(0), codes.iter().max().copied().unwrap_or(0));
     let outside = [least - 1, most + 1, -least, most * 10].into_iter().map(|code| code.to_string());
     let outside = outside.filter(|code| !lb.schema.values.contains(&json!(code)));
     let unlisted = boundaries(&lb.schema).into_iter().filter(|case| !case.allowed).map(|case| case.text());
-    let outside: Vec<String> = outside.chain(unlisted).collect();
-    // lb applies to text answers only.
-    for shape in shape::usable_in_text(probe).await? {
-        let text = || shape.anew(probe);
-        let good = text();
-        for code in &outside {
-            let why = format!("{}={code} is not in the list, {}", lb.name, shape.name);
-            let bad = text().query(&lb.name, code);
-            probe.refuses("extract.separator-range", &why, &good, &bad).await?;
-        }
-        let custom = text().query(&lb.name, &extract.custom_separator).query(&extract.sb.name, "|");
-        let why = format!("{}={} is in the list, {}", lb.name, extract.custom_separator, shape.name);
-        probe.accepts("extract.separator-range", &why, &custom).await?;
+    let codes: Vec<String> = outside.chain(unlisted).chain([custom.clone()]).collect();
+    let of_kind = |kind: Kind| codes.iter().map(move |code| (kind.clone(), code.clone()));
+    let case = |data: (Kind, String)| {
+        let label = format!("{}/lb={}", data.0.label(), data.1);
+        let is_listed = data.1 == *custom;
+        // The form, and the same in text.
+        let (key, control) = match &data.0 {
+            Kind::RequestId => (label.clone(), Cost::extraction(2, 2)),
+            kind => (kind.label().to_owned(), Cost::extraction(2, 2)),
+        };
+        let cost = if is_listed { Cost::extraction(1, 1) } else { Cost::requests(1) };
+        Case::with(label, cost, data, |probe, data| Box::pin(run(probe, data))).control(key, control)
+    };
+    Kind::all_in_text(extract).into_iter().flat_map(of_kind).map(case).collect()
+}
+
+async fn run(probe: &Probe<'_>, (kind, code): (Kind, String)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let lb = &extract.lb.name;
+    let shape = kind.usable_in_text(probe).await?;
+    let request = shape.anew(probe).query(lb, &code);
+    if code == extract.custom_separator {
+        let why = format!("{lb}={code} is in the list, {}", shape.name);
+        probe.accepts(Clause::ExtractSeparatorRange, &why, &request.query(&extract.sb.name, "|")).await?;
+        return Ok(());
     }
-    Ok(())
+    let why = format!("{lb}={code} is not in the list, {}", shape.name);
+    probe.rejects_after_control(Clause::ExtractSeparatorRange, &why, &shape.anew(probe), &request).await
 }

@@ -1,17 +1,18 @@
 use super::shape;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Exchange, RetryAfter};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
     title: "a shortage says when to come back",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.shortage-retry-after"],
+    clauses: &[Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
-    cost: Cost::extraction(22, 14),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(22, 14), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -38,23 +39,25 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             Some(_) => request.query(&extract.request_id.name, probe.fresh_request_id()),
             None => request,
         };
-        let (mut exchange, judgement) = probe.first_answer(&request).await?;
+        let (mut exchange, class) = probe.send_once(&request).await?;
         // It may just be busy.
-        if matches!(judgement, Judgement::Busy(_)) {
+        if matches!(class, ResponseClass::Throttled(_)) {
             if tells_when(&exchange) {
                 probe.control(&probe.extract()).await?;
             } else {
-                exchange = probe.refused_alone(|| request.clone(), || probe.extract()).await?;
+                exchange = probe.confirm_unavailable(|| request.clone(), || probe.extract()).await?;
             }
         }
         let Ok(answer) = &exchange.result else { continue };
-        match judgement {
-            Judgement::Accepted => {
+        match class {
+            ResponseClass::Accepted => {
                 let seen = format!("an empty region gives a success, {name}");
-                probe.observe("open.extract.short-region", &seen);
+                probe.observe(Unspecified::ExtractShortRegion, &seen);
                 continue;
             }
-            Judgement::Broken(what) => return Err(probe.inconclusive(&format!("no shortage came: {what}"))),
+            ResponseClass::ServerError(what) => {
+                return Err(probe.inconclusive(&format!("no shortage came: {what}")));
+            }
             _ => {}
         }
         shortages += 1;
@@ -64,7 +67,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let came = answer.header("Retry-After").map(|value| format!("Retry-After: {value}"));
         let actual = came.unwrap_or_else(|| "no such header".to_owned());
         let expected = format!("Retry-After with seconds or an HTTP date, {name}");
-        probe.finding("extract.shortage-retry-after", &expected, &actual, &[&exchange]);
+        probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     }
     if shortages == 0 {
         return Err(probe.skip("the empty region gave no shortage"));

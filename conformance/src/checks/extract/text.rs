@@ -1,11 +1,16 @@
 //! What separator checks read in a plain-text answer. The form of an entry is open; it only has no line break in it.
 
 use super::count::default_separator;
-use crate::check::{Accepted, Judgement, Probe, Stop};
+use crate::check::{Accepted, Probe, ResponseClass, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 /// Entries that are asked for: enough to have a separator between them.
 pub(super) const ENTRIES: usize = 3;
+
+/// The same, for costs.
+pub(super) const ENTRIES_COUNT: u32 = ENTRIES as u32;
 
 /// An extraction of several entries as text.
 pub(super) fn request(probe: &Probe<'_>) -> Request {
@@ -38,14 +43,14 @@ pub(super) async fn judge(probe: &Probe<'_>, accepted: &Accepted, separator: &st
     };
     if !broken && within.is_some_and(fits) {
         probe.observe(
-            "open.extract.txt-layout",
+            Unspecified::ExtractTxtLayout,
             &format!("an entry holds the separator {separator:?} itself"),
         );
         return Ok(());
     }
     let expected = format!("{entries} entries separated by {separator:?}");
     let actual = format!("splitting at {separator:?} gives {} in {text:?}", pieces.len());
-    probe.finding("extract.separator", &expected, &actual, &[&accepted.exchange]);
+    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
     Ok(())
 }
 
@@ -74,8 +79,8 @@ async fn within(
 ) -> Result<Option<(usize, usize)>, Stop> {
     let extract = &probe.contract().extract;
     let plain = request.clone().without_query(&extract.lb.name).without_query(&extract.sb.name);
-    let (exchange, judgement) = probe.send(&plain).await?;
-    let (Judgement::Accepted, Ok(answer)) = (judgement, &exchange.result) else { return Ok(None) };
+    let (exchange, class) = probe.send(&plain).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(None) };
     let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
     let text = answer.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();

@@ -1,17 +1,18 @@
 use super::shape;
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.differing",
     title: "different tokens in two or three transports are refused, whichever is the right one",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.token-equal"],
+    clauses: &[Clause::ExtractTokenEqual],
     needs: &[],
-    cost: Cost::extraction(66, 15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(66, 15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -25,7 +26,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                     let bad = wrong.carry(probe, good.clone(), other);
                     let places = format!("{} and another in {}", right.name(), wrong.name());
                     let why = format!("the token in {places}, {}", shape.name);
-                    probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+                    probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
                 }
             }
         }
@@ -36,7 +37,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             right.fold(probe.extract_without_token(), |request, right| right.carry(probe, request, known));
         let bad = wrong.carry(probe, good.clone(), token::UNKNOWN);
         let why = format!("a third token, which differs, in {}", wrong.name());
-        probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+        probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
     }
     Ok(())
 }

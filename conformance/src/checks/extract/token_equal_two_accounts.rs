@@ -1,16 +1,17 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-equal.two-accounts",
     title: "valid tokens of two accounts in two transports are refused",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["extract.token-equal"],
+    clauses: &[Clause::ExtractTokenEqual],
     needs: &[Fact::SecondToken],
-    cost: Cost::extraction(9, 3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(9, 3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -20,7 +21,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for other in Transport::ALL.into_iter().filter(|other| *other != first) {
             let bad = other.carry(probe, good.clone(), second.expose());
             let why = format!("one account in {} and another in {}", first.name(), other.name());
-            probe.refuses("extract.token-equal", &why, &good, &bad).await?;
+            probe.rejects_after_control(Clause::ExtractTokenEqual, &why, &good, &bad).await?;
         }
     }
     Ok(())

@@ -1,16 +1,17 @@
 use super::transport::Transport;
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "extract.token-transport.unknown",
     title: "an empty, an unknown or an almost right token is refused in each transport",
+    why: "",
     operation: Some(OperationId::Extract),
-    clauses: &["all.token-required"],
+    clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    cost: Cost::extraction(16, 1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::extraction(16, 1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -19,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for (what, token) in token::wrong(probe) {
             let bad = transport.carry(probe, probe.extract_without_token(), &token);
             let why = format!("{what}, in {}", transport.name());
-            probe.refuses("all.token-required", &why, &good, &bad).await?;
+            probe.rejects_after_control(Clause::AllTokenRequired, &why, &good, &bad).await?;
         }
     }
     Ok(())

@@ -24,6 +24,15 @@ impl Transport {
         }
     }
 
+    /// For the label of a case.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Header => "header",
+            Self::Bearer => "bearer",
+        }
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Query => "the query",

@@ -1,25 +1,27 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "groups.empty.account",
     title: "an account without groups gets an empty array",
+    why: "",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.empty"],
+    clauses: &[Clause::GroupsEmpty],
     needs: &[Fact::EmptyToken],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let Some(token) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
     let name = &probe.contract().groups.api_key.name;
-    probe.ground(&probe.groups()).await?;
+    probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
-    let Some(accepted) = probe.accepts("groups.empty", "an account without groups", &request).await? else {
+    let Some(accepted) = probe.accepts(Clause::GroupsEmpty, "an account without groups", &request).await?
+    else {
         return Ok(());
     };
     let items = accepted.answer.at("/data/items");
@@ -31,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         _ => {
             let actual = items.map_or_else(|| "no items at all".to_owned(), ToString::to_string);
-            probe.finding("groups.empty", "an empty array", &actual, &[&accepted.exchange]);
+            probe.finding(Clause::GroupsEmpty, "an empty array", &actual, &[&accepted.exchange]);
             Ok(())
         }
     }

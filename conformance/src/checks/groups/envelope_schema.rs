@@ -1,13 +1,13 @@
-use crate::check::{Check, Cost, Run};
+use crate::check::{Check, Run};
 use crate::checks::schema;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.envelope.schema",
     title: "every successful listing fits the document's schema",
+    why: "",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.envelope", "groups.fields", "groups.headers", "groups.order"],
+    clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(schema::watch),
+    run: Run::Passive(schema::judge),
 };

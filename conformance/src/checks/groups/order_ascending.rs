@@ -1,16 +1,17 @@
 use serde_json::Value;
 
-use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.order.ascending",
     title: "groups ascend by id",
+    why: "",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.order"],
+    clauses: &[Clause::GroupsOrder],
     needs: &[],
-    cost: Cost::requests(3),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -36,7 +37,12 @@ fn judge(probe: &Probe<'_>, listing: &Accepted) -> Result<usize, Stop> {
     let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
         let actual = format!("{} stands before {}", pair[0], pair[1]);
-        probe.finding("groups.order", "each groupId above the one before", &actual, &[&listing.exchange]);
+        probe.finding(
+            Clause::GroupsOrder,
+            "each groupId above the one before",
+            &actual,
+            &[&listing.exchange],
+        );
     }
     Ok(ids.len())
 }

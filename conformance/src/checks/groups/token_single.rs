@@ -1,15 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::token;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "groups.token.single",
     title: "a listing takes one token: none, an empty one, a repeated one are refused",
+    why: "",
     operation: Some(OperationId::Groups),
-    clauses: &["groups.token"],
+    clauses: &[Clause::GroupsToken],
     needs: &[],
-    cost: Cost::requests(11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -17,14 +18,23 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = probe.groups();
     let token = probe.token().expose();
     let repeated = good.clone().add_query(name, token);
-    probe.refuses("groups.token", "the token is sent twice", &good, &repeated).await?;
+    probe.rejects_after_control(Clause::GroupsToken, "the token is sent twice", &good, &repeated).await?;
     let contradicting = good.clone().add_query(name, token::UNKNOWN);
-    probe.refuses("groups.token", "two tokens are sent", &good, &contradicting).await?;
+    probe.rejects_after_control(Clause::GroupsToken, "two tokens are sent", &good, &contradicting).await?;
     let reversed = probe.groups().query(name, token::UNKNOWN).add_query(name, token);
-    probe.refuses("groups.token", "two tokens are sent, the known one last", &good, &reversed).await?;
+    probe
+        .rejects_after_control(
+            Clause::GroupsToken,
+            "two tokens are sent, the known one last",
+            &good,
+            &reversed,
+        )
+        .await?;
     if let Some(second) = &probe.facts().second_token {
         let accounts = good.clone().add_query(name, second.expose());
-        probe.refuses("groups.token", "tokens of two accounts are sent", &good, &accounts).await?;
+        probe
+            .rejects_after_control(Clause::GroupsToken, "tokens of two accounts are sent", &good, &accounts)
+            .await?;
     }
-    token::required(probe, "groups.token", &good, name).await
+    token::required(probe, Clause::GroupsToken, &good, name).await
 }

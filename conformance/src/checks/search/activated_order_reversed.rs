@@ -1,14 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-order.reversed",
     title: "an upper bound before the lower one is refused, by the instant and not by the text",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-order"],
+    clauses: &[Clause::SearchActivatedOrder],
     needs: &[],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -17,14 +18,16 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let good = probe.any_search();
     let between = |lower: &str, upper: &str| good.clone().field(from, lower).field(to, upper);
     let base = between("2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z");
-    probe.ground(&base).await?;
+    probe.control_once(&base).await?;
     for (lower, upper) in IN_ORDER {
         let why = format!("from {lower} to {upper}, which is not earlier");
-        probe.accepts("search.activated-order", &why, &between(lower, upper)).await?;
+        probe.accepts(Clause::SearchActivatedOrder, &why, &between(lower, upper)).await?;
     }
     for (lower, upper) in REVERSED {
         let why = format!("from {lower} to {upper}, which is earlier");
-        probe.refuses("search.activated-order", &why, &base, &between(lower, upper)).await?;
+        probe
+            .rejects_after_control(Clause::SearchActivatedOrder, &why, &base, &between(lower, upper))
+            .await?;
     }
     Ok(())
 }

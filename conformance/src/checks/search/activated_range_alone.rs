@@ -1,19 +1,19 @@
 use jiff::SignedDuration;
 
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.alone",
     title: "each bound stands alone, and an instance that was never activated matches none",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(20),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(20), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, apply, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, apply, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.beyond",
     title: "the smallest step beyond the instant of an activation leaves it out",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range", "search.activated-order"],
+    clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(37),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(37), |probe| Box::pin(run(probe)))),
 };
 
 /// The smallest step is the one that the service has shown: it may keep no finer times.
@@ -30,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let good = apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(time)]);
         let bad = apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(before)]);
         let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
-        probe.refuses("search.activated-order", &why, &good, &bad).await?;
+        probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
     }
     comparison.conclude(probe).await
 }

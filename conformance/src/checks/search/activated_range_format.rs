@@ -1,15 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.format",
     title: "both bounds take RFC 3339 with a time zone and nothing else",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[],
-    cost: Cost::requests(19),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(19), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -2,19 +2,19 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use super::instants;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.activated-range.offsets",
     title: "a bound means the same instant in whatever offset it is written",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.activated-range"],
+    clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(45),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(45), |probe| Box::pin(run(probe)))),
 };
 
 /// Negative offsets and such of half an hour, across midnight and across the end of the year.

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Probe, Stop};
-use crate::relation::{Batch, Comparison, Filter, apply, read_accepted};
+use crate::checks::Requests;
+use crate::checks::relation::{Batch, Comparison, Filter, apply, read_accepted};
+use crate::contract::Clause;
 
 /// The filters must find what the survey says that they admit of the batch.
 pub(super) async fn judge(
@@ -12,7 +14,7 @@ pub(super) async fn judge(
     batch: &Batch,
     filters: &[Filter],
 ) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.intersection";
+    const CLAUSE: Clause = Clause::SearchIntersection;
     let admitted = comparison.survey().admitted(filters);
     let expected: BTreeSet<i64> = admitted.intersection(&batch.ids).copied().collect();
     let request = apply(&probe.contract().search, probe.search(batch.items.clone()), filters);

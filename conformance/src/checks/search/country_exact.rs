@@ -1,24 +1,24 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.country.exact",
     title: "each country finds its own instances and no other",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.country"],
+    clauses: &[Clause::SearchCountry],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     for code in survey.values(|instance| Some(instance.country.clone())).into_iter().take(MOST_CODES) {
-        values::judge(probe, &mut comparison, "search.country", &Filter::Country(code)).await?;
+        values::judge(probe, &mut comparison, Clause::SearchCountry, &Filter::Country(code)).await?;
     }
     comparison.conclude(probe).await
 }

@@ -1,17 +1,17 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Filter, read_unless_refused, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.country.near",
     title: "a code that only resembles that of a country finds none of its instances",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.country"],
+    clauses: &[Clause::SearchCountry],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -22,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let request = Filter::Country(code.clone()).on(search, survey.request.clone());
             let what = format!("country {code}");
             // An unknown code may be refused.
-            let found = read_unless_refused(probe, "search.country", &what, &request).await?;
+            let found = read_unless_rejected(probe, Clause::SearchCountry, &what, &request).await?;
             let Some(found) = found else { continue };
             let others = found
                 .instances
@@ -31,7 +31,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 .count();
             if others > 0 {
                 let expected = format!("{what} finds no instance of another code");
-                probe.finding("search.country", &expected, &format!("{others} of them"), &found.evidence());
+                probe.finding(
+                    Clause::SearchCountry,
+                    &expected,
+                    &format!("{others} of them"),
+                    &found.evidence(),
+                );
             }
         }
     }

@@ -1,21 +1,21 @@
-use crate::check::{Check, Cost, Run};
+use crate::check::{Check, Run};
 use crate::checks::schema;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.envelope.schema",
     title: "every successful search fits the document's schema",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
-        "search.capabilities",
-        "search.envelope",
-        "search.headers",
-        "search.instance",
-        "search.max-batch-no-effect",
-        "search.status",
-        "search.total",
+        Clause::SearchCapabilities,
+        Clause::SearchEnvelope,
+        Clause::SearchHeaders,
+        Clause::SearchInstance,
+        Clause::SearchMaxBatchNoEffect,
+        Clause::SearchStatus,
+        Clause::SearchTotal,
     ],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(schema::watch),
+    run: Run::Passive(schema::judge),
 };

@@ -1,17 +1,18 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::success;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.envelope.success",
     title: "a search in order succeeds by HTTP status and by code",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.envelope"],
+    clauses: &[Clause::SearchEnvelope],
     needs: &[],
-    cost: Cost::requests(1),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    success::judge(probe, "search.envelope", &probe.any_search()).await
+    success::judge(probe, Clause::SearchEnvelope, &probe.any_search()).await
 }

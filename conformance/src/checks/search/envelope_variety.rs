@@ -3,19 +3,26 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::addresses;
-use crate::check::{Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{FilterKind, survey};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::checks::relation::{FilterKind, survey};
+use crate::contract::{Clause, OperationId};
 use crate::wire::{Answer, Exchange};
 
 pub(super) static CHECK: Check = Check {
     id: "search.envelope.variety",
     title: "every kind of success has the envelope, the headers and whole instances",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.envelope", "search.headers", "search.instance", "search.capabilities"],
+    clauses: &[
+        Clause::SearchEnvelope,
+        Clause::SearchHeaders,
+        Clause::SearchInstance,
+        Clause::SearchCapabilities,
+    ],
     needs: &[],
-    cost: Cost::requests(31),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(31), |probe| Box::pin(run(probe)))),
 };
 
 /// Brings about successes of every kind, which the schema check looks at. What a schema can't say is judged here.
@@ -23,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let mut requests = vec![
         probe.any_search(),
-        probe.search([Probe::NOBODYS_ADDRESS]),
+        probe.search([NOBODYS_ADDRESS]),
         probe.search(addresses::nobodys(3)),
         probe.search(addresses::distinct(search.distinct_items)),
     ];
@@ -42,15 +49,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     let mut told = BTreeSet::new();
     for request in &requests {
-        let (exchange, judgement) = probe.send(request).await?;
-        match (&exchange.result, judgement) {
-            (Ok(answer), Judgement::Accepted) => judge(probe, answer, &exchange, &mut told),
-            (_, Judgement::Muddled(what)) => {
+        let (exchange, class) = probe.send(request).await?;
+        match (&exchange.result, class) {
+            (Ok(answer), ResponseClass::Accepted) => judge(probe, answer, &exchange, &mut told),
+            (_, ResponseClass::Ambiguous(what)) => {
                 let expected = "the HTTP status and the code of a success together";
-                probe.finding("search.envelope", expected, &what, &[&exchange]);
+                probe.finding(Clause::SearchEnvelope, expected, &what, &[&exchange]);
             }
-            (_, judgement) => {
-                return Err(probe.inconclusive(&format!("a search was refused: {}", judgement.description())));
+            (_, class) => {
+                return Err(probe.inconclusive(&format!("a search was refused: {}", class.description())));
             }
         }
     }
@@ -66,7 +73,7 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, told: &mut BTr
         .success
         .violations(answer.json().unwrap_or(&Value::Null), |name| answer.header_values(name))
     {
-        let clause = violation.clause.as_str();
+        let clause = violation.clause;
         if CHECK.clauses.contains(&clause) && told.insert(violation.schema_path.clone()) {
             let expected = format!("an answer that fits the document at {}", violation.schema_path);
             let actual = format!("at {}: {}", violation.instance_path, violation.message);
@@ -74,9 +81,14 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, told: &mut BTr
         }
     }
     if answer.header("x-request-id").is_some_and(|id| id.is_empty()) {
-        probe.finding("search.headers", "X-Request-Id with a value", "an empty one", &[exchange]);
+        probe.finding(Clause::SearchHeaders, "X-Request-Id with a value", "an empty one", &[exchange]);
     }
     if answer.at("/requestId").and_then(Value::as_str).is_some_and(str::is_empty) {
-        probe.finding("search.envelope", "a requestId to trace the request by", "an empty one", &[exchange]);
+        probe.finding(
+            Clause::SearchEnvelope,
+            "a requestId to trace the request by",
+            "an empty one",
+            &[exchange],
+        );
     }
 }

@@ -1,26 +1,26 @@
 use serde_json::{Value, json};
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::Kind;
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, Kind, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.fields.types",
     title: "a field of another JSON type is refused",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
-        "search.order-number",
-        "search.group",
-        "search.country",
-        "search.city",
-        "search.status",
-        "search.page",
-        "search.page-size",
-        "search.activated-range",
+        Clause::SearchOrderNumber,
+        Clause::SearchGroup,
+        Clause::SearchCountry,
+        Clause::SearchCity,
+        Clause::SearchStatus,
+        Clause::SearchPage,
+        Clause::SearchPageSize,
+        Clause::SearchActivatedRange,
     ],
     needs: &[],
-    cost: Cost::requests(28),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(28), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -33,7 +33,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for value in others(property.schema.kind) {
             let why = format!("{} is {value}", property.name);
             let bad = good.clone().field(&property.name, value);
-            probe.refuses(clause, &why, &good, &bad).await?;
+            probe.rejects_after_control(clause, &why, &good, &bad).await?;
         }
     }
     Ok(())

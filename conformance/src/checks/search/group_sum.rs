@@ -3,19 +3,20 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Filter, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.group.sum",
     title: "each group finds its own instances, and with the ungrouped ones everything",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.group"],
+    clauses: &[Clause::SearchGroup],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -29,7 +30,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         .extend(listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).map(Some).take(MOST_GROUPS));
     groups.insert(None);
     for group in groups {
-        values::judge(probe, &mut comparison, "search.group", &Filter::Group(group)).await?;
+        values::judge(probe, &mut comparison, Clause::SearchGroup, &Filter::Group(group)).await?;
     }
     comparison.conclude(probe).await
 }

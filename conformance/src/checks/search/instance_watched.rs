@@ -3,45 +3,50 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::OperationId;
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.instance.watched",
     title: "an instance has an address, a country of three letters and an id of its own",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.instance", "search.paging"],
+    clauses: &[Clause::SearchInstance, Clause::SearchPaging],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(watch),
+    run: Run::Passive(judge),
 };
 
 /// What 2.3 says and a schema can't.
-fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
-    if *sighting.judgement != Judgement::Accepted {
+fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let items = sighting.answer.at("/data/items")?.as_array()?;
+    let items = observed.answer.at("/data/items")?.as_array()?;
     let mut seen = BTreeSet::new();
-    let mut complaints = Vec::new();
-    let mut complain = |clause: &str, key: &str, expected: &str, actual: String| {
+    let mut findings = Vec::new();
+    let mut report = |clause: Clause, key: &str, expected: &str, actual: String| {
         let (clause, key, expected) = (clause.to_owned(), key.to_owned(), expected.to_owned());
-        complaints.push(Complaint { clause, key, severity: Severity::Fail, expected, actual });
+        findings.push(PassiveFinding { clause, key, severity: Severity::Fail, expected, actual });
     };
     for item in items {
         let text = |name: &str| item.get(name).and_then(Value::as_str);
         if let Some(ip) = text("ip").filter(|ip| ip.parse::<IpAddr>().is_err()) {
-            complain("search.instance", "ip", "ip is an IP address", ip.to_owned());
+            report(Clause::SearchInstance, "ip", "ip is an IP address", ip.to_owned());
         }
         if let Some(code) = text("countryCode").filter(|code| !is_country(code)) {
-            complain("search.instance", "countryCode", "countryCode has three letters", code.to_owned());
+            report(Clause::SearchInstance, "countryCode", "countryCode has three letters", code.to_owned());
         }
         let id = item.get("instanceId").and_then(Value::as_i64);
         if let Some(id) = id.filter(|id| !seen.insert(*id)) {
-            complain("search.paging", "twice", "each instance once on a page", format!("{id} comes twice"));
+            report(
+                Clause::SearchPaging,
+                "twice",
+                "each instance once on a page",
+                format!("{id} comes twice"),
+            );
         }
     }
-    Some(complaints)
+    Some(findings)
 }
 
 fn is_country(code: &str) -> bool {

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::check::{Probe, Stop};
-use crate::relation::{Comparison, Filter, FilterKind, Survey, read_accepted};
+use crate::checks::relation::{Comparison, Filter, FilterKind, Survey, read_accepted};
+use crate::contract::Clause;
 
 /// Some instants at which instances were activated: the first, the last, the one shown with the most digits, and some between.
 pub(super) fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
@@ -28,7 +29,7 @@ pub(super) async fn judge(
     bounds: &[Filter],
     write: impl Fn(&Timestamp) -> String,
 ) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.activated-range";
+    const CLAUSE: Clause = Clause::SearchActivatedRange;
     let search = &probe.contract().search;
     let survey = comparison.survey();
     let mut request = survey.request.clone();

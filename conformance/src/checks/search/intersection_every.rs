@@ -1,17 +1,17 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, FilterKind, Instance, Survey, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, FilterKind, Instance, Survey, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.every",
     title: "all filters at once find what all of them find, whatever the form of the items",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,19 +1,20 @@
 use std::collections::BTreeSet;
 
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, apply, combinations, excluding, read_unless_refused, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, apply, combinations, excluding, read_unless_rejected, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.excluding",
     title: "two filters of which each finds something, but nothing in common, find nothing",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(27),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(27), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -26,9 +27,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
         let what = combination::describe(&filters);
         // A city outside the country may be refused: the contract does not say.
-        let found = read_unless_refused(probe, "search.intersection", &what, &request).await?;
+        let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
         if let Some(found) = found {
-            comparison.same("search.intersection", &what, &BTreeSet::new(), &found);
+            comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
         }
     }
     comparison.conclude(probe).await

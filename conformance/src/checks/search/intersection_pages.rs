@@ -1,19 +1,20 @@
 use std::collections::BTreeSet;
 
 use super::{combination, paging};
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, FilterKind, apply, meeting, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, FilterKind, apply, meeting, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.pages",
     title: "a filtered result is whole and without overlap when it is read in small pages",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection", "search.paging", "search.total"],
+    clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(19),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(19), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -32,8 +33,16 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let request = apply(search, probe.search(batch.items.clone()), &filters);
         let what = format!("{} among {}", combination::describe(&filters), batch.name);
         let size = small_size(expected.len());
-        paging::partition(probe, &mut comparison, "search.intersection", &what, &request, &expected, size)
-            .await?;
+        paging::partition(
+            probe,
+            &mut comparison,
+            Clause::SearchIntersection,
+            &what,
+            &request,
+            &expected,
+            size,
+        )
+        .await?;
     }
     comparison.conclude(probe).await
 }

@@ -1,17 +1,17 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, combinations, meeting, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, combinations, meeting, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.pairs",
     title: "every two filters together find what both find",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(26),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(26), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,17 +1,17 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, combinations, meeting, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, combinations, meeting, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.pairs-ports",
     title: "every two filters cut items with ports, of both families, as they cut addresses",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(50),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(50), |probe| Box::pin(run(probe)))),
 };
 
 /// Every pair on each batch but the bare one, so that no pair hangs on the form of the items.

@@ -1,17 +1,17 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, combinations, meeting, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, combinations, meeting, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.triples",
     title: "every three filters together find what all three find",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.intersection"],
+    clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(40),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(40), |probe| Box::pin(run(probe)))),
 };
 
 /// The forms of the items take turns, so that triples meet addresses, ports and IPv6.

@@ -4,49 +4,49 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::check::{Check, Complaint, Cost, Judgement, Run, Severity, Sighting};
-use crate::contract::{OperationId, Search};
-use crate::relation::{Instance, address_of};
+use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::checks::relation::{Instance, address_of};
+use crate::contract::{Clause, OperationId, Search};
 
 pub(super) static CHECK: Check = Check {
     id: "search.intersection.watched",
     title: "every instance of every answer fits all that its request asks for",
+    why: "",
     operation: Some(OperationId::Search),
     clauses: &[
-        "search.activated-range",
-        "search.city",
-        "search.country",
-        "search.group",
-        "search.intersection",
-        "search.match-any-port",
-        "search.match-port",
-        "search.page-size",
-        "search.status",
-        "search.total",
+        Clause::SearchActivatedRange,
+        Clause::SearchCity,
+        Clause::SearchCountry,
+        Clause::SearchGroup,
+        Clause::SearchIntersection,
+        Clause::SearchMatchAnyPort,
+        Clause::SearchMatchPort,
+        Clause::SearchPageSize,
+        Clause::SearchStatus,
+        Clause::SearchTotal,
     ],
     needs: &[],
-    cost: Cost::requests(0),
-    run: Run::Watch(watch),
+    run: Run::Passive(judge),
 };
 
-fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
-    let search = &sighting.contract.search;
-    if *sighting.judgement != Judgement::Accepted {
+fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let search = &observed.contract.search;
+    if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let sent = &*sighting.request.body_members()?;
-    let came = sighting.answer.at("/data/items")?.as_array()?.len();
-    let instances: Vec<_> = Instance::all(search, sighting.answer)?.flatten().collect();
-    let mut complaints = Vec::new();
+    let sent = &*observed.request.body_members()?;
+    let came = observed.answer.at("/data/items")?.as_array()?.len();
+    let instances: Vec<_> = Instance::all(search, observed.answer)?.flatten().collect();
+    let mut findings = Vec::new();
     let asked = Asked::read(search, sent);
-    instances.iter().for_each(|instance| asked.judge(instance, &mut complaints));
-    complaints.extend(strangers(search, sent, &instances));
-    complaints.extend(counts(search, sent, came, sighting.answer.at("/data/total")?.as_u64()?));
-    Some(complaints)
+    instances.iter().for_each(|instance| asked.judge(instance, &mut findings));
+    findings.extend(strangers(search, sent, &instances));
+    findings.extend(counts(search, sent, came, observed.answer.at("/data/total")?.as_u64()?));
+    Some(findings)
 }
 
-fn complaint(clause: &str, expected: String, actual: String) -> Complaint {
-    Complaint { clause: clause.to_owned(), key: String::new(), severity: Severity::Fail, expected, actual }
+fn finding(clause: Clause, expected: String, actual: String) -> PassiveFinding {
+    PassiveFinding { clause, key: String::new(), severity: Severity::Fail, expected, actual }
 }
 
 /// The filters of a request that instances show by themselves.
@@ -73,35 +73,41 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Complains of each filter that an instance does not pass.
-    fn judge(&self, instance: &Instance, complaints: &mut Vec<Complaint>) {
+    /// Reports each filter that an instance does not pass.
+    fn judge(&self, instance: &Instance, findings: &mut Vec<PassiveFinding>) {
         let Self { group, status, country, city, from, to } = self;
-        let mut unfit = |clause: &str, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
-            if fits {
-                return;
-            }
-            let expected = format!("only instances that fit {}", asked());
-            let actual = format!("instance {} with {}", instance.id, shown());
-            // Whatever filter it is, the result is then no intersection.
-            for clause in [clause, "search.intersection"] {
-                complaints.push(complaint(clause, expected.clone(), actual.clone()));
-            }
-        };
+        let mut unfit =
+            |clause: Clause, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
+                if fits {
+                    return;
+                }
+                let expected = format!("only instances that fit {}", asked());
+                let actual = format!("instance {} with {}", instance.id, shown());
+                // Whatever filter it is, the result is then no intersection.
+                for clause in [clause, Clause::SearchIntersection] {
+                    findings.push(finding(clause, expected.clone(), actual.clone()));
+                }
+            };
         let texts = [
-            ("search.status", status, status.is_none_or(|asked| asked == instance.status), &instance.status),
             (
-                "search.country",
+                Clause::SearchStatus,
+                status,
+                status.is_none_or(|asked| asked == instance.status),
+                &instance.status,
+            ),
+            (
+                Clause::SearchCountry,
                 country,
                 country.is_none_or(|asked| asked.eq_ignore_ascii_case(&instance.country)),
                 &instance.country,
             ),
-            ("search.city", city, city.is_none_or(|asked| asked == instance.city), &instance.city),
+            (Clause::SearchCity, city, city.is_none_or(|asked| asked == instance.city), &instance.city),
         ];
         for (clause, asked, fits, shown) in texts {
             unfit(clause, fits, &|| asked.unwrap_or_default().to_owned(), &|| shown.clone());
         }
         let group_fits = group.is_none_or(|group| instance.group.unwrap_or(0) == group);
-        unfit("search.group", group_fits, &|| format!("group {group:?}"), &|| {
+        unfit(Clause::SearchGroup, group_fits, &|| format!("group {group:?}"), &|| {
             format!("group {:?}", instance.group)
         });
         let within = |bound: &Option<Timestamp>, fits: fn(Timestamp, Timestamp) -> bool| {
@@ -109,37 +115,37 @@ impl<'a> Asked<'a> {
         };
         let in_range =
             within(from, |activated, from| activated >= from) && within(to, |activated, to| activated <= to);
-        unfit("search.activated-range", in_range, &|| format!("from {from:?} to {to:?}"), &|| {
+        unfit(Clause::SearchActivatedRange, in_range, &|| format!("from {from:?} to {to:?}"), &|| {
             format!("activated {:?}", instance.activated)
         });
     }
 }
 
 /// Instances at addresses or ports that were not asked for. When an item can't be read here, nothing is said.
-fn strangers(search: &Search, sent: &Map<String, Value>, instances: &[Instance]) -> Vec<Complaint> {
+fn strangers(search: &Search, sent: &Map<String, Value>, instances: &[Instance]) -> Vec<PassiveFinding> {
     let asked = sent.get(&search.ips.name).and_then(Value::as_array);
     let asked: Option<BTreeSet<(IpAddr, Option<i64>)>> =
         asked.into_iter().flatten().map(|item| address_of(item.as_str()?)).collect();
     let Some(asked) = asked else { return Vec::new() };
     let addresses: BTreeSet<IpAddr> = asked.iter().map(|(ip, _)| *ip).collect();
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     for instance in instances {
         let actual = || format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         if !addresses.contains(&instance.ip) {
             let expected = "only instances at the addresses asked for".to_owned();
-            complaints.push(complaint("search.match-any-port", expected, actual()));
+            findings.push(finding(Clause::SearchMatchAnyPort, expected, actual()));
         } else if !asked.contains(&(instance.ip, None))
             && !asked.contains(&(instance.ip, Some(instance.port)))
         {
             let expected = format!("only the ports of {} that were asked for", instance.ip);
-            complaints.push(complaint("search.match-port", expected, actual()));
+            findings.push(finding(Clause::SearchMatchPort, expected, actual()));
         }
     }
-    complaints
+    findings
 }
 
 /// A page holds at most its size, and one that is not full ends the result.
-fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -> Vec<Complaint> {
+fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -> Vec<PassiveFinding> {
     let whole = |name: &str, default: i64| match sent.get(name) {
         None => u64::try_from(default).ok(),
         Some(value) => value.as_u64(),
@@ -151,10 +157,10 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
         return Vec::new();
     };
     let came = u64::try_from(came).unwrap_or(u64::MAX);
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     if came > size {
-        complaints.push(complaint(
-            "search.page-size",
+        findings.push(finding(
+            Clause::SearchPageSize,
             format!("at most {size} instances on a page"),
             came.to_string(),
         ));
@@ -166,12 +172,12 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     let ends = came == 0 || came >= size || total == so_far;
     if !fits || !ends {
         let expected = format!("a total that fits {came} instances on page {page} of {size}");
-        complaints.push(complaint("search.total", expected, format!("total {total}")));
+        findings.push(finding(Clause::SearchTotal, expected, format!("total {total}")));
     }
     if came > 0 && came < size && total > so_far {
         // Either of them is wrong, and it can't be told which.
         let expected = format!("{size} instances on page {page} of {total} in all");
-        complaints.push(complaint("search.page-size", expected, came.to_string()));
+        findings.push(finding(Clause::SearchPageSize, expected, came.to_string()));
     }
-    complaints
+    findings
 }

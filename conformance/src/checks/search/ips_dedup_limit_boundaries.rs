@@ -1,21 +1,23 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-dedup-limit.boundaries",
     title: "distinct addresses are counted by address and port, after duplicates are taken out",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-dedup-limit"],
+    clauses: &[Clause::SearchIpsDedupLimit],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let most = probe.contract().search.distinct_items;
     let good = probe.any_search();
-    probe.ground(&good).await?;
+    probe.control_once(&good).await?;
 
     let full = addresses::distinct(most);
     let full_ports = addresses::ports(most);
@@ -30,12 +32,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, items) in allowed {
         let why = format!("{most} distinct {why}");
-        probe.accepts("search.ips-dedup-limit", &why, &probe.search(items)).await?;
+        probe.accepts(Clause::SearchIpsDedupLimit, &why, &probe.search(items)).await?;
     }
 
-    let one_more: Vec<_> = full.iter().cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let one_more: Vec<_> = full.iter().cloned().chain([NOBODYS_ADDRESS.to_owned()]).collect();
     let with_port: Vec<_> = full.iter().cloned().chain([format!("{}:1", full[0])]).collect();
-    let last: Vec<_> = full.iter().chain(&full).cloned().chain([Probe::NOBODYS_ADDRESS.to_owned()]).collect();
+    let last: Vec<_> = full.iter().chain(&full).cloned().chain([NOBODYS_ADDRESS.to_owned()]).collect();
     let refused = [
         ("addresses", one_more),
         ("ports of two addresses", addresses::ports(most + 1)),
@@ -44,7 +46,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, items) in refused {
         let why = format!("{} distinct {why}", most + 1);
-        probe.refuses("search.ips-dedup-limit", &why, &good, &probe.search(items)).await?;
+        probe.rejects_after_control(Clause::SearchIpsDedupLimit, &why, &good, &probe.search(items)).await?;
     }
     Ok(())
 }

@@ -1,17 +1,18 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-dedup-limit.repeats",
     title: "repeating or respelling an item changes nothing",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-dedup-limit", "search.total"],
+    clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -26,9 +27,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for (what, items) in [("each twice", twice.collect()), ("each twice and respelled", spellings)] {
             let what = format!("{}, {what},", batch.name);
             let request = probe.search::<String>(items);
-            if let Some(found) = read_accepted(probe, "search.ips-dedup-limit", &what, &request).await? {
-                comparison.same("search.ips-dedup-limit", &what, &batch.ids, &found);
-                comparison.total("search.total", &what, batch.ids.len(), &found);
+            if let Some(found) = read_accepted(probe, Clause::SearchIpsDedupLimit, &what, &request).await? {
+                comparison.same(Clause::SearchIpsDedupLimit, &what, &batch.ids, &found);
+                comparison.total(Clause::SearchTotal, &what, batch.ids.len(), &found);
             }
         }
     }

@@ -1,20 +1,21 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-item.forms",
     title: "each form of an item is accepted",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-item"],
+    clauses: &[Clause::SearchIpsItem],
     needs: &[],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.ground(&probe.any_search()).await?;
+    probe.control_once(&probe.any_search()).await?;
     for item in FORMS {
-        probe.accepts("search.ips-item", &format!("the item {item}"), &probe.search([item])).await?;
+        probe.accepts(Clause::SearchIpsItem, &format!("the item {item}"), &probe.search([item])).await?;
     }
     Ok(())
 }

@@ -1,33 +1,38 @@
 use serde_json::{Value, json};
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-item.malformed",
     title: "an item that is no full address is refused",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-item"],
+    clauses: &[Clause::SearchIpsItem],
     needs: &[],
-    cost: Cost::requests(26),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let good = probe.search([Probe::NOBODYS_ADDRESS]);
-    for item in MALFORMED {
-        let bad = probe.search([item]);
-        probe.refuses("search.ips-item", &format!("the item {item:?}"), &good, &bad).await?;
-    }
-    for (why, item) in [
+fn cases(_: &Scope<'_>) -> Vec<Case> {
+    let texts = MALFORMED.map(|item| (format!("{item:?}"), format!("the item {item:?}"), json!(item)));
+    let others = [
         ("a number", json!(3_405_803_994_u32)),
         ("null", Value::Null),
         ("an object", json!({"ip": "203.0.113.250"})),
-    ] {
-        let bad = probe.search([item]);
-        probe.refuses("search.ips-item", &format!("an item that is {why}"), &good, &bad).await?;
-    }
-    Ok(())
+    ];
+    let others = others.map(|(what, item)| (what.to_owned(), format!("an item that is {what}"), item));
+    let case = |(label, why, item): (String, String, Value)| {
+        Case::with(label, Cost::requests(1), (why, item), |probe, data| Box::pin(run(probe, data)))
+            .control("plain", Cost::requests(1))
+    };
+    texts.into_iter().chain(others).map(case).collect()
+}
+
+async fn run(probe: &Probe<'_>, (why, item): (String, Value)) -> Result<(), Stop> {
+    let control = probe.search([NOBODYS_ADDRESS]);
+    probe.rejects_after_control(Clause::SearchIpsItem, &why, &control, &probe.search([item])).await
 }
 
 /// CIDR, zone identifiers and fragments, and what else is no full address. What the contract leaves open, such as leading

@@ -1,33 +1,40 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.ips-port.boundaries",
     title: "a port is taken inside its bounds and refused outside",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.ips-port"],
+    clauses: &[Clause::SearchIpsPort],
     needs: &[],
-    cost: Cost::requests(13),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    let ports = &probe.contract().search.ports;
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let ports = &scope.contract.search.ports;
     let (least, most) = (*ports.start(), *ports.end());
-    let good = probe.search([Probe::NOBODYS_ADDRESS]);
-    probe.ground(&good).await?;
-    for address in [Probe::NOBODYS_ADDRESS, "[2001:db8::250]"] {
-        for port in [least, most] {
-            let item = format!("{address}:{port}");
-            probe
-                .accepts("search.ips-port", &format!("the item {item}"), &probe.search([item.as_str()]))
-                .await?;
-        }
-        for port in [least - 1, most + 1, -1, i64::MAX] {
-            let item = format!("{address}:{port}");
-            let bad = probe.search([item.as_str()]);
-            probe.refuses("search.ips-port", &format!("the item {item}"), &good, &bad).await?;
-        }
+    let ports = [least, most, least - 1, most + 1, -1, i64::MAX];
+    let items = [NOBODYS_ADDRESS, "[2001:db8::250]"]
+        .into_iter()
+        .flat_map(|address| ports.map(|port| (format!("{address}:{port}"), (least..=most).contains(&port))));
+    let case = |(item, is_allowed): (String, bool)| {
+        let data = (item.clone(), is_allowed);
+        Case::with(item, Cost::requests(1), data, |probe, data| Box::pin(run(probe, data)))
+            .control("plain", Cost::requests(1))
+    };
+    items.map(case).collect()
+}
+
+async fn run(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Result<(), Stop> {
+    let (control, request) = (probe.search([NOBODYS_ADDRESS]), probe.search([item.as_str()]));
+    let why = format!("the item {item}");
+    if is_allowed {
+        probe.control_once(&control).await?;
+        probe.accepts(Clause::SearchIpsPort, &why, &request).await?;
+        return Ok(());
     }
-    Ok(())
+    probe.rejects_after_control(Clause::SearchIpsPort, &why, &control, &request).await
 }

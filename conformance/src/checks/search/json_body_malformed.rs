@@ -1,14 +1,15 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.json-body.malformed",
     title: "a body that is not one JSON object is refused",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.json-body"],
+    clauses: &[Clause::SearchJsonBody],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,7 +29,9 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     ];
     for (why, body) in bodies {
         let bad = good.clone().body("application/json", body);
-        probe.refuses("search.json-body", &format!("the body is {why}"), &good, &bad).await?;
+        probe
+            .rejects_after_control(Clause::SearchJsonBody, &format!("the body is {why}"), &good, &bad)
+            .await?;
     }
     Ok(())
 }

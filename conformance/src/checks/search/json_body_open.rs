@@ -1,51 +1,64 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId, Unspecified};
 
 pub(super) static CHECK: Check = Check {
     id: "search.json-body.open",
     title: "what the contract leaves open in a search is answered in one way or the other",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.json-body"],
+    clauses: &[Clause::SearchJsonBody],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let good = probe.any_search();
-    probe.ground(&good).await?;
+    probe.control_once(&good).await?;
     let bytes = good.body_bytes().unwrap_or_default();
     let cases = [
-        ("open.static.content-type", "text/plain as Content-Type", good.clone().body("text/plain", bytes)),
-        ("open.static.unknown-fields", "an unknown body field", good.clone().field("sallyportUnknown", 1)),
         (
-            "open.static.unknown-fields",
+            Unspecified::StaticContentType,
+            "text/plain as Content-Type",
+            good.clone().body("text/plain", bytes),
+        ),
+        (
+            Unspecified::StaticUnknownFields,
+            "an unknown body field",
+            good.clone().field("sallyportUnknown", 1),
+        ),
+        (
+            Unspecified::StaticUnknownFields,
             "an unknown query parameter",
             good.clone().query("sallyport_unknown", 1),
         ),
-        ("open.static.fractional-integer", "page is 1.0", good.clone().field(&search.page.name, 1.0)),
-        ("open.static.null-optional", "status is null", good.clone().field(&search.status.name, Value::Null)),
+        (Unspecified::StaticFractionalInteger, "page is 1.0", good.clone().field(&search.page.name, 1.0)),
         (
-            "open.search.empty-filter",
+            Unspecified::StaticNullOptional,
+            "status is null",
+            good.clone().field(&search.status.name, Value::Null),
+        ),
+        (
+            Unspecified::SearchEmptyFilter,
             "countryCode is empty",
             good.clone().field(&search.country_code.name, ""),
         ),
         (
-            "open.search.page-past-end",
+            Unspecified::SearchPagePastEnd,
             "the last page there can be",
             good.clone().field(&search.page.name, *search.pages.end()),
         ),
         (
-            "open.search.unknown-filter",
+            Unspecified::SearchUnknownFilter,
             "the country QQQ, which no directory has",
             good.clone().field(&search.country_code.name, "QQQ"),
         ),
     ];
-    for (silence, why, request) in cases {
-        probe.tolerates("search.json-body", silence, why, &request).await?;
+    for (unspecified, why, request) in cases {
+        probe.tolerates(Clause::SearchJsonBody, unspecified, why, &request).await?;
     }
     Ok(())
 }

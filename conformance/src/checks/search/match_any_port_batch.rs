@@ -1,18 +1,19 @@
 use std::collections::BTreeSet;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::read;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::read;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.batch",
     title: "a large batch finds what its parts find",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-any-port"],
+    clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(4),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(4), |probe| Box::pin(run(probe)))),
 };
 
 /// S(a ∪ b) = S(a) ∪ S(b), for as many addresses as one search takes.
@@ -47,6 +48,6 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let expected =
         format!("{} addresses find what they find in two parts: {} instances", items.len(), parts.len());
     let actual = format!("{} instances; missing {lost:?}…, too many {added:?}…", whole.instances.len());
-    probe.finding("search.match-any-port", &expected, &actual, &evidence);
+    probe.finding(Clause::SearchMatchAnyPort, &expected, &actual, &evidence);
     Ok(())
 }

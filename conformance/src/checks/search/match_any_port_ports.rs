@@ -1,18 +1,19 @@
 use std::collections::BTreeSet;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, read, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, read, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.ports",
     title: "an item without a port finds all that its ports find one by one",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-any-port"],
+    clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 /// Ports that the service hides from items without a port can only be guessed: those that other addresses show, those next to
@@ -42,7 +43,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let expected = format!("{} without a port finds its port {}", instance.ip, instance.port);
             let actual =
                 format!("it does not, and {} instances in all are found by their ports only", hidden.len());
-            comparison.differs("search.match-any-port", expected, actual, &found.evidence());
+            comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
         }
     }
     comparison.conclude(probe).await

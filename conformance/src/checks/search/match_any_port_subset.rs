@@ -1,18 +1,19 @@
 use std::net::IpAddr;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Survey, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Survey, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-any-port.subset",
     title: "an item without a port finds every instance of that address and no other",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-any-port"],
+    clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -22,10 +23,10 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for address in v4.into_iter().take(MOST_OF_A_FAMILY).chain(v6.into_iter().take(MOST_OF_A_FAMILY)) {
         let item = survey.spelt(address);
         let found =
-            read_accepted(probe, "search.match-any-port", &item, &probe.search([item.as_str()])).await?;
+            read_accepted(probe, Clause::SearchMatchAnyPort, &item, &probe.search([item.as_str()])).await?;
         if let Some(found) = found {
             let expected = survey.where_(|instance| instance.ip == address);
-            comparison.same("search.match-any-port", &item, &expected, &found);
+            comparison.same(Clause::SearchMatchAnyPort, &item, &expected, &found);
         }
     }
     comparison.conclude(probe).await

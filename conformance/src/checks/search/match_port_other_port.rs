@@ -1,20 +1,20 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::contract::Search;
-use crate::relation::{Comparison, Survey, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Survey, read_accepted, survey};
+use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.other-port",
     title: "an item with a port that the address does not have finds nothing",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-port"],
+    clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(18),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(18), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,18 +28,23 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             for port in absent(survey, search, address) {
                 let item = survey.spelt_with(address, port);
                 let request = probe.search([item.as_str()]);
-                let found = read_accepted(probe, "search.match-port", &item, &request).await?;
+                let found = read_accepted(probe, Clause::SearchMatchPort, &item, &request).await?;
                 if let Some(found) = found {
-                    comparison.same("search.match-port", &item, &BTreeSet::new(), &found);
+                    comparison.same(Clause::SearchMatchPort, &item, &BTreeSet::new(), &found);
                 }
                 all.push(item);
             }
         }
     }
     if let Some(found) =
-        read_accepted(probe, "search.match-port", "ports that are not held", &probe.search(all)).await?
+        read_accepted(probe, Clause::SearchMatchPort, "ports that are not held", &probe.search(all)).await?
     {
-        comparison.same("search.match-port", "a batch of ports that are not held", &BTreeSet::new(), &found);
+        comparison.same(
+            Clause::SearchMatchPort,
+            "a batch of ports that are not held",
+            &BTreeSet::new(),
+            &found,
+        );
     }
     comparison.conclude(probe).await
 }

@@ -1,16 +1,17 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.subset",
     title: "an item with a port finds exactly that address and port",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-port"],
+    clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(22),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(22), |probe| Box::pin(run(probe)))),
 };
 
 /// S(ip:port) is the part of S(ip) with that port.
@@ -26,10 +27,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip("none of the account's addresses holds an instance with a port"));
     }
     for (ip, item, port) in chosen {
-        let found = read_accepted(probe, "search.match-port", &item, &probe.search([item.as_str()])).await?;
+        let found =
+            read_accepted(probe, Clause::SearchMatchPort, &item, &probe.search([item.as_str()])).await?;
         if let Some(found) = found {
             let expected = survey.where_(|instance| (instance.ip, instance.port) == (ip, port));
-            comparison.same("search.match-port", &item, &expected, &found);
+            comparison.same(Clause::SearchMatchPort, &item, &expected, &found);
         }
     }
     comparison.conclude(probe).await

@@ -1,16 +1,17 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Instance, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.match-port.union",
     title: "items with and without ports of one address find together what each finds",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.match-port", "search.match-any-port"],
+    clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 /// An address with all of its ports, with some of them, with one twice, and beside itself without a port.
@@ -33,11 +34,11 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             of_address(instance) && survey.item(search, instance).is_some_and(|i| i != *first)
         });
         let cases = [
-            ("search.match-port", ported.items.clone(), ported.ids.clone()),
-            ("search.match-port", rest.to_vec(), without_first),
-            ("search.match-any-port", vec![first.clone(), bare.clone()], all.clone()),
-            ("search.match-any-port", vec![bare.clone(), first.clone()], all.clone()),
-            ("search.match-any-port", [&[bare], ported.items.as_slice()].concat(), all),
+            (Clause::SearchMatchPort, ported.items.clone(), ported.ids.clone()),
+            (Clause::SearchMatchPort, rest.to_vec(), without_first),
+            (Clause::SearchMatchAnyPort, vec![first.clone(), bare.clone()], all.clone()),
+            (Clause::SearchMatchAnyPort, vec![bare.clone(), first.clone()], all.clone()),
+            (Clause::SearchMatchAnyPort, [&[bare], ported.items.as_slice()].concat(), all),
         ];
         for (clause, items, expected) in cases.into_iter().filter(|(_, items, _)| !items.is_empty()) {
             let what = items.join(" and ");

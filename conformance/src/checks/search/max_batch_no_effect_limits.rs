@@ -1,21 +1,22 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Instance, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Instance, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.max-batch-no-effect.limits",
     title: "a declared maxBatchSize neither lowers nor raises the limits of a search",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.max-batch-no-effect"],
+    clauses: &[Clause::SearchMaxBatchNoEffect],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: &str = "search.max-batch-no-effect";
+    const CLAUSE: Clause = Clause::SearchMaxBatchNoEffect;
     let most = probe.contract().search.distinct_items;
     let survey = survey(probe).await?;
     let declared = |test: fn(i64, i64) -> bool| {
@@ -50,7 +51,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let (good, bad) = (probe.search(with(instance, most)), probe.search(with(instance, most + 1)));
         let why =
             format!("{} addresses, one of an instance that declares {:?}", most + 1, instance.max_batch);
-        probe.refuses(CLAUSE, &why, &good, &bad).await?;
+        probe.rejects_after_control(CLAUSE, &why, &good, &bad).await?;
     }
     Ok(())
 }

@@ -1,21 +1,21 @@
 use std::net::IpAddr;
 
 use super::{addresses, likeness};
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::contract::Search;
-use crate::relation::address_of;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::address_of;
+use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.foreign-addresses",
     title: "addresses of other accounts are answered exactly like addresses that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.no-reveal"],
+    clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(24),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(24), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -36,7 +36,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         for dress in dress {
             let asked = |item: &str| dress(search, probe.search([item]), status);
             let foreign = ("the foreign address", known.as_str(), &asked(&known));
-            likeness::judge(probe, "search.no-reveal", foreign, (&unknown, &asked(&unknown))).await?;
+            likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await?;
         }
     }
     Ok(())

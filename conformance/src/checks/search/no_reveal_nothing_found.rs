@@ -1,19 +1,20 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{address_of, read_accepted, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{address_of, read_accepted, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.nothing-found",
     title: "addresses of other accounts find nothing, alone, with ports and among own ones",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.no-reveal", "all.own-account"],
+    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -41,7 +42,8 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         ("foreign addresses among own ones", bare().chain(own).collect()),
     ];
     for (what, items) in batches.into_iter().filter(|(_, items)| !items.is_empty()) {
-        let Some(found) = read_accepted(probe, "search.no-reveal", what, &probe.search(items)).await? else {
+        let Some(found) = read_accepted(probe, Clause::SearchNoReveal, what, &probe.search(items)).await?
+        else {
             continue;
         };
         let seen: Vec<_> =
@@ -49,7 +51,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if let Some(instance) = seen.first() {
             let actual = format!("{} instances, one at {}", seen.len(), instance.ip);
             probe.finding(
-                "search.no-reveal",
+                Clause::SearchNoReveal,
                 &format!("{what} find none of theirs"),
                 &actual,
                 &found.evidence(),
@@ -59,7 +61,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if found.total() != counted {
             let expected = format!("{what}: total {counted}, which counts own instances only");
             probe.finding(
-                "search.no-reveal",
+                Clause::SearchNoReveal,
                 &expected,
                 &format!("total {}", found.total()),
                 &found.evidence(),

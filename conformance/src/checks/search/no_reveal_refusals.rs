@@ -1,17 +1,18 @@
 use super::{addresses, likeness};
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::address_of;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::address_of;
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.refusals",
     title: "a batch with a bad item is refused alike with foreign addresses and with addresses that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.no-reveal"],
+    clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
-    cost: Cost::requests(6),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(6), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -21,7 +22,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for bad in ["203.0.113.0/24", "203.0.113.250:0"] {
         let asked = |item: &str| probe.search([item, bad]);
         let foreign = ("the foreign address", known.as_str(), &asked(&known));
-        likeness::judge(probe, "search.no-reveal", foreign, (&unknown, &asked(&unknown))).await?;
+        likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await?;
     }
     Ok(())
 }

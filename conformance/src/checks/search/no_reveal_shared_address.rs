@@ -1,16 +1,17 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Instance, read};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Instance, read};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.no-reveal.shared-address",
     title: "an address that two accounts hold shows to each its own instances only",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.no-reveal", "all.own-account"],
+    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::SharedAddress, Fact::SecondToken],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -29,15 +30,15 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     if !both.is_empty() {
         let expected = "the instances of a shared address, to each account its own";
         let actual = format!("both see {both:?}");
-        probe.finding("search.no-reveal", expected, &actual, &evidence);
-        probe.finding("all.own-account", expected, &actual, &evidence);
+        probe.finding(Clause::SearchNoReveal, expected, &actual, &evidence);
+        probe.finding(Clause::AllOwnAccount, expected, &actual, &evidence);
     }
     for (whose, found) in [("the account", &own), ("the second account", &others)] {
         let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
         if found.total() != counted {
             let expected = format!("total {counted}, the instances of {whose} only");
             probe.finding(
-                "search.no-reveal",
+                Clause::SearchNoReveal,
                 &expected,
                 &format!("total {}", found.total()),
                 &found.evidence(),

@@ -1,17 +1,18 @@
 use super::likeness;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Filter, read_unless_refused, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.order-number.foreign",
     title: "the order number of another account is answered like one that nobody has",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.order-number", "search.no-reveal", "all.own-account"],
+    clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -24,11 +25,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let asked = |number: &str| Filter::Order(number.to_owned()).on(search, probe.search(items.clone()));
     let unknown: String = foreign.chars().rev().collect::<String>() + "-0";
     let found =
-        read_unless_refused(probe, "search.order-number", "a foreign order number", &asked(foreign)).await?;
+        read_unless_rejected(probe, Clause::SearchOrderNumber, "a foreign order number", &asked(foreign))
+            .await?;
     if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
         let actual = format!("{} instances, total {}", found.instances.len(), found.total());
         probe.finding(
-            "search.order-number",
+            Clause::SearchOrderNumber,
             "a foreign order number finds nothing",
             &actual,
             &found.evidence(),
@@ -36,7 +38,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     likeness::judge(
         probe,
-        "search.order-number",
+        Clause::SearchOrderNumber,
         ("the foreign order", foreign, &asked(foreign)),
         (&unknown, &asked(&unknown)),
     )

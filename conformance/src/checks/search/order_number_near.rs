@@ -1,17 +1,17 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Filter, read_unless_refused, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Filter, read_unless_rejected, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.order-number.near",
     title: "a number that only resembles that of an order finds none of its instances",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.order-number"],
+    clauses: &[Clause::SearchOrderNumber],
     needs: &[Fact::OwnAddresses, Fact::Orders],
-    cost: Cost::requests(11),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(11), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,12 +28,17 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let what = format!("orderNo {near}, where {number} is one,");
         let request = Filter::Order(near).on(search, survey.request.clone());
         // An unknown order may be refused.
-        let found = read_unless_refused(probe, "search.order-number", &what, &request).await?;
+        let found = read_unless_rejected(probe, Clause::SearchOrderNumber, &what, &request).await?;
         let Some(found) = found else { continue };
         let shared = found.ids().intersection(held).count();
         if shared > 0 {
             let expected = format!("{what} finds no instance of {number}");
-            probe.finding("search.order-number", &expected, &format!("{shared} of them"), &found.evidence());
+            probe.finding(
+                Clause::SearchOrderNumber,
+                &expected,
+                &format!("{shared} of them"),
+                &found.evidence(),
+            );
         }
     }
     Ok(())

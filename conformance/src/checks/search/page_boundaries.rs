@@ -1,23 +1,21 @@
 use serde_json::json;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Run, Scope};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.page.boundaries",
     title: "page is refused outside its bounds",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.page"],
+    clauses: &[Clause::SearchPage],
     needs: &[],
-    cost: Cost::requests(8),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    // A page past the last one may be refused, so no large page has to be accepted.
-    let page = &probe.contract().search.page;
-    let first = *probe.contract().search.pages.start();
-    let good = probe.any_search();
-    boundary::property(probe, page, &good, |case| !case.allowed || case.value == json!(first)).await
+/// A page past the last one may be rejected, so no large page has to be accepted.
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let first = *scope.contract.search.pages.start();
+    boundary::cases(scope, |search| &search.page, |case| !case.allowed || case.value == json!(first))
 }

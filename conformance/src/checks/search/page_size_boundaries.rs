@@ -1,17 +1,17 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
+use crate::check::{Case, Check, Run, Scope};
 use crate::checks::boundary;
-use crate::contract::OperationId;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.boundaries",
     title: "pageSize is taken inside its bounds and refused outside",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.page-size"],
+    clauses: &[Clause::SearchPageSize],
     needs: &[],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(cases),
 };
 
-async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
-    boundary::property(probe, &probe.contract().search.page_size, &probe.any_search(), |_| true).await
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    boundary::cases(scope, |search| &search.page_size, |_| true)
 }

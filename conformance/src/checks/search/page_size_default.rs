@@ -1,16 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Page, page, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Page, page, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.default",
     title: "without pageSize a page holds the default number of instances",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.page-size", "search.page"],
+    clauses: &[Clause::SearchPageSize, Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(9),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -22,12 +22,12 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         let explicit = page(probe, &survey.request, number, size).await?;
         let without = survey.request.clone().field(&search.page.name, number);
         let what = format!("page {number} without pageSize");
-        let Some(accepted) = probe.accepts("search.page-size", &what, &without).await? else { continue };
+        let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? else { continue };
         let default = Page::read(probe, accepted)?;
         if default.ids() != explicit.ids() {
             let expected = format!("{what} holds what it holds with {size}: {:?}", explicit.ids());
             let exchanges = [&explicit.exchange, &default.exchange];
-            comparison.differs("search.page-size", expected, format!("{:?}", default.ids()), &exchanges);
+            comparison.differs(Clause::SearchPageSize, expected, format!("{:?}", default.ids()), &exchanges);
         }
     }
     comparison.conclude(probe).await

@@ -1,16 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, page, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, page, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.page-size.most",
     title: "a page holds as many instances as asked for, up to the largest size",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.page-size", "search.paging", "search.total"],
+    clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(10),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(10), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if first.items.len() != size.min(count) {
             let expected = format!("{} of {count} instances on a page of {size}", size.min(count));
             let actual = first.items.len().to_string();
-            comparison.differs("search.page-size", expected, actual, &[&first.exchange]);
+            comparison.differs(Clause::SearchPageSize, expected, actual, &[&first.exchange]);
         }
     }
     comparison.conclude(probe).await

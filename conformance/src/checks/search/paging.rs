@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::{Probe, Stop};
-use crate::relation::{Comparison, page};
+use crate::checks::relation::{Comparison, page};
+use crate::contract::Clause;
 use crate::wire::Request;
 
 /// Reads a result in pages of one size. Each page but the last must be full, none may overlap another, and together they must
@@ -11,7 +12,7 @@ use crate::wire::Request;
 pub(super) async fn partition(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
-    clause: &'static str,
+    clause: Clause,
     what: &str,
     request: &Request,
     expected: &BTreeSet<i64>,
@@ -42,12 +43,12 @@ pub(super) async fn partition(
     if lengths != wanted || found.len() != ids.len() {
         let expected_text = format!("pages of {size} of {what} hold {wanted:?} instances, each of them once");
         let actual = format!("{lengths:?}, {} of them repeated", ids.len() - found.len());
-        comparison.differs("search.paging", expected_text, actual, &exchanges);
+        comparison.differs(Clause::SearchPaging, expected_text, actual, &exchanges);
     }
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     if totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())) {
         let expected_text = format!("total {} on each page of {size} of {what}", expected.len());
-        comparison.differs("search.total", expected_text, format!("{totals:?}"), &exchanges);
+        comparison.differs(Clause::SearchTotal, expected_text, format!("{totals:?}"), &exchanges);
     }
     Ok(ids)
 }

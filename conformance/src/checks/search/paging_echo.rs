@@ -1,17 +1,19 @@
 use serde_json::Value;
 
-use crate::check::{Accepted, Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::survey;
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::Requests;
+use crate::checks::relation::survey;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.echo",
     title: "page and pageSize come back as asked, or as their defaults",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.page", "search.page-size", "search.paging"],
+    clauses: &[Clause::SearchPage, Clause::SearchPageSize, Clause::SearchPaging],
     needs: &[],
-    cost: Cost::requests(16),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(16), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -19,19 +21,19 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let (page, size) = (&search.page.name, &search.page_size.name);
     let first = *search.pages.start();
     let sizes = [*search.page_sizes.start(), *search.page_sizes.end(), search.default_page_size + 1];
-    for plain in [probe.any_search(), probe.search([Probe::NOBODYS_ADDRESS])] {
+    for plain in [probe.any_search(), probe.search([NOBODYS_ADDRESS])] {
         let accepted = probe.control(&plain).await?;
         let defaults = [
-            ("search.page", page, search.default_page),
-            ("search.page-size", size, search.default_page_size),
+            (Clause::SearchPage, page, search.default_page),
+            (Clause::SearchPageSize, size, search.default_page_size),
         ];
         for (clause, name, expected) in defaults {
             echo(probe, clause, &accepted, name, expected);
         }
         for asked in sizes {
             let accepted = probe.control(&plain.clone().field(page, first).field(size, asked)).await?;
-            echo(probe, "search.paging", &accepted, page, first);
-            echo(probe, "search.paging", &accepted, size, asked);
+            echo(probe, Clause::SearchPaging, &accepted, page, first);
+            echo(probe, Clause::SearchPaging, &accepted, size, asked);
         }
     }
     if probe.facts().own_addresses.is_empty() {
@@ -43,14 +45,14 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     for number in survey.pages(search, size_asked) {
         let request = survey.request.clone().field(page, number).field(size, size_asked);
         let accepted = probe.control(&request).await?;
-        echo(probe, "search.paging", &accepted, page, number);
-        echo(probe, "search.paging", &accepted, size, size_asked);
+        echo(probe, Clause::SearchPaging, &accepted, page, number);
+        echo(probe, Clause::SearchPaging, &accepted, size, size_asked);
     }
     Ok(())
 }
 
 /// The answer names both as the request does.
-fn echo(probe: &Probe<'_>, clause: &str, accepted: &Accepted, name: &str, expected: i64) {
+fn echo(probe: &Probe<'_>, clause: Clause, accepted: &Accepted, name: &str, expected: i64) {
     let actual = accepted.answer.at(&format!("/data/{name}"));
     if actual.and_then(Value::as_i64) != Some(expected) {
         let actual = actual.map_or_else(|| "nothing".to_owned(), ToString::to_string);

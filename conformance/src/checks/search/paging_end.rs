@@ -1,17 +1,17 @@
-use crate::check::{Accepted, Check, Cost, Judgement, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Page, page, survey};
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::relation::{Comparison, Page, page, survey};
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::Answer;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.end",
     title: "the exact last page is full, and what is past it is empty or refused",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.paging", "search.total"],
+    clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -31,7 +31,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if end.items.len() != count - (last - 1) * size {
             let expected =
                 format!("{} instances on the last page, {last}, of {size} each", count - (last - 1) * size);
-            comparison.differs("search.paging", expected, end.items.len().to_string(), &[&end.exchange]);
+            comparison.differs(Clause::SearchPaging, expected, end.items.len().to_string(), &[&end.exchange]);
         }
         for past in [number(last + 1), number(last + 7), *search.pages.end()] {
             let request = survey
@@ -39,18 +39,18 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 .clone()
                 .field(&search.page.name, past)
                 .field(&search.page_size.name, size_field);
-            let (exchange, judgement) = probe.send(&request).await?;
-            let answer = match (&exchange.result, judgement) {
-                (Ok(answer), Judgement::Accepted) => answer.clone(),
-                (_, Judgement::Broken(what)) => {
+            let (exchange, class) = probe.send(&request).await?;
+            let answer = match (&exchange.result, class) {
+                (Ok(answer), ResponseClass::Accepted) => answer.clone(),
+                (_, ResponseClass::ServerError(what)) => {
                     let expected = format!("page {past}, past the last one, is empty or refused");
-                    probe.finding("search.paging", &expected, &what, &[&exchange]);
+                    probe.finding(Clause::SearchPaging, &expected, &what, &[&exchange]);
                     continue;
                 }
-                (_, judgement) => {
+                (_, class) => {
                     probe.observe(
-                        "open.search.page-past-end",
-                        &format!("refused: {}", judgement.description()),
+                        Unspecified::SearchPagePastEnd,
+                        &format!("refused: {}", class.description()),
                     );
                     continue;
                 }
@@ -62,7 +62,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             let evidence = [&read.exchange];
             if !read.items.is_empty() {
                 comparison.differs(
-                    "search.paging",
+                    Clause::SearchPaging,
                     expected("no instance"),
                     read.items.len().to_string(),
                     &evidence,
@@ -71,7 +71,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             if (echo_page, echo_size) != (Some(past), Some(size_field)) {
                 let actual = format!("page {echo_page:?}, pageSize {echo_size:?}");
                 comparison.differs(
-                    "search.paging",
+                    Clause::SearchPaging,
                     expected("page and pageSize as asked"),
                     actual,
                     &evidence,
@@ -79,7 +79,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
             }
             if read.total != total {
                 comparison.differs(
-                    "search.total",
+                    Clause::SearchTotal,
                     expected(&format!("total {total}")),
                     read.total.to_string(),
                     &evidence,

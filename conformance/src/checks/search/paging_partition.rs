@@ -1,19 +1,20 @@
 use std::collections::BTreeSet;
 
 use super::paging;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Survey, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Survey, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.partition",
     title: "pages neither overlap nor leave gaps, whether their size divides the total or not",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.paging", "search.total"],
+    clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(28),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(28), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -27,12 +28,21 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         [3, 5, divisor, count.saturating_sub(1), count, count + 1].into_iter().collect();
     for size in sizes.into_iter().filter(|size| *size > 0) {
         let what = format!("{count} instances");
-        paging::partition(probe, &mut comparison, "search.paging", &what, &request, &expected, size).await?;
+        paging::partition(probe, &mut comparison, Clause::SearchPaging, &what, &request, &expected, size)
+            .await?;
     }
     let all = survey.ids();
     let size = all.len() / 4 + 1;
-    paging::partition(probe, &mut comparison, "search.paging", "all instances", &survey.request, &all, size)
-        .await?;
+    paging::partition(
+        probe,
+        &mut comparison,
+        Clause::SearchPaging,
+        "all instances",
+        &survey.request,
+        &all,
+        size,
+    )
+    .await?;
     comparison.conclude(probe).await
 }
 

@@ -1,16 +1,16 @@
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, page, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, page, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.paging.still",
     title: "the order of instances holds still",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.paging"],
+    clauses: &[Clause::SearchPaging],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -28,7 +28,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
                 let expected =
                     format!("page {number} of {size} each time in the same order: {:?}", before.ids());
                 let exchanges = [&before.exchange, &again.exchange];
-                comparison.differs("search.paging", expected, format!("{:?}", again.ids()), &exchanges);
+                comparison.differs(Clause::SearchPaging, expected, format!("{:?}", again.ids()), &exchanges);
             }
         }
     }

@@ -1,19 +1,20 @@
 use serde_json::Value;
 
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static CHECK: Check = Check {
     id: "search.read-only.repeat",
     title: "searches change neither the instances nor the groups",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.read-only"],
+    clauses: &[Clause::SearchReadOnly],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(17),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
 };
 
 /// What changes around each of several rounds of searches does so by them; what changes once may be an accident.
@@ -45,7 +46,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let instances = states.windows(2).any(|pair| pair[0].instances.instances != pair[1].instances.instances);
     let what = if instances { "instances" } else { "groups" };
     probe.finding(
-        "search.read-only",
+        Clause::SearchReadOnly,
         expected,
         &format!("{what} change with each round of searches"),
         &evidence,

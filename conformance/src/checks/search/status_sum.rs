@@ -1,17 +1,17 @@
 use super::values;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{Comparison, Filter, survey};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::{Comparison, Filter, survey};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.status.sum",
     title: "each status finds its own instances, and all of them together everything",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.status"],
+    clauses: &[Clause::SearchStatus],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(15),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(15), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -20,7 +20,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
     let every = search.statuses.iter().map(|status| Filter::Status(status.clone()));
     for filter in every {
-        values::judge(probe, &mut comparison, "search.status", &filter).await?;
+        values::judge(probe, &mut comparison, Clause::SearchStatus, &filter).await?;
     }
     comparison.conclude(probe).await
 }

@@ -1,19 +1,20 @@
 use super::combination;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::{
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{
     Batch, Comparison, Filter, FilterKind, Page, apply, combinations, meeting, page, survey,
 };
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static CHECK: Check = Check {
     id: "search.total.filters",
     title: "total counts what the filters leave, whatever the page",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.total"],
+    clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
-    cost: Cost::requests(65),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(65), |probe| Box::pin(run(probe)))),
 };
 
 /// Pages of one instance: the total can't be mistaken for what is on them.
@@ -43,6 +44,6 @@ fn judge(comparison: &mut Comparison<'_>, expected: usize, filters: &[Filter], b
     if usize::try_from(page.total) != Ok(expected) {
         let expected =
             format!("total {expected} for {} among {}", combination::describe(filters), batch.name);
-        comparison.differs("search.total", expected, page.total.to_string(), &[&page.exchange]);
+        comparison.differs(Clause::SearchTotal, expected, page.total.to_string(), &[&page.exchange]);
     }
 }

@@ -1,16 +1,17 @@
 use super::addresses;
-use crate::check::{Check, Cost, Probe, Run, Stop};
-use crate::contract::OperationId;
-use crate::relation::read;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::read;
+use crate::contract::{Clause, OperationId};
 
 pub(super) static CHECK: Check = Check {
     id: "search.total.nothing",
     title: "total is 0 when nothing matches",
+    why: "",
     operation: Some(OperationId::Search),
-    clauses: &["search.total"],
+    clauses: &[Clause::SearchTotal],
     needs: &[],
-    cost: Cost::requests(2),
-    run: Run::Probe(|probe| Box::pin(run(probe))),
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(run(probe)))),
 };
 
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -22,7 +23,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         if found.total() != 0 {
             let actual = found.total().to_string();
             probe.finding(
-                "search.total",
+                Clause::SearchTotal,
                 "total 0 for addresses that nobody has",
                 &actual,
                 &found.evidence(),

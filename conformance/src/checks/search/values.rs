@@ -1,13 +1,15 @@
 //! Single filters, held against what the instances show.
 
 use crate::check::{Probe, Stop};
-use crate::relation::{Comparison, Filter, read_accepted};
+use crate::checks::Requests;
+use crate::checks::relation::{Comparison, Filter, read_accepted};
+use crate::contract::Clause;
 
 /// The filter must find what the survey says that it admits, by address and by address with port.
 pub(super) async fn judge(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
-    clause: &'static str,
+    clause: Clause,
     filter: &Filter,
 ) -> Result<(), Stop> {
     let search = &probe.contract().search;

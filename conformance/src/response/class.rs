@@ -12,41 +12,41 @@ pub enum Form {
     Text,
 }
 
-/// What an answer means, by the one rule of the contract: a success is the operation's HTTP status together with its
+/// What a response means, by the one rule of the contract: a success is the operation's HTTP status together with its
 /// business code, and everything else is a rejection. The texts hold no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum ResponseClass {
     /// A success.
     Accepted,
-    /// Not a success, and said so in order.
+    /// Not a success, and well-formed as a rejection.
     Rejected(String),
-    /// Not a success, although half of the answer says so: the code under another 2xx, or data without the code.
-    Muddled(String),
-    /// An extraction that is told to come back: a shortage, which says nothing of the request itself.
-    Short(String),
+    /// A rejection that is half a success: the code under another 2xx, or data without the code.
+    Ambiguous(String),
+    /// An extraction that is rejected with Retry-After: too few gateways, which says nothing of the request itself.
+    Shortage(String),
     /// 429 or 503, even after waiting.
-    Busy(String),
-    /// Another 5xx without a code, or a connection that broke: the service failed.
-    Broken(String),
-    /// No end of the answer within the time that the suite allows. How fast a service is, is its own matter.
-    Endless(String),
-    /// An answer that is larger than what the suite reads: whatever it says is not judged.
+    Throttled(String),
+    /// Another 5xx, or a connection that broke: the service failed.
+    ServerError(String),
+    /// No complete response within the time that the suite allows. How fast a service is, is not judged.
+    Timeout(String),
+    /// A response that is larger than what the suite reads: whatever it says is not judged.
     TooLarge(String),
     /// There is no connection to the service at all, or the request could not be built.
     Unreachable(String),
 }
 
-/// What a judgement says about the request.
+/// What a response class says of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The service took it.
+    /// The service accepted it.
     Accepted,
-    /// The service refused it.
-    Refused,
-    /// The service broke over it, or did not come to an end.
+    /// The service rejected it.
+    Rejected,
+    /// The service broke over it, or did not respond in time.
     Failed,
-    /// Nothing: another time it may go another way.
-    Untold,
+    /// Nothing: the same request may be accepted or rejected another time.
+    Undecided,
 }
 
 impl Form {
@@ -59,8 +59,8 @@ impl Form {
     }
 }
 
-impl Judgement {
-    /// Judges what came back from an operation. What it says of it goes through the redactor.
+impl ResponseClass {
+    /// Classifies what came back from an operation. What it says of it goes through the redactor.
     #[must_use]
     pub fn of(
         contract: &Contract,
@@ -75,9 +75,9 @@ impl Judgement {
                 let what = format!("no answer: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
                     FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
-                    FailureKind::Timeout => Self::Endless(what),
+                    FailureKind::Timeout => Self::Timeout(what),
                     FailureKind::TooLarge => Self::TooLarge(what),
-                    FailureKind::Broken => Self::Broken(what),
+                    FailureKind::Broken => Self::ServerError(what),
                 };
             }
         };
@@ -93,22 +93,24 @@ impl Judgement {
         let short = waits && code.is_some();
         let successes = OperationId::ALL.map(|id| contract.operation(id).success.code);
         match answer.status {
-            429 | 503 => Self::Busy(what),
-            500.. if !short => Self::Broken(what),
-            200..=299 if has_code || means_success(answer, code, &successes) => Self::Muddled(what),
-            _ if waits => Self::Short(what),
+            429 | 503 => Self::Throttled(what),
+            500.. if !short => Self::ServerError(what),
+            200..=299 if has_code || means_success(answer, code, &successes) => Self::Ambiguous(what),
+            _ if waits => Self::Shortage(what),
             _ => Self::Rejected(what),
         }
     }
 
     /// What it says about the request.
     #[must_use]
-    pub fn verdict(&self) -> Decision {
+    pub fn decision(&self) -> Decision {
         match self {
             Self::Accepted => Decision::Accepted,
-            Self::Rejected(_) | Self::Muddled(_) => Decision::Refused,
-            Self::Broken(_) | Self::Endless(_) => Decision::Failed,
-            Self::Short(_) | Self::Busy(_) | Self::TooLarge(_) | Self::Unreachable(_) => Decision::Untold,
+            Self::Rejected(_) | Self::Ambiguous(_) => Decision::Rejected,
+            Self::ServerError(_) | Self::Timeout(_) => Decision::Failed,
+            Self::Shortage(_) | Self::Throttled(_) | Self::TooLarge(_) | Self::Unreachable(_) => {
+                Decision::Undecided
+            }
         }
     }
 
@@ -127,11 +129,11 @@ impl Judgement {
         match self {
             Self::Accepted => "a success",
             Self::Rejected(what)
-            | Self::Muddled(what)
-            | Self::Short(what)
-            | Self::Busy(what)
-            | Self::Broken(what)
-            | Self::Endless(what)
+            | Self::Ambiguous(what)
+            | Self::Shortage(what)
+            | Self::Throttled(what)
+            | Self::ServerError(what)
+            | Self::Timeout(what)
             | Self::TooLarge(what)
             | Self::Unreachable(what) => what,
         }
@@ -177,21 +179,21 @@ mod tests {
     use super::*;
     use crate::target::Secret;
 
-    fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> Judgement {
+    fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> ResponseClass {
         let contract = Contract::embedded().expect("contract");
         let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]).expect("a long secret");
-        Judgement::of(contract, id, form, result, &redactor)
+        ResponseClass::of(contract, id, form, result, &redactor)
     }
 
-    fn judge(status: u16, body: &str, form: Form) -> Judgement {
+    fn judge(status: u16, body: &str, form: Form) -> ResponseClass {
         let answer = Answer::new(status, Vec::new(), body.to_owned().into());
         judged(OperationId::Extract, form, &Ok(answer))
     }
 
     #[test]
     fn a_success_is_status_and_code_together() {
-        assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), Judgement::Accepted);
-        assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), Judgement::Accepted);
+        assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), ResponseClass::Accepted);
+        assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), ResponseClass::Accepted);
         let refusals = [
             (200, r#"{"code": 7}"#),
             (200, r#"{"code": 7, "data": []}"#),
@@ -202,7 +204,7 @@ mod tests {
             (404, "nothing"),
         ];
         for (status, body) in refusals {
-            assert!(matches!(judge(status, body, Form::Json), Judgement::Rejected(_)), "{status} {body}");
+            assert!(matches!(judge(status, body, Form::Json), ResponseClass::Rejected(_)), "{status} {body}");
         }
         let halves = [
             (201, r#"{"code": 0}"#),
@@ -211,40 +213,49 @@ mod tests {
             (200, r#"{"data": [1]}"#),
         ];
         for (status, body) in halves {
-            assert!(matches!(judge(status, body, Form::Json), Judgement::Muddled(_)), "{status} {body}");
+            assert!(
+                matches!(judge(status, body, Form::Json), ResponseClass::Ambiguous(_)),
+                "{status} {body}"
+            );
         }
     }
 
     #[test]
     fn text_is_a_success_unless_it_carries_a_code() {
-        assert_eq!(judge(200, "gw.invalid:1", Form::Text), Judgement::Accepted);
-        assert!(matches!(judge(200, r#"{"code": 7, "message": "x"}"#, Form::Text), Judgement::Rejected(_)));
-        assert!(matches!(judge(400, "gw.invalid:1", Form::Text), Judgement::Rejected(_)));
+        assert_eq!(judge(200, "gw.invalid:1", Form::Text), ResponseClass::Accepted);
+        assert!(matches!(
+            judge(200, r#"{"code": 7, "message": "x"}"#, Form::Text),
+            ResponseClass::Rejected(_)
+        ));
+        assert!(matches!(judge(400, "gw.invalid:1", Form::Text), ResponseClass::Rejected(_)));
     }
 
     #[test]
-    fn busy_broken_and_endless_are_no_rejections() {
-        assert!(matches!(judge(429, "", Form::Json), Judgement::Busy(_)));
-        assert!(matches!(judge(503, "", Form::Json), Judgement::Busy(_)));
-        assert!(matches!(judge(500, "", Form::Json), Judgement::Broken(_)));
-        assert!(matches!(judge(500, r#"{"code": 7, "message": "x"}"#, Form::Json), Judgement::Broken(_)));
+    fn throttling_server_errors_and_timeouts_are_no_rejections() {
+        assert!(matches!(judge(429, "", Form::Json), ResponseClass::Throttled(_)));
+        assert!(matches!(judge(503, "", Form::Json), ResponseClass::Throttled(_)));
+        assert!(matches!(judge(500, "", Form::Json), ResponseClass::ServerError(_)));
+        assert!(matches!(
+            judge(500, r#"{"code": 7, "message": "x"}"#, Form::Json),
+            ResponseClass::ServerError(_)
+        ));
         let failure = |kind| Err(WireFailure { kind, detail: String::new() });
         let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
-        assert!(matches!(of(FailureKind::Broken), Judgement::Broken(_)));
-        assert!(matches!(of(FailureKind::Timeout), Judgement::Endless(_)));
-        assert!(matches!(of(FailureKind::TooLarge), Judgement::TooLarge(_)));
-        assert_eq!(of(FailureKind::TooLarge).verdict(), Decision::Untold);
-        assert!(matches!(of(FailureKind::Connect), Judgement::Unreachable(_)));
+        assert!(matches!(of(FailureKind::Broken), ResponseClass::ServerError(_)));
+        assert!(matches!(of(FailureKind::Timeout), ResponseClass::Timeout(_)));
+        assert!(matches!(of(FailureKind::TooLarge), ResponseClass::TooLarge(_)));
+        assert_eq!(of(FailureKind::TooLarge).decision(), Decision::Undecided);
+        assert!(matches!(of(FailureKind::Connect), ResponseClass::Unreachable(_)));
     }
 
     #[test]
     fn an_extraction_that_is_told_to_come_back_is_a_shortage() {
         for (id, verdict) in
-            [(OperationId::Extract, Decision::Untold), (OperationId::Groups, Decision::Refused)]
+            [(OperationId::Extract, Decision::Undecided), (OperationId::Groups, Decision::Rejected)]
         {
             let headers = vec![("Retry-After".to_owned(), b"5".to_vec())];
             let answer = Answer::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
-            assert_eq!(judged(id, Form::Json, &Ok(answer)).verdict(), verdict);
+            assert_eq!(judged(id, Form::Json, &Ok(answer)).decision(), verdict);
         }
     }
 

@@ -6,14 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::OnceCell;
 
-use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_refused, without_port};
+use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_rejected, without_port};
 use crate::check::{Probe, Stop};
-use crate::contract::Search;
+use crate::checks::Requests;
+use crate::checks::State;
+use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
 /// What the surveyed addresses hold. Read once in a run and shared by its checks.
 #[derive(Debug)]
 pub(crate) struct Survey {
+    /// Which of the run's surveys it is.
+    generation: usize,
     /// The search that it was read by.
     pub(crate) request: Request,
     /// The addresses, without ports.
@@ -40,7 +44,9 @@ pub(crate) struct Surveys {
 /// # Errors
 /// Skip when no supplied address holds an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
-    let survey = probe.survey().get_or_try_init(|| Survey::read(probe)).await?;
+    let surveys = &State::from_probe(probe)?.surveys;
+    let generation = surveys.current();
+    let survey = surveys.of(generation).get_or_try_init(|| Survey::read(probe, generation)).await?;
     if survey.instances.is_empty() {
         return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
     }
@@ -78,7 +84,7 @@ impl Survey {
     /// Filters of each kind that are tried in combinations.
     const MOST_CANDIDATES: usize = 4;
 
-    async fn read(probe: &Probe<'_>) -> Result<Self, Stop> {
+    async fn read(probe: &Probe<'_>, generation: usize) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let facts = probe.facts();
         let ip = |item: &str| Some((address_of(item)?.0, without_port(item).to_owned()));
@@ -104,12 +110,12 @@ impl Survey {
             let asked = Filter::Order(order.number.clone()).on(search, request.clone());
             let why = format!("the order number {} of the account", order.number);
             // Whether the order holds what it should is the business of its own check.
-            let clause = "search.order-number";
-            if let Some(held) = read_unless_refused(probe, clause, &why, &asked).await? {
+            let clause = Clause::SearchOrderNumber;
+            if let Some(held) = read_unless_rejected(probe, clause, &why, &asked).await? {
                 orders.insert(order.number.clone(), held.ids());
             }
         }
-        Ok(Self { request, addresses, spellings, batches: OnceLock::new(), instances, orders })
+        Ok(Self { generation, request, addresses, spellings, batches: OnceLock::new(), instances, orders })
     }
 
     /// An address as the tester spells it.
@@ -134,7 +140,8 @@ impl Survey {
     pub(crate) async fn holds_still(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
         let still = read(probe, &self.request).await?.instances == self.instances;
         if !still {
-            probe.drop_survey();
+            State::from_probe(probe)?.surveys.drop_generation(self.generation);
+            probe.mark_stale();
         }
         Ok(still)
     }

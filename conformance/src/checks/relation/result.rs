@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Instance;
-use crate::check::{Accepted, Judgement, Probe, Stop};
+use crate::check::{Accepted, Probe, ResponseClass, Stop};
+use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
 /// One page of a result.
@@ -82,7 +83,7 @@ pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultS
 /// Like [`read`], but a refusal is a finding on the clause; `why` says what is special about the request.
 pub(crate) async fn read_accepted(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
@@ -93,25 +94,25 @@ pub(crate) async fn read_accepted(
 }
 
 /// Like [`read`], but the contract allows a refusal, which gives none. A service that breaks down is a finding all the same.
-pub(crate) async fn read_unless_refused(
+pub(crate) async fn read_unless_rejected(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
     let request = largest(probe, request);
-    let (exchange, judgement) = probe.send(&request).await?;
-    match (&exchange.result, &judgement) {
-        (Ok(answer), Judgement::Accepted) => {
+    let (exchange, class) = probe.send(&request).await?;
+    match (&exchange.result, &class) {
+        (Ok(answer), ResponseClass::Accepted) => {
             let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
             gather(probe, &request, accepted).await.map(Some)
         }
-        (_, Judgement::Rejected(_) | Judgement::Muddled(_)) => Ok(None),
-        (_, Judgement::Broken(what)) => {
+        (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
+        (_, ResponseClass::ServerError(what)) => {
             probe.finding(clause, &format!("no rows or a refusal: {why}"), what, &[&exchange]);
             Ok(None)
         }
-        _ => Err(probe.inconclusive(&format!("the service was busy: {}", judgement.description()))),
+        _ => Err(probe.inconclusive(&format!("the service was busy: {}", class.description()))),
     }
 }
 
@@ -139,9 +140,9 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result
             None => {
                 let asked =
                     request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
-                let (exchange, judgement) = probe.send(&asked).await?;
-                match (&exchange.result, judgement) {
-                    (Ok(answer), Judgement::Accepted) => Accepted { answer: answer.clone(), exchange },
+                let (exchange, class) = probe.send(&asked).await?;
+                match (&exchange.result, class) {
+                    (Ok(answer), ResponseClass::Accepted) => Accepted { answer: answer.clone(), exchange },
                     // A page past the end may be refused.
                     _ => return Ok(result),
                 }

@@ -1,14 +1,15 @@
-use super::Check;
-use crate::checks;
+use super::ALL;
+use crate::check::Check;
+use crate::contract::Clause;
 
 /// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
 /// can't be observed says so, with its reason, in the document.
-pub static UNCOVERED: &[&str] = &[];
+pub static UNCOVERED: &[Clause] = &[];
 
 /// Every check, sorted by id.
 #[must_use]
 pub fn registry() -> Vec<&'static Check> {
-    checks::ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
+    ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
 }
 
 #[cfg(test)]
@@ -16,8 +17,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::check::Run;
+    use crate::check::{Case, Scope};
     use crate::contract::Contract;
+    use crate::target::Facts;
 
     #[test]
     fn ids_are_unique_and_sorted() {
@@ -39,29 +41,27 @@ mod tests {
     }
 
     #[test]
-    fn every_cited_clause_exists_and_is_cited_once() {
-        let contract = Contract::embedded().expect("contract");
+    fn every_check_cites_clauses_and_each_once() {
         for check in registry() {
             assert!(!check.clauses.is_empty(), "{} cites no clause", check.id);
             let clauses: BTreeSet<_> = check.clauses.iter().collect();
             assert_eq!(clauses.len(), check.clauses.len(), "{} cites a clause twice", check.id);
-            for clause in check.clauses {
-                assert!(
-                    contract.catalogue.clause(clause).is_some(),
-                    "{} cites {clause}, which is no clause",
-                    check.id
-                );
-            }
         }
     }
 
     #[test]
-    fn costs_and_titles_are_stated() {
+    fn costs_titles_and_labels_are_stated() {
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
         for check in registry() {
             assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{}", check.id);
-            match check.run {
-                Run::Probe(_) => assert!(check.cost.requests > 0, "{} sends nothing", check.id),
-                Run::Watch(_) => assert_eq!(check.cost.requests, 0, "{} only watches", check.id),
+            let cases = check.cases(&scope);
+            assert_eq!(cases.is_empty(), check.is_passive(), "{}", check.id);
+            let labels: BTreeSet<_> = cases.iter().map(Case::label).collect();
+            assert_eq!(labels.len(), cases.len(), "{} has two cases of one label", check.id);
+            assert!(cases.len() == 1 || !labels.contains(""), "{} has a case without a label", check.id);
+            for case in &cases {
+                assert!(case.cost().requests > 0, "{}/{} sends nothing", check.id, case.label());
             }
         }
     }
@@ -72,7 +72,7 @@ mod tests {
         let cited: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
         let observable = contract.catalogue.clauses().iter().filter(|clause| clause.observable);
         let uncovered: Vec<_> =
-            observable.map(|clause| clause.id.as_str()).filter(|clause| !cited.contains(clause)).collect();
+            observable.map(|clause| clause.id).filter(|clause| !cited.contains(clause)).collect();
         assert_eq!(uncovered, UNCOVERED);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Decision, Judgement, Probe, Stop};
+use super::{Decision, Probe, ResponseClass, Stop};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::{Answer, Exchange, Patience, Request};
 
 /// A success.
@@ -19,7 +20,7 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when the service stays busy; when the budget is used up or there is no connection at all.
-    pub async fn send(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+    pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         not_busy(self.send_with(request, Patience::WaitOut).await?)
     }
 
@@ -28,33 +29,36 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// As for [`Probe::send`].
-    pub async fn send_briefly(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
-        not_busy(self.lasting_answer(|| request.clone()).await?)
+    pub async fn send_briefly(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+        not_busy(self.send_until_served(|| request.clone()).await?)
     }
 
-    /// Sends a request and takes the first answer, whatever it is: also [`Judgement::Busy`], which no check may take for an
+    /// Sends a request and takes the first answer, whatever it is: also [`ResponseClass::Throttled`], which no check may take for an
     /// answer to its question.
     ///
     /// # Errors
     /// When the budget is used up or there is no connection at all.
-    pub async fn first_answer(&self, request: &Request) -> Result<(Exchange, Judgement), Stop> {
+    pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         self.send_with(request, Patience::FirstAnswer).await
     }
 
     /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most and without waiting as long as
-    /// is asked for, and takes the last answer. [`Judgement::Busy`] does not mean yet that a shortage lasts; see
-    /// [`Probe::refused_alone`].
+    /// is asked for, and takes the last answer. [`ResponseClass::Throttled`] does not mean yet that a shortage lasts; see
+    /// [`Probe::confirm_unavailable`].
     ///
     /// # Errors
-    /// As for [`Probe::first_answer`].
-    pub async fn lasting_answer(&self, request: impl Fn() -> Request) -> Result<(Exchange, Judgement), Stop> {
+    /// As for [`Probe::send_once`].
+    pub async fn send_until_served(
+        &self,
+        request: impl Fn() -> Request,
+    ) -> Result<(Exchange, ResponseClass), Stop> {
         const IN_A_ROW: u32 = 6;
         const PAUSE: Duration = Duration::from_millis(7);
         let mut tries = 1;
         loop {
-            let (exchange, judgement) = self.first_answer(&request()).await?;
-            if tries == IN_A_ROW || !matches!(judgement, Judgement::Busy(_)) {
-                return Ok((exchange, judgement));
+            let (exchange, class) = self.send_once(&request()).await?;
+            if tries == IN_A_ROW || !matches!(class, ResponseClass::Throttled(_)) {
+                return Ok((exchange, class));
             }
             tokio::time::sleep(PAUSE * tries).await;
             tries += 1;
@@ -66,7 +70,7 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when the request is served after all, when it is throttled, or when the control is not served each time.
-    pub async fn refused_alone(
+    pub async fn confirm_unavailable(
         &self,
         request: impl Fn() -> Request,
         control: impl Fn() -> Request,
@@ -77,11 +81,11 @@ impl Probe<'_> {
         let mut last = None;
         for is_control in IS_CONTROL {
             let sent = if is_control { control() } else { request() };
-            let (exchange, judgement) = self.first_answer(&sent).await?;
+            let (exchange, class) = self.send_once(&sent).await?;
             let throttled = exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
-            let as_supposed = match judgement {
-                Judgement::Accepted => is_control,
-                Judgement::Busy(_) => !is_control && !throttled,
+            let as_supposed = match class {
+                ResponseClass::Accepted => is_control,
+                ResponseClass::Throttled(_) => !is_control && !throttled,
                 _ => false,
             };
             if !as_supposed {
@@ -100,27 +104,29 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when neither was decided: the service is busy, short of gateways or broken.
-    pub async fn decides(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
-        let (exchange, judgement) = self.send(request).await?;
-        match judgement.verdict() {
+    pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
+        let (exchange, class) = self.send(request).await?;
+        match class.decision() {
             Decision::Accepted => Ok((exchange, true)),
-            Decision::Refused => Ok((exchange, false)),
-            Decision::Failed | Decision::Untold => Err(undecided(&judgement)),
+            Decision::Rejected => Ok((exchange, false)),
+            Decision::Failed | Decision::Undecided => Err(undecided(&class)),
         }
     }
 
-    /// Sends a request that a conforming service accepts, as the ground that the check stands on.
+    /// Sends a control request: one that a conforming service accepts, for comparison with the request under test.
     ///
     /// # Errors
     /// Inconclusive when it is not accepted: then nothing can be said of what the check is about.
     pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
-        let (exchange, judgement) = self.send(request).await?;
-        let Some(accepted) = accepted(&exchange, &judgement) else {
-            return Err(match judgement {
-                Judgement::Short(_) | Judgement::Endless(_) | Judgement::TooLarge(_) => undecided(&judgement),
+        let (exchange, class) = self.send(request).await?;
+        let Some(accepted) = accepted(&exchange, &class) else {
+            return Err(match class {
+                ResponseClass::Shortage(_) | ResponseClass::Timeout(_) | ResponseClass::TooLarge(_) => {
+                    undecided(&class)
+                }
                 _ => self.inconclusive(&format!(
                     "the control was not accepted, so nothing can be said: {}",
-                    judgement.description()
+                    class.description()
                 )),
             });
         };
@@ -132,7 +138,7 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// As for [`Probe::control`].
-    pub async fn ground(&self, request: &Request) -> Result<(), Stop> {
+    pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
         let shown = self.notes().accepted.contains(request);
         if !shown {
             self.control(request).await?;
@@ -147,46 +153,52 @@ impl Probe<'_> {
     /// Inconclusive when the service is busy all the time, short of gateways, or too slow for the suite.
     pub async fn accepts(
         &self,
-        clause: &str,
+        clause: Clause,
         why: &str,
         request: &Request,
     ) -> Result<Option<Accepted>, Stop> {
-        let (exchange, judgement) = self.send(request).await?;
-        match (judgement.verdict(), &judgement) {
+        let (exchange, class) = self.send(request).await?;
+        match (class.decision(), &class) {
             (Decision::Accepted, _) => {}
-            (Decision::Untold, _) | (_, Judgement::Endless(_)) => return Err(undecided(&judgement)),
-            (Decision::Refused | Decision::Failed, _) => {
-                self.finding(clause, &format!("accepted: {why}"), judgement.description(), &[&exchange]);
+            (Decision::Undecided, _) | (_, ResponseClass::Timeout(_)) => return Err(undecided(&class)),
+            (Decision::Rejected | Decision::Failed, _) => {
+                self.finding(clause, &format!("accepted: {why}"), class.description(), &[&exchange]);
             }
         }
-        Ok(accepted(&exchange, &judgement))
+        Ok(accepted(&exchange, &class))
     }
 
-    /// Shows that the good twin is accepted, then sends the bad one, and reports a finding when that is accepted too or
-    /// breaks the service. `why` says what is wrong with the bad one.
+    /// Sends the control request unless this check has seen it accepted, then the invalid one, and reports a finding when that
+    /// is accepted too or breaks the service. `why` says what is wrong with the invalid one.
     ///
     /// # Errors
-    /// Inconclusive when the good twin is not accepted, or as for [`Probe::rejects`].
-    pub async fn refuses(&self, clause: &str, why: &str, good: &Request, bad: &Request) -> Result<(), Stop> {
-        self.ground(good).await?;
-        self.rejects(clause, why, bad).await
+    /// Inconclusive when the control request is not accepted, or as for [`Probe::rejects`].
+    pub async fn rejects_after_control(
+        &self,
+        clause: Clause,
+        why: &str,
+        control: &Request,
+        invalid: &Request,
+    ) -> Result<(), Stop> {
+        self.control_once(control).await?;
+        self.rejects(clause, why, invalid).await
     }
 
-    /// Sends a request that is to be rejected, without a control: only for checks that showed one in another way.
+    /// Sends a request that must be rejected, without a control request: only for checks that sent one in another way.
     ///
     /// # Errors
     /// Inconclusive when the service is busy all the time or short of gateways: that is not the refusal that is wanted.
-    pub async fn rejects(&self, clause: &str, why: &str, bad: &Request) -> Result<(), Stop> {
-        let (exchange, judgement) = self.send(bad).await?;
+    pub async fn rejects(&self, clause: Clause, why: &str, bad: &Request) -> Result<(), Stop> {
+        let (exchange, class) = self.send(bad).await?;
         let expected = format!("rejected: {why}");
         let fault_free = format!("{expected}, by an answer that is no server fault");
-        match judgement.verdict() {
+        match class.decision() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
-            Decision::Refused => {
-                self.observe("open.rejections.form", &format!("{why}: {}", judgement.outline(&exchange)));
+            Decision::Rejected => {
+                self.observe(Unspecified::RejectionsForm, &format!("{why}: {}", class.outline(&exchange)));
             }
-            Decision::Failed => self.finding(clause, &fault_free, judgement.description(), &[&exchange]),
-            Decision::Untold => return Err(undecided(&judgement)),
+            Decision::Failed => self.finding(clause, &fault_free, class.description(), &[&exchange]),
+            Decision::Undecided => return Err(undecided(&class)),
         }
         Ok(())
     }
@@ -198,51 +210,51 @@ impl Probe<'_> {
     /// When nothing can be sent.
     pub async fn tolerates(
         &self,
-        clause: &str,
-        silence: &str,
+        clause: Clause,
+        unspecified: Unspecified,
         why: &str,
         request: &Request,
     ) -> Result<(), Stop> {
-        let (exchange, judgement) = self.first_answer(request).await?;
-        if judgement.verdict() == Decision::Failed {
+        let (exchange, class) = self.send_once(request).await?;
+        if class.decision() == Decision::Failed {
             let expected = format!("accepted or rejected, and no server fault: {why}");
-            self.warning(clause, &expected, judgement.description(), &[&exchange]);
+            self.warning(clause, &expected, class.description(), &[&exchange]);
         }
-        self.observe(silence, &format!("{why}: {}", judgement.outline(&exchange)));
+        self.observe(unspecified, &format!("{why}: {}", class.outline(&exchange)));
         Ok(())
     }
 }
 
-fn accepted(exchange: &Exchange, judgement: &Judgement) -> Option<Accepted> {
-    match (&exchange.result, judgement) {
-        (Ok(answer), Judgement::Accepted) => {
+fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<Accepted> {
+    match (&exchange.result, class) {
+        (Ok(answer), ResponseClass::Accepted) => {
             Some(Accepted { answer: answer.clone(), exchange: exchange.clone() })
         }
         _ => None,
     }
 }
 
-fn not_busy((exchange, judgement): (Exchange, Judgement)) -> Result<(Exchange, Judgement), Stop> {
-    match judgement {
-        Judgement::Busy(_) => Err(undecided(&judgement)),
-        judgement => Ok((exchange, judgement)),
+fn not_busy((exchange, class): (Exchange, ResponseClass)) -> Result<(Exchange, ResponseClass), Stop> {
+    match class {
+        ResponseClass::Throttled(_) => Err(undecided(&class)),
+        class => Ok((exchange, class)),
     }
 }
 
 /// Why an answer decides nothing, and what the tester can do about it.
-pub(super) fn undecided(judgement: &Judgement) -> Stop {
-    let what = judgement.description();
-    Stop::Inconclusive(match judgement {
-        Judgement::Busy(_) => {
+pub(super) fn undecided(class: &ResponseClass) -> Stop {
+    let what = class.description();
+    Stop::Inconclusive(match class {
+        ResponseClass::Throttled(_) => {
             format!("the service was busy throughout: {what}; run it again later, or with --rate")
         }
-        Judgement::Short(_) => {
+        ResponseClass::Shortage(_) => {
             format!(
                 "the service is short of gateways: {what}; supply a plentiful region or run it again later"
             )
         }
-        Judgement::Endless(_) => format!("{what}; give it more time with --timeout"),
-        Judgement::TooLarge(_) => format!("nothing was decided: {what}"),
+        ResponseClass::Timeout(_) => format!("{what}; give it more time with --timeout"),
+        ResponseClass::TooLarge(_) => format!("nothing was decided: {what}"),
         _ => format!("the service came to no decision: {what}"),
     })
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::{ResultSet, Survey};
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::wire::Exchange;
 
 /// Holds results against a survey, and speaks of differences only when the surveyed data has held still.
@@ -13,7 +14,7 @@ pub(crate) struct Comparison<'a> {
 
 #[derive(Debug)]
 struct Difference {
-    clause: &'static str,
+    clause: Clause,
     expected: String,
     actual: String,
     exchanges: Vec<Exchange>,
@@ -31,13 +32,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The result must hold exactly these instances, each once. `what` names the request.
-    pub(crate) fn same(
-        &mut self,
-        clause: &'static str,
-        what: &str,
-        expected: &BTreeSet<i64>,
-        found: &ResultSet,
-    ) {
+    pub(crate) fn same(&mut self, clause: Clause, what: &str, expected: &BTreeSet<i64>, found: &ResultSet) {
         let actual = found.ids();
         if *expected != actual {
             let missing: Vec<_> = expected.difference(&actual).collect();
@@ -52,7 +47,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// `total` must be this on every page.
-    pub(crate) fn total(&mut self, clause: &'static str, what: &str, expected: usize, found: &ResultSet) {
+    pub(crate) fn total(&mut self, clause: Clause, what: &str, expected: usize, found: &ResultSet) {
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
         if found.totals.iter().any(|total| *total != expected) {
             let actual = format!("{:?} on its pages", found.totals);
@@ -63,7 +58,7 @@ impl<'a> Comparison<'a> {
     /// Anything else that the survey let expect and that came otherwise.
     pub(crate) fn differs(
         &mut self,
-        clause: &'static str,
+        clause: Clause,
         expected: String,
         actual: String,
         exchanges: &[&Exchange],
@@ -90,7 +85,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    fn differ(&mut self, clause: &'static str, expected: String, actual: String, found: &ResultSet) {
+    fn differ(&mut self, clause: Clause, expected: String, actual: String, found: &ResultSet) {
         self.differs(clause, expected, actual, &found.evidence());
     }
 }
