@@ -1,4 +1,4 @@
-//! The public API, held against a snapshot: whoever changes it sees so, and says so in the change log.
+//! Compares the public API with a snapshot, so that changes are noticed and listed in the changelog.
 //!
 //! It stands in for cargo-semver-checks, which needs a published version to compare with. After a wanted change run
 //! `INSTA_UPDATE=always cargo test -p sallyport-client --test public_api`.

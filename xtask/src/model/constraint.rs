@@ -25,6 +25,8 @@ pub(crate) struct Constraint {
     pub(crate) clauses: Vec<String>,
     /// Whether the value holds the account's token.
     pub(crate) credential: bool,
+    /// For `required` of a property: the type of the property.
+    pub(crate) property_type: Option<&'static str>,
 }
 
 impl Constraint {
@@ -74,6 +76,7 @@ impl Walk<'_> {
             value,
             clauses: clauses.to_vec(),
             credential: self.credential,
+            property_type: None,
         });
     }
 
@@ -184,6 +187,9 @@ impl Walk<'_> {
                         let at = format!("{root} {inner}");
                         let clauses = property.schema.citation.clauses_for("required");
                         self.push(&at, &schema.pointer, "required", json!(property.name), clauses);
+                        if let Some(constraint) = self.found.last_mut() {
+                            constraint.property_type = Some(property.schema.kind.name());
+                        }
                     }
                     self.schema(root, &inner, &property.schema);
                 }

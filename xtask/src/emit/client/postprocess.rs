@@ -1,4 +1,4 @@
-//! The last touch on progenitor's output: what no setting of progenitor can say.
+//! Post-processes progenitor's output where no setting of progenitor does it.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use syn::{
     punctuated::Punctuated, visit_mut::VisitMut,
 };
 
-/// Dresses `file`. `answers` are the names of the types that an answer can hold.
+/// Changes `file`. `responses` are the names of the types that a response can hold.
 ///
-/// - Whole numbers and times of answers are read through `crate::lenient`: providers send ports as text.
-/// - Bodies are read by `crate::hooks`: progenitor's reader loses status and headers of a body that it cannot read.
-/// - Structs of answers are `non_exhaustive`: a new field of the document breaks no user.
-/// - `Client::new` goes: it makes an HTTP client that may panic, follows redirects and sends a `Referer`.
-/// - Builders of types go, save those of request bodies: fields are public, and they are half of the file.
-pub(super) fn dress(file: &mut syn::File, answers: &BTreeSet<String>) {
+/// - Integers and times of responses are read by `crate::lenient`: some services send ports as text.
+/// - Bodies are read by `crate::hooks`: progenitor loses status and headers when it cannot parse a body.
+/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
+/// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
+/// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
+pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
     let bodies = body_types(file);
     for item in &mut file.items {
         match item {
-            Item::Mod(module) if module.ident == "types" => dress_types(module, answers, &bodies),
+            Item::Mod(module) if module.ident == "types" => postprocess_types(module, responses, &bodies),
             Item::Mod(module) if module.ident == "builder" => ReadByHooks.visit_item_mod_mut(module),
             Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
                 block
@@ -31,7 +31,7 @@ pub(super) fn dress(file: &mut syn::File, answers: &BTreeSet<String>) {
     }
 }
 
-/// The types that the operations' builders take as a body, through the builder of the type.
+/// The types that the builders of operations take as a body.
 fn body_types(file: &syn::File) -> BTreeSet<String> {
     let builders = file.items.iter().find_map(|item| match item {
         Item::Mod(module) if module.ident == "builder" => module.content.as_ref(),
@@ -49,11 +49,11 @@ fn body_types(file: &syn::File) -> BTreeSet<String> {
     found
 }
 
-fn dress_types(module: &mut ItemMod, answers: &BTreeSet<String>, bodies: &BTreeSet<String>) {
+fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
     let Some((_, items)) = &mut module.content else { return };
     for item in items.iter_mut() {
         match item {
-            Item::Struct(structure) if answers.contains(&structure.ident.to_string()) => {
+            Item::Struct(structure) if responses.contains(&structure.ident.to_string()) => {
                 structure.attrs.push(parse_quote!(#[non_exhaustive]));
                 structure.fields.iter_mut().for_each(read_leniently);
             }
@@ -93,7 +93,7 @@ fn name_of(ty: &Type) -> String {
     }
 }
 
-/// Puts our reader of bodies in the place of progenitor's.
+/// Replaces progenitor's reader of bodies.
 struct ReadByHooks;
 
 impl VisitMut for ReadByHooks {
@@ -104,8 +104,8 @@ impl VisitMut for ReadByHooks {
     }
 }
 
-/// Providers write numbers and times in more ways than one. A field that must be there stays so, even when it may be null:
-/// progenitor marks it with a reader of its own, which ours replaces.
+/// Reads numbers and times leniently. A required field stays required, even when it is nullable: progenitor marks such a
+/// field with a deserializer, which ours replaces.
 fn read_leniently(field: &mut Field) {
     let ty = field.ty.to_token_stream().to_string().replace(' ', "").replace("::std::option::", "");
     let reader = match ty.as_str() {
@@ -116,17 +116,17 @@ fn read_leniently(field: &mut Field) {
         "Option<::jiff::Timestamp>" => "optional_time",
         _ => return,
     };
-    let required = forget(&mut field.attrs, "deserialize_with");
+    let required = remove_key(&mut field.attrs, "deserialize_with");
     let reader = format!("crate::lenient::{reader}");
     field.attrs.push(parse_quote!(#[serde(deserialize_with = #reader)]));
-    // serde takes the absence of an optional field for `None` only as long as it has no reader.
+    // serde reads an absent optional field as `None` only when it has no deserializer.
     if ty.starts_with("Option<") && !required {
         field.attrs.push(parse_quote!(#[serde(default)]));
     }
 }
 
-/// Takes `key` out of the `serde` attributes; whether it was there.
-fn forget(attributes: &mut [Attribute], key: &str) -> bool {
+/// Removes `key` from the `serde` attributes; returns whether it was present.
+fn remove_key(attributes: &mut [Attribute], key: &str) -> bool {
     let mut found = false;
     for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
         let Ok(all) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
@@ -145,17 +145,17 @@ fn forget(attributes: &mut [Attribute], key: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn dressed(source: &str) -> String {
+    fn postprocessed(source: &str) -> String {
         let mut file = syn::parse_str(source).unwrap();
-        dress(&mut file, &["Answer".to_owned()].into());
+        postprocess(&mut file, &["Response".to_owned()].into());
         prettyplease::unparse(&file)
     }
 
     #[test]
-    fn numbers_of_answers_are_read_leniently_and_those_of_requests_are_not() {
-        let text = dressed(
+    fn numbers_of_responses_are_read_leniently_and_those_of_requests_are_not() {
+        let text = postprocessed(
             "pub mod types {
-                pub struct Answer {
+                pub struct Response {
                     #[serde(rename = \"groupId\", deserialize_with = \"::std::option::Option::deserialize\")]
                     pub group_id: ::std::option::Option<i64>,
                     pub port: i64,
@@ -170,7 +170,7 @@ mod tests {
                 pub struct Request { pub page: i64 }
             }",
         );
-        assert!(text.contains("#[non_exhaustive]\n    pub struct Answer"), "{text}");
+        assert!(text.contains("#[non_exhaustive]\n    pub struct Response"), "{text}");
         assert_eq!(text.matches("\"crate::lenient::integer\"").count(), 1, "{text}");
         assert_eq!(text.matches("crate::lenient::optional_integer").count(), 2, "{text}");
         for reader in ["integers", "time", "optional_time"] {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn bodies_are_read_by_our_hooks_and_streams_are_left() {
-        let text = dressed(
+        let text = postprocessed(
             "pub mod builder { fn send() { match 1 { 200u16 => ResponseValue::from_response(response).await,
              _ => Ok(ResponseValue::stream(response)) } } }",
         );
@@ -199,21 +199,22 @@ mod tests {
 
     #[test]
     fn the_constructor_that_may_panic_goes_and_the_other_stays() {
-        let text = dressed("pub struct Client; impl Client { pub fn new() {} pub fn new_with_client() {} }");
+        let text =
+            postprocessed("pub struct Client; impl Client { pub fn new() {} pub fn new_with_client() {} }");
         assert!(!text.contains("fn new(") && text.contains("fn new_with_client("), "{text}");
     }
 
     #[test]
     fn only_builders_of_bodies_stay() {
-        let text = dressed(
+        let text = postprocessed(
             "pub mod types {
                 impl Answer { pub fn builder() {} }
                 impl Asked { pub fn builder() {} }
-                pub mod builder { pub struct Answer; pub struct Asked; impl Asked { fn f() {} } }
+                pub mod builder { pub struct Response; pub struct Asked; impl Asked { fn f() {} } }
             }
             pub mod builder { pub struct Search<'a> { body: Result<types::builder::Asked, String>, c: &'a () } }",
         );
-        assert!(!text.contains("struct Answer") && text.contains("struct Asked"), "{text}");
+        assert!(!text.contains("struct Response") && text.contains("struct Asked"), "{text}");
         assert_eq!(text.matches("pub fn builder()").count(), 1, "{text}");
     }
 }

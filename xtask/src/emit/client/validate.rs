@@ -1,4 +1,4 @@
-//! From the constraints of a schema to calls of the client's checks.
+//! Generates the calls that validate arguments against the constraints of a schema.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,8 +10,8 @@ use crate::{
     problem::Problem,
 };
 
-/// A value to check: how the generated code spells it and what messages call it.
-pub(super) struct Place<'a> {
+/// A value to validate: its expression in the generated code and its name in messages.
+pub(super) struct Argument<'a> {
     /// For example `self.body.page_size`.
     pub(super) value: TokenStream,
     /// For example `body pageSize`.
@@ -20,23 +20,30 @@ pub(super) struct Place<'a> {
     pub(super) optional: bool,
 }
 
-/// Statements that return early with a `Refused` when the value breaks its schema; empty when its type says it all.
+/// Statements that return early with an `InvalidArgument` when the value breaks its schema; empty when its type already
+/// excludes such values.
 pub(super) fn statements(
     document: &Document,
     schema: &Schema,
-    place: &Place<'_>,
+    argument: &Argument<'_>,
 ) -> Result<TokenStream, Vec<Problem>> {
-    let label = place.label;
-    let mut checks = Vec::new();
+    let label = argument.label;
+    let mut calls = Vec::new();
     match &schema.kind {
         Kind::Integer { minimum, maximum, .. } => {
-            if let Some(bound) = minimum {
-                let clause = clause(schema, "minimum");
-                checks.push(quote!(check::minimum(#label, #clause, #bound, *value)?;));
-            }
-            if let Some(bound) = maximum {
-                let clause = clause(schema, "maximum");
-                checks.push(quote!(check::maximum(#label, #clause, #bound, *value)?;));
+            let (low, high) = (clause(schema, "minimum"), clause(schema, "maximum"));
+            match (minimum, maximum) {
+                (Some(minimum), Some(maximum)) if low == high => {
+                    calls.push(quote!(validate::range(#label, #low, #minimum, #maximum, *value)?;));
+                }
+                (minimum, maximum) => {
+                    calls.extend(
+                        minimum.map(|bound| quote!(validate::minimum(#label, #low, #bound, *value)?;)),
+                    );
+                    calls.extend(
+                        maximum.map(|bound| quote!(validate::maximum(#label, #high, #bound, *value)?;)),
+                    );
+                }
             }
         }
         Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
@@ -47,12 +54,12 @@ pub(super) fn statements(
             ] {
                 if let Some(bound) = bound {
                     let (clause, bound) = (clause(schema, keyword), count(*bound));
-                    checks.push(quote!(check::#function(#label, #clause, #bound, value)?;));
+                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
                 }
             }
             if schema.variants.is_some() && is_opened(document, schema) {
                 let clause = clause(schema, "enum");
-                checks.push(quote!(check::known(#label, #clause, value.unknown())?;));
+                calls.push(quote!(validate::known(#label, #clause, value.unknown())?;));
             }
         }
         Kind::Array { items, min_items, max_items, max_distinct } => {
@@ -63,59 +70,59 @@ pub(super) fn statements(
             ] {
                 if let Some(bound) = bound {
                     let (clause, bound) = (clause(schema, keyword), count(*bound));
-                    checks.push(quote!(check::#function(#label, #clause, #bound, value)?;));
+                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
                 }
             }
-            if !is_checked_by_type(items) {
+            if !is_validated_by_type(items) {
                 return Err(unsupported(document, items, "limits on the items of an array"));
             }
         }
         Kind::Boolean => {}
-        Kind::Object { .. } => return Err(unsupported(document, schema, "an object inside another")),
+        Kind::Object { .. } => return Err(unsupported(document, schema, "an object inside another object")),
     }
-    if checks.is_empty() {
+    if calls.is_empty() {
         return Ok(TokenStream::new());
     }
-    let value = &place.value;
-    let pattern = pattern(schema, place.optional);
+    let value = &argument.value;
+    let pattern = pattern(schema, argument.optional);
     Ok(match pattern {
-        Some(pattern) => quote!(if let #pattern = &#value { #(#checks)* }),
-        None => quote!({ let value = &#value; #(#checks)* }),
+        Some(pattern) => quote!(if let #pattern = &#value { #(#calls)* }),
+        None => quote!({ let value = &#value; #(#calls)* }),
     })
 }
 
-/// The check of a rule between fields. `field` gives the code for a field of that name.
+/// The call that validates a rule between fields. `field` returns the expression of the field with that name.
 pub(super) fn rule(rule: &Rule, field: impl Fn(&str) -> TokenStream, condition: &TokenStream) -> TokenStream {
     match rule {
         Rule::RequiredWhen { parameter, condition: other, equals, clause, .. } => {
             let value = field(parameter);
             let label = format!("query {parameter}");
-            let when = format!("{other} is {equals}");
-            quote!(check::required_when(#label, #clause, #when, #condition, #value.as_deref())?;)
+            let when = format!("`{other}` is `{equals}`");
+            quote!(validate::required_when(#label, #clause, #when, #condition, #value.as_deref())?;)
         }
         Rule::NotBefore { property, bound, clause, .. } => {
             let (value, earliest) = (field(property), field(bound));
             let label = format!("body {property}");
-            quote!(check::not_before(#label, #clause, #bound, #value.as_ref(), #earliest.as_ref())?;)
+            quote!(validate::not_before(#label, #clause, #bound, #value.as_ref(), #earliest.as_ref())?;)
         }
     }
 }
 
-/// The first clause behind a keyword; the lint sees to it that there is one.
+/// The first clause that a keyword cites; the lint requires one.
 pub(super) fn clause(schema: &Schema, keyword: &str) -> String {
     schema.citation.clauses_for(keyword).first().cloned().unwrap_or_default()
 }
 
-/// A constant for each limit, so that the face can name it: `NUM_MAXIMUM`, `IPS_MAX_DISTINCT`.
+/// A constant for each limit, such as `NUM_MAXIMUM` and `IPS_MAX_DISTINCT`, for the hand-written code and its docs.
 pub(super) fn constants(field: &str, schema: &Schema) -> Vec<TokenStream> {
     let mut found = Vec::new();
     let mut constant = |keyword: &str, suffix: &str, ty: TokenStream, value: TokenStream| {
         let name: Ident = name::constant(&format!("{field}_{suffix}"));
-        let doc = format!(" `{keyword}` of `{field}` (clause `{}`).", clause(schema, keyword));
+        let doc = format!(" {} of `{field}` (clause `{}`).", meaning(keyword), clause(schema, keyword));
         found.push(quote!(#[doc = #doc] pub const #name: #ty = #value;));
         let clause = clause(schema, keyword);
         let name: Ident = name::constant(&format!("{field}_{suffix}_clause"));
-        let doc = format!(" The clause behind `{keyword}` of `{field}`.");
+        let doc = format!(" The clause that sets `{keyword}` of `{field}`.");
         found.push(quote!(#[doc = #doc] pub const #name: &'static str = #clause;));
     };
     match &schema.kind {
@@ -156,14 +163,29 @@ pub(super) fn constants(field: &str, schema: &Schema) -> Vec<TokenStream> {
     found
 }
 
-/// Whether answers can hold the enum, so that its type is open.
+/// What a limit's keyword means, as the beginning of a doc comment.
+fn meaning(keyword: &str) -> &str {
+    match keyword {
+        "minimum" => "Minimum",
+        "maximum" => "Maximum",
+        "minLength" => "Minimum length, in characters,",
+        "maxLength" => "Maximum length, in characters,",
+        "x-max-utf8-bytes" => "Maximum length, in bytes of UTF-8,",
+        "minItems" => "Minimum number of items",
+        "maxItems" => "Maximum number of items, duplicates included,",
+        "x-max-distinct" => "Maximum number of distinct items",
+        other => other,
+    }
+}
+
+/// Whether responses can hold the enum, so that its type is open.
 pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
     let opened = crate::lower::opened_enums(document.root());
     schema.name.as_ref().is_some_and(|name| opened.contains(name))
 }
 
-/// Whether the type alone keeps everything that the schema asks for.
-fn is_checked_by_type(schema: &Schema) -> bool {
+/// Whether the type alone excludes every value that breaks the schema.
+fn is_validated_by_type(schema: &Schema) -> bool {
     match &schema.kind {
         Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
             schema.variants.is_none()
@@ -175,11 +197,11 @@ fn is_checked_by_type(schema: &Schema) -> bool {
     }
 }
 
-/// What binds `value` to the innermost value: an `Option` for a field that may be left out, then the newtype that a named
-/// schema becomes, then an `Option` for `nullable`. `None` when the field is the value itself.
+/// The pattern that binds `value` to the innermost value: an `Option` for an optional field, then the newtype of a named
+/// schema, then an `Option` for `nullable`. `None` when the field is the value itself.
 fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
-    let is_newtype = schema.variants.is_none()
-        && matches!(&schema.kind, Kind::Integer { .. } | Kind::String { format: None, .. });
+    let is_newtype = schema.variants.is_none() && matches!(&schema.kind, Kind::String { format: None, .. });
+    let is_named = is_newtype && schema.name.is_some();
     let mut pattern = quote!(value);
     let mut plain = true;
     if schema.nullable {
@@ -192,7 +214,7 @@ fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
         plain = false;
     }
     // typify folds an optional value that is nullable in place into one `Option`.
-    if optional && !(schema.nullable && schema.name.is_none()) {
+    if optional && !(schema.nullable && !is_named) {
         pattern = quote!(Some(#pattern));
         plain = false;
     }
@@ -205,10 +227,6 @@ pub(super) fn count(bound: u64) -> usize {
 
 fn unsupported(document: &Document, schema: &Schema, what: &str) -> Vec<Problem> {
     let help =
-        "express it with limits on the field itself, or teach xtask/src/emit/client/check.rs to check it";
-    vec![document.problem(
-        schema.pointer.clone(),
-        format!("the client cannot check {what} before sending"),
-        help,
-    )]
+        "set the limit on the field itself, or add its validation to xtask/src/emit/client/validate.rs";
+    vec![document.problem(schema.pointer.clone(), format!("the client cannot validate {what}"), help)]
 }

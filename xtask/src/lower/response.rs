@@ -1,15 +1,15 @@
-//! Edits on what comes back.
+//! Edits of responses.
 
 use serde_json::{Map, Value, json};
 
-use super::{schema::reachable_from_answers, walk};
+use super::{schema::reachable_from_responses, walk};
 
 /// The component that [`merge_rejections`] adds.
 const REJECTION: &str = "Rejection";
 
-/// progenitor takes one error type an operation, and loses status and headers of a body that is not of that type; what a
-/// rejection looks like is largely open. One schema with every field that any error schema has, none required and each of
-/// any type, lets the hooks read as much as there is.
+/// progenitor supports one error type per operation, and loses status and headers of a body of another type; the form of a
+/// rejection is largely unspecified. One schema with the fields of all error schemas, none required and each of any type,
+/// lets the hooks read every rejection.
 pub(super) fn merge_rejections(root: &mut Value) {
     let mut fields = Map::new();
     for name in error_schemas(root) {
@@ -24,14 +24,14 @@ pub(super) fn merge_rejections(root: &mut Value) {
         }
     }
     if let Some(schemas) = walk::components(root) {
-        let description = "What a rejection may say, read as far as it can be.";
+        let description = "Fields of a rejection, each optional and of any type.";
         let merged = json!({"type": "object", "description": description, "properties": fields});
         schemas.insert(REJECTION.to_owned(), merged);
     }
 }
 
-/// The hooks judge everything but a success, by status, headers and raw body: a `default` beside a typed 200 makes
-/// progenitor panic, and a typed error would lose the status of a body that is not JSON.
+/// The hooks handle everything but a success: a `default` response beside a typed 200 makes progenitor panic, and a typed
+/// error would lose the status of a body that is not JSON.
 pub(super) fn keep_only_success(root: &mut Value) {
     for operation in walk::operations(root) {
         if let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) {
@@ -43,32 +43,32 @@ pub(super) fn keep_only_success(root: &mut Value) {
     }
 }
 
-/// Of two media types under one status progenitor silently keeps the JSON one: an operation that also answers in another
-/// form is given a twin that answers in that form alone. The twin's path differs by a fragment, which is never sent.
+/// Of two media types under one status progenitor keeps only JSON: an operation with a text response too is duplicated into
+/// a variant that has only that response. The path of the variant differs by a fragment, which is never sent.
 pub(super) fn split_text(root: &mut Value) {
     let Some(paths) = root.get_mut("paths").and_then(Value::as_object_mut) else { return };
-    let mut twins = Vec::new();
+    let mut variants = Vec::new();
     for (path, item) in paths.iter_mut() {
         for (method, operation) in item.as_object_mut().into_iter().flatten() {
             let Some(id) = operation.get("operationId").and_then(Value::as_str).map(text_operation_id) else {
                 continue;
             };
-            let mut twin = operation.clone();
+            let mut variant = operation.clone();
             if !retain_media(operation, |name| name == "application/json") {
                 continue;
             }
-            retain_media(&mut twin, |name| name != "application/json");
-            twin["operationId"] = json!(id);
-            twins.push((format!("{path}#{id}"), json!({method: twin})));
+            retain_media(&mut variant, |name| name != "application/json");
+            variant["operationId"] = json!(id);
+            variants.push((format!("{path}#{id}"), json!({method: variant})));
         }
     }
-    paths.extend(twins);
+    paths.extend(variants);
 }
 
-/// `enum: [0]` on a code turns "HTTP 200 with code 7" into an answer that cannot be read: the hooks compare the code with
-/// the one that the document names, so the type is open.
+/// `enum: [0]` on a code would make "HTTP 200 with code 7" a response that cannot be parsed: the hooks compare the code, so
+/// the type is open.
 pub(super) fn open_constants(root: &mut Value) {
-    in_answers(root, |object| {
+    in_responses(root, |object| {
         let is_text = object.get("type").is_some_and(|kind| kind == "string");
         if object.get("enum").is_some() && !is_text {
             object.remove("enum");
@@ -76,35 +76,60 @@ pub(super) fn open_constants(root: &mut Value) {
     });
 }
 
-/// A closed enum lets one value that is not known yet fail a whole page. Named string enums become the open enums of
+/// With a closed enum one unknown value would lose a whole page. Named string enums become the open enums of
 /// [`opened_enums`]; those without a name become plain strings.
 pub(super) fn open_inline_enums(root: &mut Value) {
-    in_answers(root, |object| {
+    in_responses(root, |object| {
         object.remove("enum");
     });
 }
 
-/// typify reads `ipv4` into an address type, and one odd spelling would fail the answer: the face reads it instead.
+/// typify parses `ipv4` into an address type, and one invalid address would lose the response: the client parses it later.
 pub(super) fn open_formats(root: &mut Value) {
-    in_answers(root, |object| {
+    in_responses(root, |object| {
         if object.get("format").is_some_and(|format| format == "ipv4") {
             object.remove("format");
         }
     });
 }
 
-/// The named string enums that an answer can hold. The emitter writes an open enum for each.
-pub(crate) fn opened_enums(root: &Value) -> Vec<String> {
-    let is_enum = |name: &String| root.pointer(&format!("/components/schemas/{name}/enum")).is_some();
-    reachable_from_answers(root).into_iter().filter(is_enum).collect()
+/// A missing description would lose the data beside it: strings and booleans of an envelope are optional. The business code
+/// stays required; the hooks read it.
+pub(super) fn relax_envelopes(root: &mut Value) {
+    let mut envelopes = Vec::new();
+    for operation in walk::operations(root) {
+        let schema = operation
+            .get("responses")
+            .and_then(|responses| responses.get("200")?.pointer("/content/application~1json/schema"));
+        envelopes.extend(schema.and_then(|schema| walk::component(schema, "schemas")).map(str::to_owned));
+    }
+    for name in envelopes {
+        let Some(schema) = walk::components(root).and_then(|schemas| schemas.get_mut(&name)) else {
+            continue;
+        };
+        let properties = schema.get("properties").cloned().unwrap_or_default();
+        let is_text = |name: &Value| {
+            let kind = name.as_str().and_then(|name| properties.get(name)?.get("type")?.as_str());
+            matches!(kind, Some("string" | "boolean"))
+        };
+        if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|name| !is_text(name));
+        }
+    }
 }
 
-/// The id of the twin that [`split_text`] gives to the operation `id`.
+/// The named string enums that a response can hold. The emitter writes an open enum for each.
+pub(crate) fn opened_enums(root: &Value) -> Vec<String> {
+    let is_enum = |name: &String| root.pointer(&format!("/components/schemas/{name}/enum")).is_some();
+    reachable_from_responses(root).into_iter().filter(is_enum).collect()
+}
+
+/// The id of the text variant that [`split_text`] adds for the operation `id`.
 pub(crate) fn text_operation_id(id: &str) -> String {
     format!("{id}Text")
 }
 
-/// The named schemas of the responses that are no success.
+/// The named schemas of the error responses.
 fn error_schemas(root: &Value) -> Vec<String> {
     let shared = root.pointer("/components/responses");
     let mut found = Vec::new();
@@ -127,7 +152,7 @@ fn error_schemas(root: &Value) -> Vec<String> {
     found
 }
 
-/// Keeps the media types of the success answers for which `wanted` holds; whether that took any away.
+/// Keeps the media types of the success responses for which `wanted` holds; returns whether any was removed.
 fn retain_media(operation: &mut Value, wanted: impl Fn(&str) -> bool) -> bool {
     let mut changed = false;
     for response in operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten() {
@@ -140,10 +165,10 @@ fn retain_media(operation: &mut Value, wanted: impl Fn(&str) -> bool) -> bool {
     changed
 }
 
-/// Calls `edit` for each object of the schemas that answers can hold, named enums excepted.
-fn in_answers(root: &mut Value, mut edit: impl FnMut(&mut Map<String, Value>)) {
+/// Calls `edit` for each object of the schemas that responses can hold, except named enums.
+fn in_responses(root: &mut Value, mut edit: impl FnMut(&mut Map<String, Value>)) {
     let enums = opened_enums(root);
-    for name in reachable_from_answers(root) {
+    for name in reachable_from_responses(root) {
         if enums.contains(&name) {
             continue;
         }
@@ -186,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn rejections_become_one_schema_without_demands() {
+    fn rejections_become_one_schema_without_required_fields() {
         let mut root = document();
         merge_rejections(&mut root);
         let schemas = &root["components"]["schemas"];
@@ -208,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_of_two_forms_becomes_two_operations() {
+    fn an_operation_with_two_media_types_becomes_two_operations() {
         let mut root = document();
         split_text(&mut root);
         let media = |path: &str| {
@@ -218,6 +243,14 @@ mod tests {
         assert_eq!(media("/a"), ["application/json"]);
         assert_eq!(media("/a#listText"), ["text/plain"]);
         assert_eq!(root["paths"]["/a#listText"]["get"]["operationId"], "listText");
+    }
+
+    #[test]
+    fn texts_of_an_envelope_become_optional_and_data_stays_required() {
+        let mut root = document();
+        root["components"]["schemas"]["Good"]["required"] = json!(["code", "kind", "state", "from"]);
+        relax_envelopes(&mut root);
+        assert_eq!(root["components"]["schemas"]["Good"]["required"], json!(["code", "state"]));
     }
 
     #[test]
