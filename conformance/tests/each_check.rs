@@ -82,8 +82,10 @@ impl Tested {
         }
         report.checks.retain(|result| result.id == check.id);
         match report.checks.first().map(|result| &result.outcome) {
-            Some(Outcome::Pass | Outcome::Warn | Outcome::Expected(_) | Outcome::Skipped(_)) => Ok(()),
-            Some(Outcome::Fail | Outcome::Flaky(_)) => Err(failures(&report, &Screen::PLAIN).into()),
+            Some(Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_)) => {
+                Ok(())
+            }
+            Some(Outcome::Failed | Outcome::Flaky(_)) => Err(failures(&report, &Screen::PLAIN).into()),
             Some(Outcome::Inconclusive(reason) | Outcome::Error(reason)) => Err(reason.into()),
             None => Err("the check did not run".into()),
         }

@@ -57,18 +57,18 @@ pub struct Observation {
 
 /// What came out of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "kind", content = "reason", rename_all = "lowercase")]
+#[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
     /// All as the contract says.
-    Pass,
+    Passed,
     /// A clause is broken.
-    Fail,
+    Failed,
     /// Doubtful.
-    Warn,
+    Warning,
     /// A clause was broken once, and kept when the check was run again; the text says how often.
     Flaky(String),
     /// A clause is broken, as the tester expects for the reason given.
-    Expected(String),
+    ExpectedFailure(String),
     /// Not run; the text says what is missing and how to supply it.
     Skipped(String),
     /// Run without a result, for instance because the control was not accepted.
@@ -127,9 +127,9 @@ impl Outcome {
 
     fn with_reason(self, reason: String) -> Self {
         match self {
-            Self::Pass | Self::Fail | Self::Warn => self,
+            Self::Passed | Self::Failed | Self::Warning => self,
             Self::Flaky(_) => Self::Flaky(reason),
-            Self::Expected(_) => Self::Expected(reason),
+            Self::ExpectedFailure(_) => Self::ExpectedFailure(reason),
             Self::Skipped(_) => Self::Skipped(reason),
             Self::Inconclusive(_) => Self::Inconclusive(reason),
             Self::Error(_) => Self::Error(reason),
@@ -139,13 +139,13 @@ impl Outcome {
     /// Which of several outcomes decides, the smallest first.
     fn rank(&self) -> u8 {
         match self {
-            Self::Fail => 0,
-            Self::Expected(_) => 1,
+            Self::Failed => 0,
+            Self::ExpectedFailure(_) => 1,
             Self::Flaky(_) => 2,
             Self::Error(_) => 3,
             Self::Inconclusive(_) => 4,
-            Self::Warn => 5,
-            Self::Pass => 6,
+            Self::Warning => 5,
+            Self::Passed => 6,
             Self::Skipped(_) => 7,
         }
     }
@@ -154,8 +154,23 @@ impl Outcome {
     #[must_use]
     pub fn concluded(&self) -> bool {
         match self {
-            Self::Pass | Self::Fail | Self::Warn | Self::Flaky(_) | Self::Expected(_) => true,
+            Self::Passed | Self::Failed | Self::Warning | Self::Flaky(_) | Self::ExpectedFailure(_) => true,
             Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_) => false,
+        }
+    }
+
+    /// The one name that it has in every report.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Warning => "warning",
+            Self::Flaky(_) => "flaky",
+            Self::ExpectedFailure(_) => "expected failure",
+            Self::Skipped(_) => "skipped",
+            Self::Inconclusive(_) => "inconclusive",
+            Self::Error(_) => "error",
         }
     }
 
@@ -163,9 +178,9 @@ impl Outcome {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Pass | Self::Fail | Self::Warn => None,
+            Self::Passed | Self::Failed | Self::Warning => None,
             Self::Flaky(reason)
-            | Self::Expected(reason)
+            | Self::ExpectedFailure(reason)
             | Self::Skipped(reason)
             | Self::Inconclusive(reason)
             | Self::Error(reason) => Some(reason),
@@ -216,11 +231,11 @@ mod tests {
     fn a_check_comes_to_what_its_cases_come_to() {
         let skipped = || Outcome::Skipped("no fact".to_owned());
         let unclear = || Outcome::Inconclusive("busy".to_owned());
-        assert_eq!(of(&[Outcome::Pass, Outcome::Fail, unclear()]), Outcome::Fail);
-        assert_eq!(of(&[skipped(), Outcome::Pass]), Outcome::Pass);
-        assert_eq!(of(&[Outcome::Warn, Outcome::Pass]), Outcome::Warn);
+        assert_eq!(of(&[Outcome::Passed, Outcome::Failed, unclear()]), Outcome::Failed);
+        assert_eq!(of(&[skipped(), Outcome::Passed]), Outcome::Passed);
+        assert_eq!(of(&[Outcome::Warning, Outcome::Passed]), Outcome::Warning);
         assert_eq!(of(&[skipped(), skipped()]), skipped());
-        assert_eq!(of(&[Outcome::Pass, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
+        assert_eq!(of(&[Outcome::Passed, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
         assert_eq!(of(&[unclear()]), unclear());
     }
 }

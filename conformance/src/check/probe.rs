@@ -159,13 +159,13 @@ impl<'a> Probe<'a> {
         let broken = findings.iter().any(|finding| finding.severity == Severity::Fail);
         let outcome = match (misuse, result) {
             (Some(misuse), _) => Outcome::Error(misuse),
-            (None, _) if broken => Outcome::Fail,
+            (None, _) if broken => Outcome::Failed,
             (None, Err(Stop::Skip(reason))) => Outcome::Skipped(shown(&reason)),
             (None, Err(Stop::Inconclusive(reason))) => Outcome::Inconclusive(shown(&reason)),
             (None, Err(Stop::Budget(exhausted))) => Outcome::Inconclusive(exhausted.to_string()),
             (None, Err(Stop::Error(reason))) => Outcome::Error(shown(&reason)),
-            (None, Ok(())) if !findings.is_empty() => Outcome::Warn,
-            (None, Ok(())) => Outcome::Pass,
+            (None, Ok(())) if !findings.is_empty() => Outcome::Warning,
+            (None, Ok(())) => Outcome::Passed,
         };
         CaseResult { label: case.label, outcome, requests: notes.recording.len() - case.requests }
     }

@@ -56,8 +56,8 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
     };
     let details = || failures(&only(report, result), &Screen::PLAIN);
     let status = match &result.outcome {
-        Outcome::Pass | Outcome::Warn => TestCaseStatus::success(),
-        Outcome::Fail => {
+        Outcome::Passed | Outcome::Warning => TestCaseStatus::success(),
+        Outcome::Failed => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(clauses(result)).set_message(message(result)).set_description(details());
             status
@@ -69,7 +69,7 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
             status.add_rerun(rerun);
             status
         }
-        Outcome::Expected(reason) | Outcome::Skipped(reason) => {
+        Outcome::ExpectedFailure(reason) | Outcome::Skipped(reason) => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(plain(reason));
             status
@@ -83,7 +83,7 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
     if let Some(cases) = result.coverage() {
         case.add_property(("coverage", &*cases));
     }
-    if result.outcome == Outcome::Warn {
+    if result.outcome == Outcome::Warning {
         case.set_system_out(details());
     }
     case

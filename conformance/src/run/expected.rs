@@ -47,13 +47,14 @@ pub enum ExpectationState {
 /// Turns a failure that is expected into what it is. A check stays a failure when any of its findings cites a clause that
 /// is not expected to fail, or no longer.
 pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], today: Date) {
-    if result.outcome != Outcome::Fail {
+    if result.outcome != Outcome::Failed {
         return;
     }
     let entry = |clause: Clause| expected.iter().find(|entry| entry.clause == clause && today <= entry.until);
     let entries: Option<Vec<_>> = result.failures().map(|finding| entry(finding.clause)).collect();
     if let Some(entry) = entries.as_deref().and_then(<[_]>::first) {
-        result.outcome = Outcome::Expected(format!("expected until {}: {}", entry.until, entry.reason));
+        result.outcome =
+            Outcome::ExpectedFailure(format!("expected until {}: {}", entry.until, entry.reason));
     }
 }
 
@@ -97,7 +98,7 @@ mod tests {
 
     fn result(clause: Clause, broken: bool) -> CheckResult {
         let check = registry().into_iter().find(|check| check.clauses.contains(&clause)).expect("cited");
-        let mut result = CheckResult::not_run(check, if broken { Outcome::Fail } else { Outcome::Pass });
+        let mut result = CheckResult::not_run(check, if broken { Outcome::Failed } else { Outcome::Passed });
         if broken {
             result.findings.push(Finding {
                 clause,
@@ -124,10 +125,10 @@ mod tests {
     #[test]
     fn a_failure_is_expected_up_to_its_last_day_and_no_longer() {
         let (outcome, state) = weighed(Clause::GroupsOrder, true, date(2030, 1, 31));
-        assert!(matches!(outcome, Outcome::Expected(reason) if reason.contains("ticket 7")));
+        assert!(matches!(outcome, Outcome::ExpectedFailure(reason) if reason.contains("ticket 7")));
         assert_eq!(state, ExpectationState::Fails);
         let expired = weighed(Clause::GroupsOrder, true, date(2030, 2, 1));
-        assert_eq!(expired, (Outcome::Fail, ExpectationState::Expired));
+        assert_eq!(expired, (Outcome::Failed, ExpectationState::Expired));
     }
 
     #[test]
@@ -135,8 +136,11 @@ mod tests {
         let today = date(2030, 1, 1);
         assert_eq!(
             weighed(Clause::GroupsOrder, false, today),
-            (Outcome::Pass, ExpectationState::NoLongerFails)
+            (Outcome::Passed, ExpectationState::NoLongerFails)
         );
-        assert_eq!(weighed(Clause::SearchTotal, true, today), (Outcome::Fail, ExpectationState::NotChecked));
+        assert_eq!(
+            weighed(Clause::SearchTotal, true, today),
+            (Outcome::Failed, ExpectationState::NotChecked)
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Chooses, orders and runs checks. Prints nothing: an observer is told what happens, and a report comes out.
 
 mod busy;
+mod coverage;
 mod expected;
 mod observer;
 mod outcome;
@@ -14,6 +15,7 @@ mod suite;
 pub(crate) use preflight::preflight;
 
 pub use crate::check::CaseResult;
+pub use coverage::{Coverage, NotJudged};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Expectation;
+use super::{Coverage, Expectation};
 use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::wire::{Recorded, Usage};
@@ -35,6 +35,8 @@ pub struct Report {
     pub usage: Usage,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
+    /// What was judged, and what was not and why.
+    pub coverage: Coverage,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
@@ -118,7 +120,7 @@ pub enum Verdict {
     Conforms,
     /// At least one clause is broken.
     Findings,
-    /// The target could not be reached.
+    /// The target could not be reached, or rejects the account's token.
     Unreachable,
     /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, it was stopped, a
     /// check came to no result, to changing ones or failed by itself, or nothing ran.
@@ -127,7 +129,7 @@ pub enum Verdict {
 
 impl Report {
     /// Version of this shape; it grows when a reader of the JSON would have to change.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 }
 
 impl Verdict {
@@ -166,11 +168,11 @@ impl Totals {
         let mut totals = Self::default();
         for result in results {
             match result.outcome {
-                Outcome::Pass => totals.passed += 1,
-                Outcome::Fail => totals.failed += 1,
-                Outcome::Warn => totals.warned += 1,
+                Outcome::Passed => totals.passed += 1,
+                Outcome::Failed => totals.failed += 1,
+                Outcome::Warning => totals.warned += 1,
                 Outcome::Flaky(_) => totals.flaky += 1,
-                Outcome::Expected(_) => totals.expected += 1,
+                Outcome::ExpectedFailure(_) => totals.expected += 1,
                 Outcome::Skipped(_) => totals.skipped += 1,
                 Outcome::Inconclusive(_) => totals.inconclusive += 1,
                 Outcome::Error(_) => totals.errors += 1,
@@ -213,7 +215,7 @@ impl CheckResult {
     pub fn failures(&self) -> impl Iterator<Item = &Finding> {
         let stands = |finding: &&Finding| {
             let case = self.cases.iter().find(|case| finding.is_of(&case.label));
-            finding.severity == Severity::Fail && case.is_none_or(|case| case.outcome == Outcome::Fail)
+            finding.severity == Severity::Fail && case.is_none_or(|case| case.outcome == Outcome::Failed)
         };
         self.findings.iter().filter(stands)
     }
@@ -239,7 +241,7 @@ impl ClauseSummary {
             for clause in result.clauses {
                 clauses.entry(*clause).or_default().0 += usize::from(result.outcome.concluded());
             }
-            for finding in result.failures().filter(|_| result.outcome == Outcome::Fail) {
+            for finding in result.failures().filter(|_| result.outcome == Outcome::Failed) {
                 clauses.entry(finding.clause).or_default().1 += 1;
             }
         }

@@ -10,9 +10,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::expected::{ExpectedFailure, expectations, weigh};
-use super::preflight::preflight;
+use super::preflight::{accepts_nothing, preflight};
 use super::{
-    CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Observer, Plan, Profile, Report, Selection, Stopper, Totals,
+    Verdict,
 };
 use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
@@ -148,7 +149,7 @@ impl<'a> Suite<'a> {
         let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
         observer.begun(&checks);
         let unreachable = tokio::select! {
-            unreachable = preflight(self.contract, self.target, &self.wire) => unreachable,
+            unreachable = self.unreachable() => unreachable,
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
@@ -172,8 +173,18 @@ impl<'a> Suite<'a> {
             totals,
             usage: self.meter.usage(),
             expectations,
+            coverage: Coverage::new(&checks, &self.contract.catalogue),
             clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
+        }
+    }
+
+    /// Why no check could come to a result.
+    async fn unreachable(&self) -> Option<String> {
+        let Self { contract, target, wire, redactor, .. } = self;
+        match preflight(contract, target, wire).await {
+            Some(problem) => Some(problem),
+            None => accepts_nothing(contract, target, wire, redactor).await,
         }
     }
 
@@ -244,7 +255,7 @@ impl<'a> Suite<'a> {
             let Some((result, busy_here)) = ended else { continue };
             busy += busy_here;
             observer.check_ended(&result);
-            if self.fail_fast && result.outcome == Outcome::Fail {
+            if self.fail_fast && result.outcome == Outcome::Failed {
                 self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
             }
             results.push(result);

@@ -83,7 +83,7 @@ async fn the_untampered_server_passes_every_check() {
     let bad: Vec<_> = report
         .checks
         .iter()
-        .filter(|check| !matches!(check.outcome, Outcome::Pass) && !EXPECTED_SKIPS.contains(&check.id))
+        .filter(|check| !matches!(check.outcome, Outcome::Passed) && !EXPECTED_SKIPS.contains(&check.id))
         .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
         .collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
@@ -108,11 +108,11 @@ async fn no_conforming_variation_fails() {
         let before = failures.len();
         for check in &report.checks {
             match &check.outcome {
-                Outcome::Pass | Outcome::Skipped(_) => {}
-                Outcome::Warn | Outcome::Inconclusive(_) => {
+                Outcome::Passed | Outcome::Skipped(_) => {}
+                Outcome::Warning | Outcome::Inconclusive(_) => {
                     println!("    {}: {:?}", check.id, check.outcome);
                 }
-                Outcome::Fail | Outcome::Flaky(_) | Outcome::Expected(_) | Outcome::Error(_) => {
+                Outcome::Failed | Outcome::Flaky(_) | Outcome::ExpectedFailure(_) | Outcome::Error(_) => {
                     let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
                     let what = finding.map(|found| {
                         format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
@@ -123,7 +123,7 @@ async fn no_conforming_variation_fails() {
         }
         // A check that gave up would have seen nothing.
         let default = report.checks.iter().find(|check| check.id == "extract.regions-default.global");
-        if id.contains("at-first") && default.is_none_or(|check| check.outcome != Outcome::Pass) {
+        if id.contains("at-first") && default.is_none_or(|check| check.outcome != Outcome::Passed) {
             failures.push(format!("{id}: {default:?}"));
         }
         if report.totals.passed == 0 {
@@ -139,7 +139,7 @@ async fn a_service_of_other_makers_conforms() {
     let stranger = Stranger::new();
     let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), Stranger::new()).await;
     let report = run(&stranger.target(&proxy.base_url()), Selection::default()).await;
-    let unclear = |outcome: &Outcome| !matches!(outcome, Outcome::Pass);
+    let unclear = |outcome: &Outcome| !matches!(outcome, Outcome::Passed);
     let bad: Vec<_> = report
         .checks
         .iter()

@@ -132,7 +132,7 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
             let found = report
                 .checks
                 .iter()
-                .any(|check| check.outcome == Outcome::Fail && !check.findings.is_empty());
+                .any(|check| check.outcome == Outcome::Failed && !check.findings.is_empty());
             assert!(found || status != 200, "{index}, {concurrency} at a time: its findings are kept");
         }
     }
@@ -145,7 +145,7 @@ async fn a_low_ceiling_still_judges_the_range_of_num() {
     let report =
         target.server.run("extract.num-range.boundaries", |options| options.budget.gateways = CEILING).await;
     let check = report.checks.first().expect("it ran");
-    assert_eq!(check.outcome, Outcome::Fail);
+    assert_eq!(check.outcome, Outcome::Failed);
     assert!(
         check.findings.iter().all(|finding| finding.clause == Clause::ExtractNumRange),
         "{:?}",

@@ -23,7 +23,7 @@ async fn refusals_may_come_by_status_or_by_code() {
     {
         let server = groups_server(move || Reply::json(status, body)).await;
         let report = server.run("groups.token", |_| {}).await;
-        assert_eq!(result(&report, "groups.token.single").outcome, Outcome::Pass, "{status} {body}");
+        assert_eq!(result(&report, "groups.token.single").outcome, Outcome::Passed, "{status} {body}");
         assert_eq!(report.verdict, Verdict::Conforms);
     }
 }

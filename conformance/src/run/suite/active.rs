@@ -39,7 +39,7 @@ impl Suite<'_> {
         observer.check_begun(check);
         let cases: Vec<&Case> = planned.running().collect();
         let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, &cases, context).await;
-        if stale && result.outcome != Outcome::Fail {
+        if stale && result.outcome != Outcome::Failed {
             let again = self.attempt(check, &cases, context).await;
             busy += again.busy;
             result = added(again.result, &result);
@@ -105,7 +105,7 @@ impl Suite<'_> {
             evidence: concluded.evidence,
             requests: concluded.requests,
             elapsed_ms: millis(begun.elapsed()),
-            ..CheckResult::not_run(check, Outcome::Pass)
+            ..CheckResult::not_run(check, Outcome::Passed)
         };
         Attempt { result, busy, stale: concluded.stale, starved }
     }
@@ -117,7 +117,7 @@ impl Suite<'_> {
 }
 
 fn failed(result: &CheckResult, case: &Case) -> bool {
-    result.cases.iter().any(|known| known.label == case.label() && known.outcome == Outcome::Fail)
+    result.cases.iter().any(|known| known.label == case.label() && known.outcome == Outcome::Failed)
 }
 
 /// The cases that the plan left out, each in its place.
@@ -138,14 +138,14 @@ fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
         failing.filter(|finding| finding.is_of(label)).map(|finding| finding.clause).collect()
     };
     let mut cases = std::mem::take(&mut before.cases);
-    for case in cases.iter_mut().filter(|case| case.outcome == Outcome::Fail) {
+    for case in cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
         let Some(now) = again.cases.iter().find(|now| now.label == case.label) else { continue };
         let doubt = match &now.outcome {
-            Outcome::Fail if !broken(before, &case.label).is_disjoint(&broken(again, &case.label)) => {
+            Outcome::Failed if !broken(before, &case.label).is_disjoint(&broken(again, &case.label)) => {
                 continue;
             }
-            Outcome::Fail => "another clause when it was run again".to_owned(),
-            Outcome::Pass | Outcome::Warn => "kept when it was run again".to_owned(),
+            Outcome::Failed => "another clause when it was run again".to_owned(),
+            Outcome::Passed | Outcome::Warning => "kept when it was run again".to_owned(),
             other => {
                 let reason = other.reason().unwrap_or_default();
                 format!("without a result when it was run again: {reason}")

@@ -29,7 +29,7 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
         let reason = "no answer of the other checks concerned it; run it together with them";
         return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
     }
-    let mut result = CheckResult::not_run(check, Outcome::Pass);
+    let mut result = CheckResult::not_run(check, Outcome::Passed);
     let failing = || findings.values().filter(|noted| noted.finding.severity == Severity::Fail);
     let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
     for noted in findings.into_values() {
@@ -55,12 +55,12 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
     }
     if failures > 0 {
         result.outcome = if doubtful < failures {
-            Outcome::Fail
+            Outcome::Failed
         } else {
             Outcome::Flaky("broken in one answer, and kept when the request was sent again".to_owned())
         };
     } else if !result.findings.is_empty() {
-        result.outcome = Outcome::Warn;
+        result.outcome = Outcome::Warning;
     }
     result
 }
