@@ -29,7 +29,7 @@ use crate::{
         tls::Identity,
     },
     handlers, log,
-    metrics::{MeasuredStore, Metrics},
+    metrics::{MeasuredRepository, Metrics},
     retention::Retention,
     store::Store,
 };
@@ -167,9 +167,9 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let measured = MeasuredStore::new(Arc::clone(&store), Arc::clone(&metrics));
+    let measured = MeasuredRepository::new(Arc::clone(&store) as _, Arc::clone(&metrics));
     let context = Context { service: Service::new(Arc::new(measured)), gate: Arc::new(gate) };
-    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store), kept_for));
+    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
     // The operator's address first: whoever finds it taken has served nobody yet.
     let admin = admin
         .map(|address| {

@@ -1,7 +1,7 @@
 //! `server account`.
 
 use clap::{Args, Subcommand};
-use sallyport_server::store::{record::Account, registry::AccountFilter};
+use sallyport_server::store::{record::AccountRecord, registry::AccountFilter};
 
 use super::{
     Failure,
@@ -81,7 +81,7 @@ pub(super) struct Remove {
     confirmation: Confirmation,
 }
 
-impl Line for Account {
+impl Line for AccountRecord {
     const HEAD: &'static [&'static str] = &["name", "real name"];
 
     fn cells(&self) -> Vec<String> {
@@ -94,13 +94,13 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
             let (registry, Add { name, verified }) = on.open().await?;
-            registry.add_account(Account { name: name.clone(), real_name_verified: verified }).await?;
+            registry.add_account(AccountRecord { name: name.clone(), real_name_verified: verified }).await?;
             say(&format!("account {name:?} is added"))
         }
         Command::List(on) => {
             let (registry, List { verified, unverified, list }) = on.open().await?;
             let real_name_verified = (verified || unverified).then_some(verified);
-            list.print::<Account>(&registry, AccountFilter { real_name_verified }).await
+            list.print::<AccountRecord>(&registry, AccountFilter { real_name_verified }).await
         }
         Command::Show(on) => {
             let (registry, Show { name, show }) = on.open().await?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
     domain::extraction::Protocol,
-    store::{record::Entitlement, registry::EntitlementFilter},
+    store::{record::EntitlementRecord, registry::EntitlementFilter},
 };
 
 use super::{
@@ -69,7 +69,7 @@ pub(super) struct Revoke {
     confirmation: Confirmation,
 }
 
-impl Line for Entitlement {
+impl Line for EntitlementRecord {
     const HEAD: &'static [&'static str] = &["account", "protocol", "state"];
 
     fn cells(&self) -> Vec<String> {
@@ -89,12 +89,12 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let (registry, Grant { account, protocol, expires }) = on.open().await?;
             let end = expires.map_or_else(String::new, |end| format!(" until {end}"));
             let words = format!("account {account:?} may extract {protocol}{end}");
-            registry.grant(Entitlement { account, protocol, expires_at: expires }).await?;
+            registry.grant(EntitlementRecord { account, protocol, expires_at: expires }).await?;
             say(&words)
         }
         Command::List(on) => {
             let (registry, List { account, protocol, list }) = on.open().await?;
-            list.print::<Entitlement>(&registry, EntitlementFilter { account, protocol }).await
+            list.print::<EntitlementRecord>(&registry, EntitlementFilter { account, protocol }).await
         }
         Command::Revoke(on) => {
             on.what.confirmation.possible()?;

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use sallyport_server::{
     domain::extraction::Protocol,
     store::{
-        record::{Gateway, ProxyPassword},
+        record::{GatewayRecord, ProxyPassword},
         registry::{GatewayEntry, GatewayFilter, GatewayName},
     },
 };
@@ -127,7 +127,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let name = GatewayName { host, port, region: Some(region), protocol: Some(protocol) };
             let GatewayName { host, region, .. } = name.clone();
             let region = region.unwrap_or_default();
-            registry.add_gateway(Gateway { host, port, region, protocol, username, password }).await?;
+            registry.add_gateway(GatewayRecord { host, port, region, protocol, username, password }).await?;
             say(&format!("gateway {name} is added"))
         }
         Command::List(on) => {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use ipnet::Ipv4Net;
 use jiff::Timestamp;
 use sallyport_server::store::{
-    record::WhitelistEntry,
+    record::WhitelistRecord,
     registry::{WhitelistFilter, WhitelistRow},
 };
 
@@ -89,7 +89,7 @@ impl Line for WhitelistRow {
     const HEAD: &'static [&'static str] = &["number", "account", "first", "last", "state"];
 
     fn cells(&self) -> Vec<String> {
-        let Self { id, entry: WhitelistEntry { account, first, last, enabled, expires_at } } = self;
+        let Self { id, entry: WhitelistRecord { account, first, last, enabled, expires_at } } = self;
         let state = match (enabled, expires_at) {
             (_, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
             (false, _) => "disabled".to_owned(),
@@ -104,7 +104,7 @@ impl Line for WhitelistRow {
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
-            let entry = |(first, last)| WhitelistEntry {
+            let entry = |(first, last)| WhitelistRecord {
                 account: on.what.account.clone(),
                 first,
                 last: Some(last),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{catalogue::Reason, fault::Fault, integer::OutOfRange};
-use crate::domain::refusal::Refusal;
+use crate::domain::rejection::Rejection;
 
 /// Why a call is refused, in words for its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,22 +28,22 @@ impl From<Fault> for Refused {
     }
 }
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
+impl From<Rejection> for Refused {
+    fn from(refusal: Rejection) -> Self {
         let (reason, retry_after) = match refusal {
-            Refusal::TokenUnknown | Refusal::TokenRevoked | Refusal::TokenExpired => {
+            Rejection::TokenUnknown | Rejection::TokenRevoked | Rejection::TokenExpired => {
                 (Reason::TokenInvalid, None)
             }
-            Refusal::TokenForExtractionOnly => (Reason::ExtractionOnly, None),
-            Refusal::CallerNotIpv4 => (Reason::CallerNotIpv4, None),
-            Refusal::CallerNotWhitelisted => (Reason::NotWhitelisted, None),
-            Refusal::AccountNotVerified => (Reason::NotVerified, None),
-            Refusal::NotEntitled(_) => (Reason::NotEntitled, None),
-            Refusal::RequestIdReused => (Reason::RequestIdReused, None),
-            Refusal::Shortage { retry_after } => (Reason::Shortage, Some(retry_after)),
-            Refusal::Busy { retry_after } => (Reason::Busy, Some(retry_after)),
-            Refusal::Unavailable { retry_after } => (Reason::Unavailable, Some(retry_after)),
-            Refusal::Internal => (Reason::Internal, None),
+            Rejection::TokenForExtractionOnly => (Reason::ExtractionOnly, None),
+            Rejection::CallerNotIpv4 => (Reason::CallerNotIpv4, None),
+            Rejection::CallerNotWhitelisted => (Reason::NotWhitelisted, None),
+            Rejection::AccountNotVerified => (Reason::NotVerified, None),
+            Rejection::NotEntitled(_) => (Reason::NotEntitled, None),
+            Rejection::RequestIdReused => (Reason::RequestIdReused, None),
+            Rejection::Shortage { retry_after } => (Reason::Shortage, Some(retry_after)),
+            Rejection::Busy { retry_after } => (Reason::Busy, Some(retry_after)),
+            Rejection::Unavailable { retry_after } => (Reason::Unavailable, Some(retry_after)),
+            Rejection::Internal => (Reason::Internal, None),
         };
         // A stranger learns no more of a token than that it does not open anything.
         let message = match reason {

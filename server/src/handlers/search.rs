@@ -8,7 +8,7 @@ use crate::{
     domain::{
         access::Purpose,
         instance::{self, Id, Instance, Status},
-        search::{Filters, GroupFilter, SearchCommand},
+        search::{Filters, GroupSelection, SearchCommand},
     },
     edge::{
         address::IpEndpoint,
@@ -38,8 +38,8 @@ impl Handler for SearchStaticInstances {
             credential,
         } = request;
         let group = match group_id {
-            Tristate::Omitted | Tristate::Null => GroupFilter::All,
-            Tristate::Value(id) => Id::new(id.get()).map_or(GroupFilter::Ungrouped, GroupFilter::Only),
+            Tristate::Omitted | Tristate::Null => GroupSelection::Any,
+            Tristate::Value(id) => Id::new(id.get()).map_or(GroupSelection::Ungrouped, GroupSelection::Group),
         };
         let status = status.map(|status| match status {
             InstanceStatus::Provisioning => Status::Provisioning,

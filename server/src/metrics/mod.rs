@@ -15,11 +15,11 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-pub(crate) use self::store::MeasuredStore;
+pub(crate) use self::store::MeasuredRepository;
 use self::supply::Supplies;
 use crate::{
     edge::{answer::SUCCESS, catalogue::Reason},
-    store::{Pool, Store},
+    store::{Pool, Upkeep},
 };
 
 /// Upper bounds of the histograms, in seconds.
@@ -39,7 +39,7 @@ pub(crate) struct Metrics {
     pub(crate) connections_timed_out: Counter,
     /// One for each of [`Question::ALL`], in their order.
     questions: [OfQuestion; Question::ALL.len()],
-    at_hand: Counter,
+    cached: Counter,
     pool: PoolGauges,
     supplies: Supplies,
 }
@@ -140,7 +140,7 @@ impl Metrics {
                 failures: store_failures.get_or_create_owned(&label),
             }
         });
-        let (in_flight, at_hand) = (Gauge::default(), Counter::default());
+        let (in_flight, cached) = (Gauge::default(), Counter::default());
         let (connections, connections_timed_out) = (Gauge::default(), Counter::default());
         let (pool, supplies) = (PoolGauges::default(), Supplies::default());
 
@@ -156,8 +156,8 @@ impl Metrics {
         let help = "Time that the store takes, by question";
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
         registry.register("store_failures", "Questions that the store could not answer", store_failures);
-        let help = "Extractions for which all was in memory, so that nothing was asked of the store";
-        registry.register("store_at_hand", help, at_hand.clone());
+        let help = "Extractions answered from the cache, without a query to the database";
+        registry.register("store_at_hand", help, cached.clone());
         registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
         registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
         registry.register("pool_waiting", "Questions that wait for a connection", pool.waiting.clone());
@@ -174,7 +174,7 @@ impl Metrics {
             connections,
             connections_timed_out,
             questions,
-            at_hand,
+            cached,
             pool,
             supplies,
         }
@@ -184,7 +184,7 @@ impl Metrics {
     ///
     /// # Errors
     /// Writing to a text fails, which it does not.
-    pub(crate) async fn of(&self, store: &dyn Store) -> Result<String, fmt::Error> {
+    pub(crate) async fn of(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         tell(&self.pool.connections, connections);

@@ -9,15 +9,16 @@ use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     domain::{
         access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
+        ports::{Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
     edge::{answer::Operation, catalogue::Reason},
     start,
     store::{
-        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
         sqlite::SqliteStore,
     },
 };
@@ -72,34 +73,33 @@ async fn closing_does_not_wait_for_a_caller_who_never_ends() {
 struct Broken;
 
 #[async_trait]
-impl Store for Broken {
-    fn at_hand(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+impl Repository for Broken {
+    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         None
     }
 
-    async fn extraction(&self, _: &ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    async fn extraction(
+        &self,
+        _: &ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
         panic!("broken")
     }
 
-    async fn remember(
+    async fn store_extraction(
         &self,
         _: AccountId,
         _: String,
         _: StoredExtraction,
         _: Timestamp,
-    ) -> Result<StoredExtraction, StoreError> {
+    ) -> Result<StoredExtraction, RepositoryError> {
         panic!("broken")
     }
 
-    async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, StoreError> {
+    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
         panic!("broken")
     }
 
-    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
         panic!("broken")
     }
 
@@ -107,16 +107,26 @@ impl Store for Broken {
         &self,
         _: TokenDigest,
         _: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
         panic!("broken")
     }
+}
 
+#[async_trait]
+impl Archive for Broken {
     async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
         panic!("broken")
     }
 
     async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         panic!("broken")
+    }
+}
+
+#[async_trait]
+impl Upkeep for Broken {
+    async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Err(StoreError::Closed)
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {

@@ -12,7 +12,7 @@ use sallyport_server::{
     edge::answer::Operation as _,
     start,
     store::{
-        Location, OpenMode, Store as _,
+        Location, OpenMode, Upkeep as _,
         postgres::{Limits, PostgresStore},
     },
 };

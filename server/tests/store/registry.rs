@@ -12,12 +12,14 @@ use sallyport_server::{
     domain::{
         extraction::{ExtractCommand, Parameters, Protocol, Region},
         instance::{Id, Status},
-        refusal::Refusal,
+        rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
     },
     store::{
-        record::{Account, Entitlement, Gateway, GroupRecord, ProxyPassword, WhitelistEntry},
+        record::{
+            AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, ProxyPassword, WhitelistRecord,
+        },
         registry::{
             AccountFilter, EntitlementFilter, GatewayEntry, GatewayFilter, GatewayName, GroupChoice,
             GroupFilter, InstanceEntry, InstanceFilter, Listed, Registry, RegistryError, Taker, TokenEntry,
@@ -34,12 +36,12 @@ fn id(number: i64) -> Id {
     Id::new(number).unwrap()
 }
 
-fn account(name: &str) -> Account {
-    Account { name: name.to_owned(), real_name_verified: false }
+fn account(name: &str) -> AccountRecord {
+    AccountRecord { name: name.to_owned(), real_name_verified: false }
 }
 
-fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
-    WhitelistEntry {
+fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
+    WhitelistRecord {
         account: account.to_owned(),
         first: first.into(),
         last: Some(last.into()),
@@ -48,8 +50,8 @@ fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
     }
 }
 
-fn gateway(port: u16, protocol: Protocol) -> Gateway {
-    Gateway {
+fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
+    GatewayRecord {
         host: "gw.invalid".to_owned(),
         port,
         region: "USA".to_owned(),
@@ -94,17 +96,18 @@ impl Office {
         let (number, token) = tokens::issue(&registry, "acme", TokenKind::Api, None).await.unwrap();
         let home = addresses("acme", [127, 0, 0, 0], [127, 255, 255, 255]);
         let entry = registry.add_whitelist(vec![home]).await.unwrap()[0].id;
-        let right = Entitlement { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: None };
+        let right =
+            EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: None };
         registry.grant(right).await.unwrap();
         registry.add_gateway(gateway(1, Protocol::Http)).await.unwrap();
         Self { registry, service, token, number, entry, database }
     }
 
-    async fn extract(&self) -> Result<usize, Refusal> {
+    async fn extract(&self) -> Result<usize, Rejection> {
         self.extract_with(&self.token).await
     }
 
-    async fn extract_with(&self, token: &Token) -> Result<usize, Refusal> {
+    async fn extract_with(&self, token: &Token) -> Result<usize, Rejection> {
         let parameters = Parameters { count: 9, region: Region::Everywhere, protocol: Protocol::Http };
         let command =
             ExtractCommand { token: token.clone(), caller_ip: Some(HOME), parameters, request_id: None };
@@ -128,25 +131,25 @@ async fn each_change_counts_from_the_next_call_on(database: Database) {
     assert_eq!(office.extract().await, Ok(1));
 
     registry.verify_account("acme".to_owned(), false).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::AccountNotVerified));
+    assert_eq!(office.extract().await, Err(Rejection::AccountNotVerified));
     registry.verify_account("acme".to_owned(), true).await.unwrap();
 
     registry.enable_whitelist(vec![*entry], false, Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
     registry.enable_whitelist(vec![*entry], true, Timestamp::now()).await.unwrap();
     assert_eq!(office.extract().await, Ok(1));
     registry.remove_whitelist(vec![*entry]).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
     registry.add_whitelist(vec![addresses("acme", [127, 0, 0, 1], [127, 0, 0, 1])]).await.unwrap();
 
     let over = Some(Timestamp::now() - SignedDuration::from_secs(1));
-    let right = Entitlement { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: over };
+    let right = EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: over };
     registry.grant(right.clone()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::NotEntitled(Protocol::Http)));
-    registry.grant(Entitlement { expires_at: None, ..right }).await.unwrap();
+    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
+    registry.grant(EntitlementRecord { expires_at: None, ..right }).await.unwrap();
     assert_eq!(office.extract().await, Ok(1));
     registry.revoke_entitlement("acme".to_owned(), Protocol::Http).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::NotEntitled(Protocol::Http)));
+    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
 }
 
 async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(database: Database) {
@@ -170,7 +173,7 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
     let second = tokens::rotate(registry, first.id, Duration::ZERO, End::At(end)).await.unwrap();
     assert_eq!(second.expires_at, Some(end));
     assert!(second.old.revoked_at.is_some());
-    assert_eq!(office.extract_with(&first.token).await, Err(Refusal::TokenRevoked));
+    assert_eq!(office.extract_with(&first.token).await, Err(Rejection::TokenRevoked));
     assert_eq!(office.extract_with(&second.token).await, Ok(1));
     let reason = refused!(tokens::rotate(registry, first.id, day, End::Never).await, Refused);
     assert!(reason.contains("was revoked") && reason.contains("server token issue"), "{reason}");
@@ -194,7 +197,7 @@ async fn tokens_are_issued_listed_and_revoked(database: Database) {
     assert_eq!(office.extract().await, Ok(1), "all or none");
     registry.revoke_tokens(vec![office.number], Timestamp::UNIX_EPOCH).await.unwrap();
     registry.revoke_tokens(vec![office.number], Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::TokenRevoked));
+    assert_eq!(office.extract().await, Err(Rejection::TokenRevoked));
 
     let filter = TokenFilter { account: Some("acme".to_owned()) };
     let entries = all::<TokenEntry>(registry, filter).await;
@@ -215,11 +218,12 @@ async fn accounts_are_known_by_name(database: Database) {
 
     registry.add_account(account("b")).await.unwrap();
     let verified = AccountFilter { real_name_verified: Some(true) };
-    let names: Vec<_> = all::<Account>(registry, verified).await.into_iter().map(|it| it.name).collect();
+    let names: Vec<_> =
+        all::<AccountRecord>(registry, verified).await.into_iter().map(|it| it.name).collect();
     assert_eq!(names, ["acme"]);
-    assert_eq!(all::<Account>(registry, AccountFilter::default()).await.len(), 2);
+    assert_eq!(all::<AccountRecord>(registry, AccountFilter::default()).await.len(), 2);
     let (first, more) =
-        registry.list::<Account, _>(AccountFilter::default(), Some(1), Vec::new()).await.unwrap();
+        registry.list::<AccountRecord, _>(AccountFilter::default(), Some(1), Vec::new()).await.unwrap();
     assert_eq!((first.len(), more), (1, true));
 }
 
@@ -244,7 +248,7 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     assert_eq!(office.extract().await, Ok(1));
     let gone = registry.remove_account("acme".to_owned(), true).await.unwrap();
     assert_eq!(gone.in_words().as_deref(), Some(belongings));
-    assert_eq!(office.extract().await, Err(Refusal::TokenUnknown));
+    assert_eq!(office.extract().await, Err(Rejection::TokenUnknown));
     refused!(registry.account("acme".to_owned()).await, Unknown);
 
     // What is made anew has numbers of its own: nobody takes it for what is gone.
@@ -264,19 +268,19 @@ async fn the_whitelist_refuses_what_makes_no_sense(database: Database) {
     let backwards = addresses("acme", [2; 4], [1; 4]);
     let reason = refused!(registry.add_whitelist(vec![good.clone(), backwards]).await, Refused);
     assert!(reason.contains("write 1.1.1.1-2.2.2.2"), "{reason}");
-    let nobody = WhitelistEntry { account: "acm".to_owned(), ..good.clone() };
+    let nobody = WhitelistRecord { account: "acm".to_owned(), ..good.clone() };
     refused!(registry.add_whitelist(vec![good.clone(), nobody]).await, Unknown);
     let twice = refused!(registry.add_whitelist(vec![good.clone(), good.clone()]).await, Present);
     assert!(twice.contains("1.1.1.1-2.2.2.2 already"), "{twice}");
     assert_eq!(all::<WhitelistRow>(registry, WhitelistFilter::default()).await.len(), 1, "all or none");
 
-    let expired = WhitelistEntry { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
+    let expired = WhitelistRecord { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
     let number = registry.add_whitelist(vec![expired]).await.unwrap()[0].id;
     let both = vec![office.entry, number];
     registry.enable_whitelist(both.clone(), false, Timestamp::now()).await.unwrap();
     let reason = refused!(registry.enable_whitelist(both, true, Timestamp::now()).await, Refused);
     assert!(reason.contains("expired 1970"), "{reason}");
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted), "all or none");
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
     refused!(registry.remove_whitelist(vec![number, id(99)]).await, Unknown);
 
     let covers = WhitelistFilter { account: Some("acme".to_owned()), covers: Some([1, 255, 0, 0].into()) };
@@ -486,10 +490,13 @@ const EARLIER: &str = "
 async fn check_earlier(database: &Database) {
     database.open().await;
     let registry = database.registry().await;
-    let names: Vec<_> =
-        all::<Account>(&registry, AccountFilter::default()).await.into_iter().map(|it| it.name).collect();
+    let names: Vec<_> = all::<AccountRecord>(&registry, AccountFilter::default())
+        .await
+        .into_iter()
+        .map(|it| it.name)
+        .collect();
     assert_eq!(names, ["acme", "other"]);
-    assert_eq!(all::<Entitlement>(&registry, EntitlementFilter::default()).await.len(), 1);
+    assert_eq!(all::<EntitlementRecord>(&registry, EntitlementFilter::default()).await.len(), 1);
     registry.add_whitelist(vec![addresses("acme", [1; 4], [1; 4])]).await.unwrap();
     registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
 }

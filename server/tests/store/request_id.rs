@@ -104,16 +104,16 @@ async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Datab
         now,
     };
     let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.admit(Purpose::Extraction, now).unwrap();
+    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
     let stored = StoredExtraction { parameters, endpoints: Vec::new() };
-    store.remember(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
+    store.store_extraction(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
 
     let earlier = async || {
         let known = store.extraction(&query).await.unwrap().unwrap();
-        known.admit(Purpose::Extraction, now).unwrap().1.earlier
+        known.authorize(Purpose::Extraction, now).unwrap().1.stored
     };
     assert_eq!(earlier().await, Some(stored));
-    assert_eq!(store.forget(now).await.unwrap(), 1);
+    assert_eq!(store.delete_extractions(now).await.unwrap(), 1);
     assert_eq!(earlier().await, None);
 }
 

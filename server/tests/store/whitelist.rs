@@ -6,15 +6,15 @@ use sallyport_server::{
     data::import::import,
     store::{
         LoadError, Location,
-        record::{Account, WhitelistEntry},
+        record::{AccountRecord, WhitelistRecord},
         registry::{Registry, RegistryError, WhitelistFilter, WhitelistRow},
     },
 };
 
 use crate::backend::{Database, on_both};
 
-fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
-    WhitelistEntry {
+fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
+    WhitelistRecord {
         account: "acme".to_owned(),
         first: first.into(),
         last: Some(last.into()),
@@ -30,7 +30,7 @@ async fn rows(registry: &Registry) -> Vec<WhitelistRow> {
 async fn with_account(database: &Database) -> Registry {
     database.open().await;
     let registry = database.registry().await;
-    registry.add_account(Account { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
+    registry.add_account(AccountRecord { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
     registry
 }
 

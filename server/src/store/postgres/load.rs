@@ -13,11 +13,11 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
-    ahead::{self, BATCH, BATCH_BYTES},
     packed::{Json, StoredIp, StoredTime, spin},
+    prefetch::{self, BATCH, BATCH_BYTES},
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
+        ProxyPassword, Record, TokenRecord, WhitelistRecord,
     },
     tally::{Refused, Tally},
 };
@@ -39,7 +39,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
         waiting_bytes: 0,
         tally: Tally::default(),
     };
-    let mut batches = ahead::read(lines)?;
+    let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.recv().await {
         for line in batch {
             if loader.line(line?).await?.is_break() {
@@ -178,7 +178,7 @@ impl Loader<'_> {
     /// The row that holds the record.
     async fn row(&mut self, record: &Record) -> Result<Row, Refused> {
         let (table, values) = match record {
-            Record::Account(Account { name, real_name_verified }) => {
+            Record::Account(AccountRecord { name, real_name_verified }) => {
                 (&tables::ACCOUNTS, values![name.clone(), *real_name_verified])
             }
             Record::Token(TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at }) => (
@@ -192,7 +192,7 @@ impl Loader<'_> {
                     revoked_at.map(StoredTime),
                 ],
             ),
-            Record::Whitelist(WhitelistEntry { account, first, last, enabled, expires_at }) => {
+            Record::Whitelist(WhitelistRecord { account, first, last, enabled, expires_at }) => {
                 let last = last.unwrap_or(*first);
                 if last < *first {
                     return Err(Refused::Line(format!(
@@ -211,11 +211,11 @@ impl Loader<'_> {
                     ],
                 )
             }
-            Record::Entitlement(Entitlement { account, protocol, expires_at }) => (
+            Record::Entitlement(EntitlementRecord { account, protocol, expires_at }) => (
                 &tables::ENTITLEMENTS,
                 values![self.owner(account).await?, *protocol, expires_at.map(StoredTime)],
             ),
-            Record::Gateway(Gateway { host, port, region, protocol, username, password }) => {
+            Record::Gateway(GatewayRecord { host, port, region, protocol, username, password }) => {
                 self.gateways += 1;
                 (
                     &tables::GATEWAYS,
@@ -322,10 +322,10 @@ fn describe(record: &Record) -> String {
         Record::Account(account) => format!("an account named {:?}", account.name),
         Record::Token(_) => "a token with this digest".to_owned(),
         Record::Whitelist(_) => "this whitelist entry".to_owned(),
-        Record::Entitlement(Entitlement { account, protocol, .. }) => {
+        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
             format!("an entitlement of {account:?} for {protocol}")
         }
-        Record::Gateway(Gateway { host, port, region, protocol, .. }) => {
+        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
             format!("a {protocol} gateway {host}:{port} in {region}")
         }
         Record::Group(group) => format!("a group {}", group.group_id.get()),

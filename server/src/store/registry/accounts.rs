@@ -6,7 +6,7 @@ use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, counted
 use crate::{
     domain::token::Token,
     names::nearest,
-    store::{StoreError, record::Account},
+    store::{StoreError, record::AccountRecord},
 };
 
 /// Which accounts.
@@ -51,7 +51,7 @@ impl Belongings {
     }
 }
 
-impl Listed for Account {
+impl Listed for AccountRecord {
     type Filter = AccountFilter;
 
     fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
@@ -73,9 +73,9 @@ impl Registry {
     ///
     /// # Errors
     /// The name is taken, or is none that people can read and type.
-    pub async fn add_account(&self, account: Account) -> Result<(), RegistryError> {
+    pub async fn add_account(&self, account: AccountRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
-            let Account { name, real_name_verified } = account;
+            let AccountRecord { name, real_name_verified } = account;
             check_name(&name)?;
             let added = session.execute(
                 "INSERT INTO accounts (name, real_name_verified) VALUES ($1, $2) ON CONFLICT DO NOTHING",

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Listed, Query, Registry, RegistryError, Row, Session};
 use crate::{
     domain::extraction::Protocol,
-    store::{StoreError, packed::spin, record::Gateway, record::ProxyPassword},
+    store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
 };
 
 /// A gateway as it is shown.
@@ -94,9 +94,9 @@ impl Registry {
     ///
     /// # Errors
     /// There is such a gateway already.
-    pub async fn add_gateway(&self, gateway: Gateway) -> Result<(), RegistryError> {
+    pub async fn add_gateway(&self, gateway: GatewayRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
-            let Gateway { host, port, region, protocol, username, password } = gateway;
+            let GatewayRecord { host, port, region, protocol, username, password } = gateway;
             session.lock_numbers()?;
             let number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
             let password = password.as_ref().map(ProxyPassword::expose);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::instance::Id,
-    store::{StoreError, packed::StoredIp, record::WhitelistEntry},
+    store::{StoreError, packed::StoredIp, record::WhitelistRecord},
 };
 
 /// A whitelist entry with its number.
@@ -19,7 +19,7 @@ pub struct WhitelistRow {
     pub id: Id,
     /// What it says; its last address is always there.
     #[serde(flatten)]
-    pub entry: WhitelistEntry,
+    pub entry: WhitelistRecord,
 }
 
 /// Which whitelist entries.
@@ -51,7 +51,7 @@ impl Listed for WhitelistRow {
     fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.take()?,
-            entry: WhitelistEntry {
+            entry: WhitelistRecord {
                 account: row.take()?,
                 first: StoredIp(row.take()?).v4()?,
                 last: Some(StoredIp(row.take()?).v4()?),
@@ -69,7 +69,7 @@ impl Registry {
     /// There is no such account, a range ends before it begins, or the account has an entry for the same range.
     pub async fn add_whitelist(
         &self,
-        entries: Vec<WhitelistEntry>,
+        entries: Vec<WhitelistRecord>,
     ) -> Result<Vec<WhitelistRow>, RegistryError> {
         self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
     }
@@ -123,8 +123,8 @@ impl Registry {
     }
 }
 
-fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow, RegistryError> {
-    let WhitelistEntry { account, first, last, enabled, expires_at } = entry;
+fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow, RegistryError> {
+    let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
     let last = last.unwrap_or(first);
     if last < first {
         return Err(RegistryError::Refused(format!(
@@ -154,7 +154,7 @@ fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow,
         )));
     }
     let id = super::given_number(row)?;
-    Ok(WhitelistRow { id, entry: WhitelistEntry { account, first, last: Some(last), enabled, expires_at } })
+    Ok(WhitelistRow { id, entry: WhitelistRecord { account, first, last: Some(last), enabled, expires_at } })
 }
 
 fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError> {

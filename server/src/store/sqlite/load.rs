@@ -9,11 +9,12 @@ use rusqlite::{
 };
 
 use crate::store::{
-    Lines, LoadError, StoreError, ahead,
+    Lines, LoadError, StoreError,
     packed::{Json, StoredIp, StoredTime, spin},
+    prefetch,
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
+        ProxyPassword, Record, TokenRecord, WhitelistRecord,
     },
     tally::{Refused, Tally},
 };
@@ -68,7 +69,7 @@ fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let mut loader =
         Loader { db, inserts: inserts.map_err(StoreError::from)?, accounts: HashMap::new(), gateways };
     let mut tally = Tally::default();
-    let mut batches = ahead::read(lines)?;
+    let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
         for line in batch {
             let Line { number, bytes: _, record } = line?;
@@ -133,8 +134,8 @@ impl Loader<'_> {
         }
     }
 
-    fn account(&mut self, account: &Account) -> Result<(), Refused> {
-        let Account { name, real_name_verified } = account;
+    fn account(&mut self, account: &AccountRecord) -> Result<(), Refused> {
+        let AccountRecord { name, real_name_verified } = account;
         insert(
             &mut self.inserts.account,
             format_args!("an account named {name:?}"),
@@ -159,8 +160,8 @@ impl Loader<'_> {
         )
     }
 
-    fn whitelist(&mut self, entry: &WhitelistEntry) -> Result<(), Refused> {
-        let WhitelistEntry { account, first, last, enabled, expires_at } = entry;
+    fn whitelist(&mut self, entry: &WhitelistRecord) -> Result<(), Refused> {
+        let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
         let last = last.unwrap_or(*first);
         if last < *first {
             return Err(Refused::Line(format!("the range ends at {last}, before it begins at {first}")));
@@ -179,8 +180,8 @@ impl Loader<'_> {
         )
     }
 
-    fn entitlement(&mut self, entitlement: &Entitlement) -> Result<(), Refused> {
-        let Entitlement { account: name, protocol, expires_at } = entitlement;
+    fn entitlement(&mut self, entitlement: &EntitlementRecord) -> Result<(), Refused> {
+        let EntitlementRecord { account: name, protocol, expires_at } = entitlement;
         let account = self.owner(name)?;
         insert(
             &mut self.inserts.entitlement,
@@ -189,8 +190,8 @@ impl Loader<'_> {
         )
     }
 
-    fn gateway(&mut self, gateway: &Gateway) -> Result<(), Refused> {
-        let Gateway { host, port, region, protocol, username, password } = gateway;
+    fn gateway(&mut self, gateway: &GatewayRecord) -> Result<(), Refused> {
+        let GatewayRecord { host, port, region, protocol, username, password } = gateway;
         self.gateways += 1;
         insert(
             &mut self.inserts.gateway,
