@@ -29,7 +29,7 @@ use sallyport_server::{
         instance::{Capabilities, Id, Status},
         token::{Token, TokenKind},
     },
-    edge::answer::Operation,
+    edge::operation::Operation,
     start,
     store::{
         Location, OpenMode, Store,

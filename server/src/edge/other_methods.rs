@@ -5,14 +5,17 @@ use dropshot::{
 };
 
 use super::{
-    answer::{Answer, Operation},
-    call::Context,
-    catalogue::Reason,
-    received::Unread,
-    refused::Refused,
+    operation::Operation,
+    raw_request::DiscardedRequest,
+    responding::{
+        api_error::ApiError,
+        error_code::ErrorCode,
+        response::{OperationResponse, Responses},
+    },
+    serve::Context,
 };
 
-/// Methods that a path may be asked with. Dropshot itself refuses methods that HTTP does not know.
+/// All methods of HTTP. Dropshot itself rejects any other.
 const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
@@ -24,11 +27,11 @@ const METHODS: [Method; 8] = [
     Method::PATCH,
 ];
 
-/// Refuses, on the path of `O`, every method that the path does not have. The document does not show it.
+/// Rejects, on the path of `O`, every method that the path does not have. The document does not show it.
 ///
 /// # Errors
 /// As Dropshot's registration.
-pub fn refuse_others<O: Operation>(
+pub fn reject_other_methods_of<O: Operation>(
     api: &mut ApiDescription<Context>,
 ) -> Result<(), ApiDescriptionRegisterError> {
     for method in METHODS {
@@ -37,16 +40,19 @@ pub fn refuse_others<O: Operation>(
         }
         let id = format!("{method} {}", O::PATH);
         let endpoint =
-            ApiEndpoint::new(id, refuse::<O>, method, "application/json", O::PATH, ApiEndpointVersions::All);
+            ApiEndpoint::new(id, reject::<O>, method, "application/json", O::PATH, ApiEndpointVersions::All);
         api.register(endpoint.visible(false))?;
     }
     Ok(())
 }
 
-async fn refuse<O: Operation>(rqctx: RequestContext<Context>, _: Unread) -> Result<Answer<O>, O::Error> {
-    let connection = rqctx.context().gate.connections.connection(rqctx.request.remote_addr());
-    let _under_way = connection.begin_request();
-    let mut refused = Refused::from(Reason::MethodNotAllowed);
-    refused.message = format!("{} Use {}.", refused.message, O::ALLOW);
-    Ok(Answer::new(Err(refused), &rqctx.request_id, &connection))
+async fn reject<O: Operation>(
+    rqctx: RequestContext<Context>,
+    _: DiscardedRequest,
+) -> Result<OperationResponse<O>, <O as Responses>::Error> {
+    let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
+    let _request = connection.begin_request();
+    let mut error = ApiError::from(ErrorCode::MethodNotAllowed);
+    error.message = format!("{} Use {}.", error.message, O::ALLOW);
+    Ok(OperationResponse::new(Err(error), &rqctx.request_id, &connection))
 }

@@ -1,7 +1,6 @@
-//! Our extractor: it takes a request as it is and never fails, so that reading can happen where a fault can get its
-//! envelope.
+//! The Dropshot extractors of raw requests. They never fail, so that request errors get the envelope of their operation.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use dropshot::{
@@ -9,51 +8,55 @@ use dropshot::{
     RequestContext, ServerContext,
 };
 
-use super::{answer::Operation, body, gate::Gate, refused::Refused};
-use crate::{connections::Connection, edge::call::Arrived};
+use super::{
+    operation::Operation,
+    reading::{RequestParts, body},
+    responding::api_error::ApiError,
+};
+use crate::connections::Connection;
 
-/// A request of an operation, not yet read.
+/// A request of an operation before it is parsed.
 #[derive(Debug)]
-pub struct Received<O> {
+pub struct RawRequest<O> {
     body: Body,
     operation: PhantomData<fn() -> O>,
 }
 
-impl<O: Operation> Received<O> {
-    /// Lets go of a request that is refused unread.
+impl<O: Operation> RawRequest<O> {
+    /// Drops a request that is rejected unread.
     pub fn discard(self) {
         body::discard(self.body);
     }
 
-    /// Reads the request.
+    /// Receives the body and parses the request.
     ///
     /// # Errors
-    /// No room for the body, or the first fault found: in the body, then in parameters, then a missing token.
+    /// The body cannot be received, or the first request error: in the body, then in parameters, then a missing token.
     pub(crate) async fn read<C: ServerContext>(
         self,
         rqctx: &RequestContext<C>,
-        gate: &Gate,
+        body_timeout: Duration,
         connection: &Arc<Connection>,
-    ) -> Result<O::Request, Refused> {
+    ) -> Result<O::Request, ApiError> {
         let headers = rqctx.request.headers();
-        let held;
+        let body;
         let json = match O::BODY {
-            Some(spot) => {
-                // In a box, lest operations without a body have room for this with them.
-                held = Box::pin(body::read(self.body, headers, gate, connection, spot)).await?;
-                Some(body::parse(&held.0, spot)?)
+            Some(input) => {
+                // Boxed, so that futures of operations without a body stay small.
+                body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
+                Some(body::parse(&body.0, input)?)
             }
             None => {
                 body::discard(self.body);
                 None
             }
         };
-        Ok(O::read(Arrived { query: rqctx.request.uri().query(), headers, json })?)
+        Ok(O::read(RequestParts { query: rqctx.request.uri().query(), headers, json })?)
     }
 }
 
 #[async_trait]
-impl<O: Operation> ExclusiveExtractor for Received<O> {
+impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
     async fn from_request<C: ServerContext>(
         _: &RequestContext<C>,
         request: hyper::Request<Body>,
@@ -66,12 +69,12 @@ impl<O: Operation> ExclusiveExtractor for Received<O> {
     }
 }
 
-/// A request that is not read at all.
+/// A request whose body is dropped unread.
 #[derive(Debug)]
-pub struct Unread;
+pub struct DiscardedRequest;
 
 #[async_trait]
-impl ExclusiveExtractor for Unread {
+impl ExclusiveExtractor for DiscardedRequest {
     async fn from_request<C: ServerContext>(
         _: &RequestContext<C>,
         request: hyper::Request<Body>,

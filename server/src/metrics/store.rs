@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Metrics, Question};
+use super::{Metrics, Query};
 use crate::domain::{
     access::{AccountId, Credential, Guarded},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
@@ -29,13 +29,13 @@ impl MeasuredRepository {
 
     async fn timed<T>(
         &self,
-        question: Question,
-        answer: impl Future<Output = Result<T, RepositoryError>> + Send,
+        query: Query,
+        result: impl Future<Output = Result<T, RepositoryError>> + Send,
     ) -> Result<T, RepositoryError> {
-        let begun = Instant::now();
-        let answer = answer.await;
-        self.metrics.asked(question, begun, answer.is_err());
-        answer
+        let started = Instant::now();
+        let result = result.await;
+        self.metrics.queried(query, started, result.is_err());
+        result
     }
 }
 
@@ -52,7 +52,7 @@ impl Repository for MeasuredRepository {
         &self,
         query: &ExtractionQuery,
     ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
-        self.timed(Question::Extraction, self.repository.extraction(query)).await
+        self.timed(Query::Extraction, self.repository.extraction(query)).await
     }
 
     async fn store_extraction(
@@ -62,16 +62,16 @@ impl Repository for MeasuredRepository {
         extraction: StoredExtraction,
         now: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError> {
-        self.timed(Question::Remember, self.repository.store_extraction(account, request_id, extraction, now))
+        self.timed(Query::Remember, self.repository.store_extraction(account, request_id, extraction, now))
             .await
     }
 
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
-        self.timed(Question::Credential, self.repository.credential(digest)).await
+        self.timed(Query::Credential, self.repository.credential(digest)).await
     }
 
     async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
-        self.timed(Question::Groups, self.repository.groups(digest)).await
+        self.timed(Query::Groups, self.repository.groups(digest)).await
     }
 
     async fn search(
@@ -79,6 +79,6 @@ impl Repository for MeasuredRepository {
         digest: TokenDigest,
         query: SearchQuery,
     ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
-        self.timed(Question::Search, self.repository.search(digest, query)).await
+        self.timed(Query::Search, self.repository.search(digest, query)).await
     }
 }

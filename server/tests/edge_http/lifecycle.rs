@@ -15,7 +15,7 @@ use sallyport_server::{
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    edge::{answer::Operation, catalogue::Reason},
+    edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
     store::{
         Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
@@ -24,7 +24,7 @@ use sallyport_server::{
 };
 
 use super::{
-    server::assert_refused,
+    server::assert_rejected,
     wire::{exchange, send},
 };
 
@@ -148,7 +148,7 @@ async fn a_panic_is_an_answer_and_the_server_goes_on() {
             (ask(ExtractProxies::PATH, "num=1&api_key=t"), ask(ListStaticGroups::PATH, "api_key=t"))
         });
         let (extraction, groups) = answers.await.unwrap();
-        assert_refused::<ExtractProxies>(&extraction, Reason::Internal);
-        assert_refused::<ListStaticGroups>(&groups, Reason::Internal);
+        assert_rejected::<ExtractProxies>(&extraction, ErrorCode::Internal);
+        assert_rejected::<ListStaticGroups>(&groups, ErrorCode::Internal);
     }
 }

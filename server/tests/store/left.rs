@@ -9,7 +9,7 @@ use sallyport_server::{
     Config,
     api::generated::{ExtractProxies, ListStaticGroups},
     data::seed::seed,
-    edge::answer::Operation as _,
+    edge::operation::Operation as _,
     start,
     store::{
         Location, OpenMode, Upkeep as _,

@@ -11,7 +11,7 @@ use sallyport_server::{
         access::Purpose,
         extraction::{ExtractionQuery, Parameters, Protocol, Region, StoredExtraction},
     },
-    edge::{answer::Operation as _, catalogue::Reason},
+    edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
 };
 use serde_json::Value;
@@ -58,7 +58,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
         assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
         assert_eq!(ask_by_header(&longest).await.1["data"], first["data"], "the header carries as much");
     }
-    let refused = Reason::Invalid;
+    let rejected = ErrorCode::Invalid;
     for longer in [
         "x".repeat(MOST + 1),
         "é".repeat(MOST / 2 + 1),
@@ -68,7 +68,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
         for (status, body) in [ask(&longer).await, ask_by_header(&longer).await] {
             assert_eq!(
                 (status, &body["code"]),
-                (refused.status().as_u16(), &Value::from(refused.code())),
+                (rejected.status().as_u16(), &Value::from(rejected.number())),
                 "{body}"
             );
             let message = body["message"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Rates: how many calls a token or an address may make. There are none unless the operator sets them.
+//! Rate limits of tokens and addresses. There are none unless the operator sets them.
 
 use std::{
     fmt,
@@ -14,105 +14,104 @@ use governor::{
     clock::{Clock as _, DefaultClock},
 };
 
-use super::{
-    caller::network,
-    caller_states::{Caller, CallerKey, CallerStates},
-    catalogue::Reason,
-    refused::Refused,
+use super::caller_states::{Caller, CallerKey, CallerStates};
+use crate::{
+    domain::token::Token,
+    edge::responding::{api_error::ApiError, error_code::ErrorCode},
+    proxies::network,
 };
-use crate::domain::token::Token;
 
 /// Number of calls after which entries whose quota has fully refilled are evicted.
 const SWEEP_EVERY: u32 = 4096;
 
-/// A rate and whose it is, written as `OPERATION:token|address:NUMBER/s|min|h[+BURST]`.
+/// A rate limit, written as `OPERATION:token|address:NUMBER/s|min|h[+BURST]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateRule {
     /// `operationId`; `None`, written `*`, for all operations together.
     pub operation: Option<String>,
     /// Whose calls are counted.
-    pub of: Of,
-    /// How many there may be.
+    pub subject: RateSubject,
+    /// The rate.
     pub rate: Rate,
 }
 
 /// Whose calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum RateSubject {
     /// Each token's, known or not.
     Token,
     /// Each address's; of IPv6 addresses each /64 network's.
     Address,
 }
 
-/// So many calls in a time, evenly, and so many at once.
+/// Calls in a time, evenly spread, and a burst of calls at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(Quota);
 
-/// Not a rate.
+/// The text is not a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected OPERATION:token|address:NUMBER/s|min|h, perhaps with +BURST behind it, such as \
+    "expected OPERATION:token|address:NUMBER/s|min|h, optionally followed by +BURST, such as \
      `listStaticGroups:token:10/s+20` or `*:address:600/min`"
 )]
-pub struct RateFault;
+pub struct RateError;
 
 impl FromStr for RateRule {
-    type Err = RateFault;
+    type Err = RateError;
 
-    fn from_str(text: &str) -> Result<Self, RateFault> {
+    fn from_str(text: &str) -> Result<Self, RateError> {
         let mut parts = text.split(':');
-        let (Some(operation), Some(of), Some(rate), None) =
+        let (Some(operation), Some(subject), Some(rate), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(RateFault);
+            return Err(RateError);
         };
-        let of = match of {
-            "token" => Of::Token,
-            "address" => Of::Address,
-            _ => return Err(RateFault),
+        let subject = match subject {
+            "token" => RateSubject::Token,
+            "address" => RateSubject::Address,
+            _ => return Err(RateError),
         };
         let operation = match operation {
-            "" => return Err(RateFault),
+            "" => return Err(RateError),
             "*" => None,
             operation => Some(operation.to_owned()),
         };
-        Ok(Self { operation, of, rate: rate.parse()? })
+        Ok(Self { operation, subject, rate: rate.parse()? })
     }
 }
 
 impl FromStr for Rate {
-    type Err = RateFault;
+    type Err = RateError;
 
-    fn from_str(text: &str) -> Result<Self, RateFault> {
-        let (number, rest) = text.split_once('/').ok_or(RateFault)?;
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let (number, rest) = text.split_once('/').ok_or(RateError)?;
         let (unit, more) = rest.split_once('+').unwrap_or((rest, "0"));
         let unit = Duration::from_secs(match unit {
             "s" => 1,
             "min" => 60,
             "h" => 3600,
-            _ => return Err(RateFault),
+            _ => return Err(RateError),
         });
-        let number: NonZeroU32 = number.parse().map_err(|_| RateFault)?;
-        let burst = number.checked_add(more.parse().map_err(|_| RateFault)?).ok_or(RateFault)?;
-        let quota = Quota::with_period(unit / number.get()).ok_or(RateFault)?;
+        let number: NonZeroU32 = number.parse().map_err(|_| RateError)?;
+        let burst = number.checked_add(more.parse().map_err(|_| RateError)?).ok_or(RateError)?;
+        let quota = Quota::with_period(unit / number.get()).ok_or(RateError)?;
         Ok(Self(quota.allow_burst(burst)))
     }
 }
 
-/// The rates of a server with what has been called so far.
+/// The rate limits of a server, with the quotas that callers have used.
 #[derive(Default)]
-pub(crate) struct Limits(Vec<Limit>);
+pub(crate) struct RateLimits(Vec<RateLimit>);
 
-struct Limit {
+struct RateLimit {
     rule: RateRule,
     callers: RateLimiter<CallerKey, CallerStates, DefaultClock>,
     calls: AtomicU32,
 }
 
-impl Limits {
+impl RateLimits {
     pub(crate) fn new(rules: Vec<RateRule>) -> Self {
-        let limit = |rule: RateRule| Limit {
+        let limit = |rule: RateRule| RateLimit {
             callers: RateLimiter::new(rule.rate.0, CallerStates::new(), DefaultClock::default()),
             calls: AtomicU32::new(0),
             rule,
@@ -121,45 +120,52 @@ impl Limits {
     }
 
     /// Counts a call from this address.
-    pub(crate) fn address(&self, operation: &str, ip: IpAddr) -> Result<(), Refused> {
-        self.count(operation, Of::Address, ip, || Caller::Address(network(ip)))
+    pub(crate) fn address(&self, operation: &str, ip: IpAddr) -> Result<(), ApiError> {
+        self.count(operation, RateSubject::Address, ip, || Caller::Address(network(ip)))
     }
 
     /// Counts a call with this token from this address.
-    pub(crate) fn token(&self, operation: &str, token: &Token, ip: IpAddr) -> Result<(), Refused> {
-        self.count(operation, Of::Token, ip, || Caller::Token(*token.digest().as_bytes()))
+    pub(crate) fn token(&self, operation: &str, token: &Token, ip: IpAddr) -> Result<(), ApiError> {
+        self.count(operation, RateSubject::Token, ip, || Caller::Token(*token.digest().as_bytes()))
     }
 
-    fn count(&self, operation: &str, of: Of, ip: IpAddr, caller: impl Fn() -> Caller) -> Result<(), Refused> {
-        let counts = |limit: &&Limit| {
-            limit.rule.of == of && limit.rule.operation.as_deref().is_none_or(|only| only == operation)
+    fn count(
+        &self,
+        operation: &str,
+        subject: RateSubject,
+        ip: IpAddr,
+        caller: impl Fn() -> Caller,
+    ) -> Result<(), ApiError> {
+        let counts = |limit: &&RateLimit| {
+            limit.rule.subject == subject
+                && limit.rule.operation.as_deref().is_none_or(|only| only == operation)
         };
         let key = || CallerKey { caller: caller(), address: network(ip) };
         self.0.iter().filter(counts).try_for_each(|limit| limit.count(&key()))
     }
 }
 
-impl Limit {
-    fn count(&self, caller: &CallerKey) -> Result<(), Refused> {
+impl RateLimit {
+    fn count(&self, caller: &CallerKey) -> Result<(), ApiError> {
         if self.calls.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
             self.callers.retain_recent();
             self.callers.shrink_to_fit();
         }
         self.callers.check_key(caller).map_err(|until| {
             let wait = until.wait_time_from(self.callers.clock().now());
-            // Zero would say that there is nothing to wait for.
+            // Zero would mean that there is nothing to wait for.
             let retry_after = Some(wait.max(Duration::from_nanos(1)));
-            let whose = match self.rule.of {
-                Of::Token => "this token",
-                Of::Address => "this address",
+            let whose = match self.rule.subject {
+                RateSubject::Token => "this token",
+                RateSubject::Address => "this address",
             };
-            let message = format!("There are too many calls of {whose}. Retry-After says when to ask again.");
-            Refused { reason: Reason::Throttled, message, retry_after }
+            let message = format!("rate limit exceeded for {whose}; Retry-After says when to try again");
+            ApiError { code: ErrorCode::Throttled, message, retry_after }
         })
     }
 }
 
-impl fmt::Debug for Limits {
+impl fmt::Debug for RateLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|limit| &limit.rule)).finish()
     }
@@ -170,10 +176,10 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::edge::caller_states::MAX_CALLERS;
+    use crate::edge::admission::caller_states::MAX_CALLERS;
 
-    fn limits(rules: &[&str]) -> Limits {
-        Limits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
+    fn limits(rules: &[&str]) -> RateLimits {
+        RateLimits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
     }
 
     const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
@@ -188,7 +194,7 @@ mod tests {
         let (one, other) = (ip("192.0.2.1"), ip("192.0.2.2"));
         assert!((0..2).all(|_| limits.address("a", one).is_ok()));
         let refused = limits.address("a", one).unwrap_err();
-        assert_eq!(refused.reason, Reason::Throttled);
+        assert_eq!(refused.code, ErrorCode::Throttled);
         let wait = refused.retry_after.unwrap();
         assert!(wait > Duration::from_secs(1790) && wait <= Duration::from_secs(1800), "{wait:?}");
         assert!(limits.address("a", other).is_ok() && limits.address("b", one).is_ok());
@@ -256,7 +262,7 @@ mod tests {
             "a:token:1/s:x",
             "a:token:4294967295/s+4294967295",
         ] {
-            assert_eq!(text.parse::<RateRule>(), Err(RateFault), "{text}");
+            assert_eq!(text.parse::<RateRule>(), Err(RateError), "{text}");
         }
     }
 }

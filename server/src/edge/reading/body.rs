@@ -10,45 +10,47 @@ use http::{
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use super::{
-    catalogue::Reason,
-    fault::{At, Came, Fault, Spot},
-    gate::{Gate, overloaded},
-    headers,
-    json::Json,
-    refused::Refused,
+use super::headers;
+use crate::{
+    connections::{Connection, Reservation},
+    edge::{
+        responding::{api_error::ApiError, error_code::ErrorCode},
+        types::{
+            json::Json,
+            request_error::{Excerpt, Input, Part, RequestError},
+        },
+    },
 };
-use crate::connections::{Connection, Reservation};
 
-/// Most bytes of a body. The largest batch of addresses in their longest spelling takes about half of it.
+/// Maximum size of a body in bytes. The largest batch of addresses in their longest spelling takes about half of it.
 pub const MAX_BYTES: usize = 1 << 20;
 
 /// By how many bytes the memory for a body grows.
 const STEP: usize = 16 << 10;
 
-/// Most bytes and the longest time for which the rest of a refused body is read, so that the caller, who may still be
-/// sending, reads the answer and not a reset connection.
+/// Maximum size and time for which the rest of a rejected body is received, so that the caller, who may still be sending,
+/// reads the response and not a reset connection.
 const LINGER_BYTES: usize = 16 << 20;
 const LINGER: Duration = Duration::from_secs(2);
 
 /// Reads a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
 ///
 /// # Errors
-/// It is not declared as JSON, too large, too slow or breaks off, or the bodies that are being received take too much
+/// It is not declared as JSON, too large, too slow or incomplete, or the bodies that are being received take too much
 /// memory.
 pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
-    gate: &Gate,
+    timeout: Duration,
     connection: &Arc<Connection>,
-    spot: Spot<'_>,
-) -> Result<(Vec<u8>, Reservation), Refused> {
-    if let Err(fault) = declared_as_json(headers, spot) {
+    input: Input<'_>,
+) -> Result<(Vec<u8>, Reservation), ApiError> {
+    if let Err(error) = declared_as_json(headers, input) {
         discard(body);
-        return Err(fault.into());
+        return Err(error.into());
     }
     let mut reservation = connection.receive_body();
-    let bytes = collect(body, gate.body_timeout, &mut reservation, spot).await?;
+    let bytes = collect(body, timeout, &mut reservation, input).await?;
     Ok((bytes, reservation))
 }
 
@@ -56,23 +58,23 @@ pub(crate) async fn read(
 ///
 /// # Errors
 /// It is not exactly one JSON value.
-pub fn parse<'a>(bytes: &'a [u8], spot: Spot<'_>) -> Result<Json<'a>, Fault> {
+pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestError> {
     Json::parse(bytes).map_err(|error| {
-        // serde_json's words can repeat what came, so only the place is told.
-        let came = Came::words(match (error.is_eof(), error.line(), error.column()) {
-            (true, ..) => "one that breaks off".to_owned(),
-            (false, line, column) => format!("one with a fault at line {line}, column {column}"),
+        // serde_json's message can repeat what found, so only the place is told.
+        let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
+            (true, ..) => "an incomplete one".to_owned(),
+            (false, line, column) => format!("an error at line {line}, column {column}"),
         });
-        spot.fault(
-            Reason::MalformedBody,
+        input.unexpected(
+            ErrorCode::MalformedBody,
             "type",
-            "be exactly one JSON value in UTF-8, at most 127 levels deep",
-            Some(came),
+            "exactly one JSON value in UTF-8, at most 127 levels deep",
+            Some(found),
         )
     })
 }
 
-/// Lets go of a body that nobody reads. What has not arrived yet is read for a while and thrown away.
+/// Drops a body that nobody reads. What is still being sent is received for a while and thrown away.
 pub fn discard(mut body: Body) {
     if body.is_end_stream() {
         return;
@@ -87,7 +89,7 @@ pub fn discard(mut body: Body) {
                 }
             }
         };
-        // Whether the rest came or not, nobody waits for it.
+        // Nobody waits for the rest, received or not.
         let _ = tokio::time::timeout(LINGER, rest).await;
     });
 }
@@ -96,11 +98,11 @@ async fn collect(
     mut body: Body,
     timeout: Duration,
     reservation: &mut Reservation,
-    spot: Spot<'_>,
-) -> Result<Vec<u8>, Refused> {
+    input: Input<'_>,
+) -> Result<Vec<u8>, ApiError> {
     let too_large = || {
-        let expected = format!("have at most {MAX_BYTES} bytes");
-        Refused::from(spot.fault(Reason::BodyTooLarge, "maxLength", expected, None))
+        let expected = format!("at most {MAX_BYTES} bytes");
+        ApiError::from(input.unexpected(ErrorCode::BodyTooLarge, "maxLength", expected, None))
     };
     if body.size_hint().lower() > MAX_BYTES as u64 {
         discard(body);
@@ -111,12 +113,12 @@ async fn collect(
     loop {
         let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
             Err(_) => {
-                let expected = format!("arrive within {} ms", timeout.as_millis());
-                return Err(spot.fault(Reason::BodyTimeout, "type", expected, None).into());
+                let problem = format!("not received within {} ms", timeout.as_millis());
+                return Err(input.error(ErrorCode::BodyTimeout, "type", problem).into());
             }
             Ok(None) => return Ok(bytes),
             Ok(Some(Err(_))) => {
-                return Err(spot.fault(Reason::MalformedBody, "type", "arrive in full", None).into());
+                return Err(input.error(ErrorCode::MalformedBody, "type", "incomplete").into());
             }
             Ok(Some(Ok(frame))) => frame,
         };
@@ -130,7 +132,7 @@ async fn collect(
             let step = missing.next_multiple_of(STEP);
             if reservation.grow(step).is_err() {
                 discard(body);
-                return Err(overloaded());
+                return Err(ApiError::overloaded());
             }
             bytes.reserve_exact(bytes.capacity() - bytes.len() + step);
             bytes.extend_from_slice(&data);
@@ -139,9 +141,9 @@ async fn collect(
 }
 
 /// `application/json`, with no charset but UTF-8 and no encoding (`open.static.content-type`).
-fn declared_as_json(headers: &HeaderMap, spot: Spot<'_>) -> Result<(), Fault> {
+fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<(), RequestError> {
     let single =
-        |name: &HeaderName| headers::single(headers, name, Spot::new(At::Header(name.as_str()), &[]));
+        |name: &HeaderName| headers::single(headers, name, Input::new(Part::Header(name.as_str()), &[]));
     let content_type = single(&CONTENT_TYPE)?.unwrap_or_default();
     let mut parts = content_type.split(';').map(str::trim);
     let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
@@ -155,9 +157,9 @@ fn declared_as_json(headers: &HeaderMap, spot: Spot<'_>) -> Result<(), Fault> {
     if json && utf8 && plain {
         return Ok(());
     }
-    let expected = "be sent as Content-Type: application/json, in UTF-8 and without Content-Encoding";
-    let came = if content_type.is_empty() { None } else { Some(Came::text(content_type)) };
-    Err(spot.fault(Reason::NotJson, "type", expected, came))
+    let expected = "`Content-Type: application/json`, in UTF-8 and without `Content-Encoding`";
+    let found = if content_type.is_empty() { None } else { Some(Excerpt::quote(content_type)) };
+    Err(input.unexpected(ErrorCode::NotJson, "type", expected, found))
 }
 
 #[cfg(test)]
@@ -171,7 +173,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        declared_as_json(&headers, Spot::new(At::Body, &[])).is_ok()
+        declared_as_json(&headers, Input::new(Part::Body, &[])).is_ok()
     }
 
     #[test]

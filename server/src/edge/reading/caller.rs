@@ -1,137 +1,74 @@
-//! Where a call comes from: the peer of its connection, or what declared proxies say in front of it.
+//! The caller of a request: the peer of its connection, or whom declared proxies name in their forwarding headers.
 //!
-//! `X-Forwarded-For` and `Forwarded` are read from right to left: each proxy adds the address that it was asked from
-//! at the right, so what stands left of the first address that is no declared proxy was written by a stranger.
+//! `X-Forwarded-For` and `Forwarded` are read from right to left: each proxy adds the address from which it was asked at
+//! the right, so whatever stands left of the first address that is not a declared proxy may be forged.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    str::FromStr,
-};
+use std::net::IpAddr;
 
 use http::{HeaderMap, header::FORWARDED};
-use ipnet::IpNet;
 
-use super::{
-    catalogue::Reason,
-    fault::{At, Fault, Spot},
-    forwarded::{self, Malformed},
+use super::forwarded::{self, Malformed};
+use crate::{
+    edge::{
+        responding::error_code::ErrorCode,
+        types::request_error::{Input, Part, RequestError},
+    },
+    proxies::TrustedProxies,
 };
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address that counts as one caller: who has one IPv6 address has the other 2⁶⁴ of its network as well.
-pub(crate) fn network(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.into(),
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64)).into(),
+/// The caller of a request whose connection comes from `peer`; an IPv4-mapped address is IPv4. A proxy that names nobody
+/// asks for itself.
+///
+/// # Errors
+/// A declared proxy sent headers that cannot be parsed, or both headers, and they name two callers. Requests of an unknown
+/// caller are rejected.
+pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr, RequestError> {
+    let peer = peer.to_canonical();
+    if !proxies.contains(peer) {
+        return Ok(peer);
+    }
+    let by_list =
+        last_untrusted(proxies, headers, X_FORWARDED_FOR, |field| Ok(forwarded::x_forwarded_for(field)))?;
+    let by_standard = last_untrusted(proxies, headers, FORWARDED.as_str(), forwarded::forwarded)?;
+    match (by_list, by_standard) {
+        (Some(one), Some(other)) if one != other => Err(error(
+            FORWARDED.as_str(),
+            "the same caller as in `X-Forwarded-For`; let the proxy write one of the two headers and remove the other",
+        )),
+        (one, other) => Ok(one.or(other).unwrap_or(peer)),
     }
 }
 
-/// The proxies that may say for whom they ask. Nobody else is believed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustedProxies(Vec<ProxyNet>);
-
-/// A network of declared proxies, or one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProxyNet(IpNet);
-
-/// Not a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, a network of IPv4 in IPv4 form"
-)]
-pub struct ProxyNetFault;
-
-impl FromStr for ProxyNet {
-    type Err = ProxyNetFault;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let net = text.parse().or_else(|_| text.parse().map(|ip: IpAddr| IpNet::from(ip.to_canonical())));
-        match net {
-            // Callers are compared in their canonical family, so a network of mapped addresses would hold nobody.
-            Ok(IpNet::V6(net)) if net.addr().to_ipv4_mapped().is_some() => Err(ProxyNetFault),
-            Ok(net) => Ok(Self(net)),
-            Err(_) => Err(ProxyNetFault),
-        }
-    }
-}
-
-impl FromIterator<ProxyNet> for TrustedProxies {
-    fn from_iter<I: IntoIterator<Item = ProxyNet>>(nets: I) -> Self {
-        Self(nets.into_iter().collect())
-    }
-}
-
-impl TrustedProxies {
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether `ip` is one of them.
-    #[must_use]
-    pub fn contains(&self, ip: IpAddr) -> bool {
-        let ip = ip.to_canonical();
-        self.0.iter().any(|ProxyNet(net)| net.contains(&ip))
-    }
-
-    /// Where the call comes from whose connection comes from `peer`: an IPv4-mapped address is IPv4. A proxy that
-    /// names nobody asks for itself.
-    ///
-    /// # Errors
-    /// A declared proxy passed on headers that cannot be read, or both headers, and they name two callers. Then the
-    /// caller is not known, and whoever is not known is not let in.
-    pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr, Fault> {
-        let peer = peer.to_canonical();
-        if !self.contains(peer) {
-            return Ok(peer);
-        }
-        let by_list =
-            self.last_stranger(headers, X_FORWARDED_FOR, |field| Ok(forwarded::x_forwarded_for(field)))?;
-        let by_standard = self.last_stranger(headers, FORWARDED.as_str(), forwarded::forwarded)?;
-        match (by_list, by_standard) {
-            (Some(one), Some(other)) if one != other => Err(fault(
-                FORWARDED.as_str(),
-                "name the same caller as X-Forwarded-For; the proxy should write one of them and remove the other",
-            )),
-            (one, other) => Ok(one.or(other).unwrap_or(peer)),
-        }
-    }
-
-    /// The rightmost address of all fields of one header that is no declared proxy, or the leftmost if all are.
-    fn last_stranger<F>(&self, headers: &HeaderMap, name: &str, hops: F) -> Result<Option<IpAddr>, Fault>
-    where
-        F: Fn(&str) -> Result<Vec<Option<IpAddr>>, Malformed>,
-    {
-        let unreadable =
-            || fault(name, "be a list of addresses, the last of them the one that the proxy was asked from");
-        let mut seen = None;
-        for value in headers.get_all(name).iter().rev() {
-            let text = value.to_str().map_err(|_| unreadable())?;
-            for hop in hops(text).map_err(|Malformed| unreadable())?.into_iter().rev() {
-                let ip = hop.ok_or_else(unreadable)?.to_canonical();
-                seen = Some(ip);
-                if !self.contains(ip) {
-                    return Ok(seen);
-                }
+/// The rightmost address of all fields of one header that is not a declared proxy, or the leftmost if all are.
+fn last_untrusted<F>(
+    proxies: &TrustedProxies,
+    headers: &HeaderMap,
+    name: &str,
+    hops: F,
+) -> Result<Option<IpAddr>, RequestError>
+where
+    F: Fn(&str) -> Result<Vec<Option<IpAddr>>, Malformed>,
+{
+    let unreadable =
+        || error(name, "a list of addresses that ends with the address from which the proxy was asked");
+    let mut seen = None;
+    for value in headers.get_all(name).iter().rev() {
+        let text = value.to_str().map_err(|_| unreadable())?;
+        for hop in hops(text).map_err(|Malformed| unreadable())?.into_iter().rev() {
+            let ip = hop.ok_or_else(unreadable)?.to_canonical();
+            seen = Some(ip);
+            if !proxies.contains(ip) {
+                return Ok(seen);
             }
         }
-        Ok(seen)
     }
+    Ok(seen)
 }
 
-/// The address as the whitelist wants it.
-#[must_use]
-pub fn ipv4(ip: IpAddr) -> Option<Ipv4Addr> {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => Some(ip),
-        IpAddr::V6(_) => None,
-    }
-}
-
-fn fault(name: &str, expected: &'static str) -> Fault {
-    Spot::new(At::Header(name), &[]).fault(Reason::CallerUnknown, "type", expected, None)
+fn error(name: &str, expected: &str) -> RequestError {
+    Input::new(Part::Header(name), &[]).unexpected(ErrorCode::CallerUnknown, "type", expected, None)
 }
 
 #[cfg(test)]
@@ -139,10 +76,11 @@ mod tests {
     use http::{HeaderName, HeaderValue};
 
     use super::*;
+    use crate::proxies::ProxyNet;
 
     const PROXIES: [&str; 4] = ["10.0.0.0/8", "192.0.2.7", "2001:db8:1::/48", "127.0.0.1"];
 
-    /// The caller, or "refused".
+    /// The caller, or "rejected".
     fn caller(peer: &str, headers: &[(&str, &str)]) -> String {
         let trusted: TrustedProxies = PROXIES.iter().map(|net| net.parse::<ProxyNet>().unwrap()).collect();
         let mut map = HeaderMap::new();
@@ -150,17 +88,17 @@ mod tests {
             let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
             map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value);
         }
-        match trusted.caller(peer.parse().unwrap(), &map) {
+        match super::caller(&trusted, peer.parse().unwrap(), &map) {
             Ok(ip) => ip.to_string(),
-            Err(fault) => {
-                assert_eq!(fault.reason, Reason::CallerUnknown);
-                "refused".to_owned()
+            Err(error) => {
+                assert_eq!(error.code, ErrorCode::CallerUnknown);
+                "rejected".to_owned()
             }
         }
     }
 
     #[test]
-    fn strangers_are_not_believed() {
+    fn headers_of_others_are_ignored() {
         for headers in [
             &[("x-forwarded-for", "198.51.100.1")][..],
             &[("forwarded", "for=198.51.100.1")],
@@ -173,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_stranger_is_the_caller() {
+    fn the_last_untrusted_address_is_the_caller() {
         for (value, who) in [
             ("198.51.100.1", "198.51.100.1"),
             ("1.1.1.1, 198.51.100.1", "198.51.100.1"),
@@ -185,13 +123,13 @@ mod tests {
             ("198.51.100.1:4711", "198.51.100.1"),
             ("2001:db8:2::5", "2001:db8:2::5"),
             ("[2001:db8:2::5]:4711, 2001:db8:1::9", "2001:db8:2::5"),
-            ("198.51.100.1, rubbish", "refused"),
-            ("198.51.100.1,", "refused"),
-            ("", "refused"),
-            ("198.51.100.01", "refused"),
-            ("unknown", "refused"),
-            ("fe80::1%eth0", "refused"),
-            ("198.51.100.1 10.1.1.1", "refused"),
+            ("198.51.100.1, rubbish", "rejected"),
+            ("198.51.100.1,", "rejected"),
+            ("", "rejected"),
+            ("198.51.100.01", "rejected"),
+            ("unknown", "rejected"),
+            ("fe80::1%eth0", "rejected"),
+            ("198.51.100.1 10.1.1.1", "rejected"),
         ] {
             assert_eq!(caller("10.0.0.2", &[("x-forwarded-for", value)]), who, "{value}");
         }
@@ -202,7 +140,7 @@ mod tests {
         let field = |value| ("x-forwarded-for", value);
         assert_eq!(caller("10.0.0.2", &[field("1.1.1.1"), field("198.51.100.1")]), "198.51.100.1");
         assert_eq!(caller("10.0.0.2", &[field("198.51.100.1"), field("10.1.1.1")]), "198.51.100.1");
-        assert_eq!(caller("10.0.0.2", &[field("198.51.100.1"), field("x, 10.1.1.1")]), "refused");
+        assert_eq!(caller("10.0.0.2", &[field("198.51.100.1"), field("x, 10.1.1.1")]), "rejected");
         let standard = |value| ("forwarded", value);
         assert_eq!(
             caller("10.0.0.2", &[standard("for=1.1.1.1"), standard("for=198.51.100.1")]),
@@ -218,15 +156,15 @@ mod tests {
             ("for=\"198.51.100.1:4711\";host=\"a, for=1.1.1.1\"", "198.51.100.1"),
             ("for=\"[2001:db8:2::5]:4711\"", "2001:db8:2::5"),
             ("for=198.51.100.1, for=10.3.3.3", "198.51.100.1"),
-            ("for=unknown", "refused"),
-            ("for=_hidden, for=10.1.1.1", "refused"),
+            ("for=unknown", "rejected"),
+            ("for=_hidden, for=10.1.1.1", "rejected"),
             ("for=unknown, for=198.51.100.1", "198.51.100.1"),
-            ("proto=https", "refused"),
-            ("for=1.1.1.1;for=198.51.100.1", "refused"),
-            ("for=\"198.51.100.1", "refused"),
-            // A stranger's open quote must not swallow what the proxy writes behind it.
-            ("for=1.1.1.1;x=\", for=198.51.100.1", "refused"),
-            ("for=1.1.1.1;x=\", for=\"[2001:db8:2::5]\"", "refused"),
+            ("proto=https", "rejected"),
+            ("for=1.1.1.1;for=198.51.100.1", "rejected"),
+            ("for=\"198.51.100.1", "rejected"),
+            // A forged open quote must not swallow what the proxy writes behind it.
+            ("for=1.1.1.1;x=\", for=198.51.100.1", "rejected"),
+            ("for=1.1.1.1;x=\", for=\"[2001:db8:2::5]\"", "rejected"),
         ] {
             assert_eq!(caller("10.0.0.2", &[("forwarded", value)]), who, "{value}");
         }
@@ -237,30 +175,12 @@ mod tests {
         let both = |list, standard| caller("10.0.0.2", &[("x-forwarded-for", list), ("forwarded", standard)]);
         assert_eq!(both("198.51.100.1", "for=198.51.100.1"), "198.51.100.1");
         assert_eq!(both("1.1.1.1, 198.51.100.1", "for=\"198.51.100.1:1\""), "198.51.100.1");
-        assert_eq!(both("198.51.100.1", "for=1.1.1.1"), "refused");
+        assert_eq!(both("198.51.100.1", "for=1.1.1.1"), "rejected");
     }
 
     #[test]
     fn a_proxy_that_names_nobody_asks_for_itself() {
         assert_eq!(caller("10.0.0.2", &[]), "10.0.0.2");
         assert_eq!(caller("::ffff:10.0.0.2", &[("x-forwarded-for", "198.51.100.1")]), "198.51.100.1");
-    }
-
-    #[test]
-    fn networks_that_hold_nobody_are_refused() {
-        for text in ["", "10.0.0.0/33", "10.0.0.256", "::ffff:10.0.0.0/104", "a.example"] {
-            assert_eq!(text.parse::<ProxyNet>(), Err(ProxyNetFault), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_mapped_proxy_is_its_ipv4_address() {
-        assert_eq!("::ffff:10.0.0.1".parse::<ProxyNet>(), "10.0.0.1".parse());
-    }
-
-    #[test]
-    fn only_ipv4_can_be_whitelisted() {
-        assert_eq!(ipv4("::ffff:198.51.100.4".parse().unwrap()), Some(Ipv4Addr::new(198, 51, 100, 4)));
-        assert_eq!(ipv4("::1".parse().unwrap()), None);
     }
 }

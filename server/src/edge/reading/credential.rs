@@ -1,14 +1,13 @@
-//! The token of a call, in each of its transports. From here on it is a [`Token`], which nothing can print.
+//! The token of a request, in each of its transports. From here on it is a [`Token`], which nothing can print.
 
 use http::{HeaderMap, HeaderName, header::AUTHORIZATION};
 
-use super::{
-    catalogue::Reason,
-    fault::{At, Fault, Spot},
-    headers,
-    query::Query,
-};
 use crate::domain::token::Token;
+use crate::edge::{
+    reading::{headers, query::Query},
+    responding::error_code::ErrorCode,
+    types::request_error::{Input, Part, RequestError},
+};
 
 /// A way to send the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub enum Transport {
     Query(&'static str),
     /// A header, as the document spells it.
     Header(&'static str, HeaderName),
-    /// `Authorization: Bearer …`. Other schemes are none of ours and are passed over.
+    /// `Authorization: Bearer …`. Other schemes are ignored.
     Bearer,
 }
 
@@ -31,39 +30,42 @@ pub fn read<const N: usize>(
     query: &mut Query<'_, N>,
     headers: &HeaderMap,
     transports: &[Transport],
-    spot: Spot<'_>,
+    input: Input<'_>,
     agree: Option<&'static str>,
-) -> Result<Token, Fault> {
+) -> Result<Token, RequestError> {
     let mut found: Option<String> = None;
     for transport in transports {
-        let single = |name: &HeaderName, at| headers::single(headers, name, Spot::new(at, &[]));
-        let (at, sent) = match transport {
-            Transport::Query(name) => (At::Parameter(name), query.take(name)),
+        let single = |name: &HeaderName, part| headers::single(headers, name, Input::new(part, &[]));
+        let (part, sent) = match transport {
+            Transport::Query(name) => (Part::Parameter(name), query.take(name)),
             Transport::Header(name, header) => {
-                let at = At::Header(name);
-                (at, single(header, at)?.map(Into::into))
+                let part = Part::Header(name);
+                (part, single(header, part)?.map(Into::into))
             }
             Transport::Bearer => {
-                let at = At::Header("Authorization");
-                (at, single(&AUTHORIZATION, at)?.and_then(bearer).map(Into::into))
+                let part = Part::Header("Authorization");
+                (part, single(&AUTHORIZATION, part)?.and_then(bearer).map(Into::into))
             }
         };
         let Some(sent) = sent else { continue };
         if sent.is_empty() {
-            let here = Spot::new(at, spot.clauses);
-            return Err(here.fault(Reason::TokenMissing, "minLength", "not be empty", None));
+            let here = Input::new(part, input.clauses);
+            return Err(here.error(ErrorCode::TokenMissing, "minLength", "must not be empty"));
         }
         match &found {
             None => found = Some(sent.into_owned()),
             Some(token) if *token == sent => {}
             Some(_) => {
-                let expected = "carry the same token as the other transports of the call".into();
-                let (reason, place) = (Reason::Conflict, at.to_string());
-                return Err(Fault { reason, place, clause: agree, expected, came: None });
+                return Err(RequestError {
+                    code: ErrorCode::Conflict,
+                    part: Some(part.to_string()),
+                    clause: agree,
+                    problem: "expected the same token as in the other transports of the request".into(),
+                });
             }
         }
     }
-    found.map(Token::new).ok_or_else(|| spot.fault(Reason::TokenMissing, "required", "carry the token", None))
+    found.map(Token::new).ok_or_else(|| input.error(ErrorCode::TokenMissing, "required", "missing token"))
 }
 
 /// The token of a bearer header; the scheme's letter case does not matter.
@@ -83,15 +85,19 @@ mod tests {
         Transport::Header("X-API-Key", HeaderName::from_static("x-api-key")),
         Transport::Bearer,
     ];
-    const SPOT: Spot<'_> = Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]);
+    const INPUT: Input<'_> = Input::new(Part::Parameter("api_key"), &[("any", "all.token-required")]);
 
-    fn token(raw: &str, sent: &[(&'static str, &str)], transports: &[Transport]) -> Result<String, Fault> {
+    fn token(
+        raw: &str,
+        sent: &[(&'static str, &str)],
+        transports: &[Transport],
+    ) -> Result<String, RequestError> {
         let mut query = Query::parse(Some(raw), &["api_key"])?;
         let mut headers = HeaderMap::new();
         for (name, value) in sent {
             headers.append(*name, HeaderValue::from_str(value).unwrap());
         }
-        read(&mut query, &headers, transports, SPOT, Some("extract.token-equal"))
+        read(&mut query, &headers, transports, INPUT, Some("extract.token-equal"))
             .map(|token| token.expose().to_owned())
     }
 
@@ -109,8 +115,8 @@ mod tests {
     fn transports_that_differ_are_refused() {
         for (query, key, bearer) in [("a", "b", "a"), ("a", "a", "b"), ("b", "a", "a")] {
             let sent = [("x-api-key", key), ("authorization", &*format!("Bearer {bearer}"))];
-            let fault = token(&format!("api_key={query}"), &sent, &ALL).unwrap_err();
-            assert_eq!((fault.reason, fault.clause), (Reason::Conflict, Some("extract.token-equal")));
+            let error = token(&format!("api_key={query}"), &sent, &ALL).unwrap_err();
+            assert_eq!((error.code, error.clause), (ErrorCode::Conflict, Some("extract.token-equal")));
         }
     }
 
@@ -122,18 +128,18 @@ mod tests {
             ("", Some(("x-api-key", ""))),
             ("", Some(("authorization", "Bearer"))),
         ] {
-            let fault = token(query, sent.as_slice(), &ALL).unwrap_err();
-            assert_eq!((fault.reason, fault.clause), (Reason::TokenMissing, Some("all.token-required")));
+            let error = token(query, sent.as_slice(), &ALL).unwrap_err();
+            assert_eq!((error.code, error.clause), (ErrorCode::TokenMissing, Some("all.token-required")));
         }
-        assert_eq!(token("", &[("x-api-key", "t")], &ALL[..1]).unwrap_err().reason, Reason::TokenMissing);
+        assert_eq!(token("", &[("x-api-key", "t")], &ALL[..1]).unwrap_err().code, ErrorCode::TokenMissing);
     }
 
     #[test]
-    fn no_fault_shows_a_token() {
+    fn no_error_shows_a_token() {
         let sent = [("x-api-key", "sesame"), ("x-api-key", "sesame")];
         let repeated = token("", &sent, &ALL).unwrap_err();
         let conflict = token("api_key=sesame", &[("x-api-key", "sesame2")], &ALL).unwrap_err();
-        assert_eq!((repeated.reason, conflict.reason), (Reason::Repeated, Reason::Conflict));
+        assert_eq!((repeated.code, conflict.code), (ErrorCode::Repeated, ErrorCode::Conflict));
         assert!(!format!("{repeated} {repeated:?} {conflict} {conflict:?}").contains("sesame"));
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn x_forwarded_for(field: &str) -> Vec<Option<IpAddr>> {
 /// The hops of a `Forwarded` field, from left to right.
 ///
 /// # Errors
-/// A fault anywhere in it: an open quote moves the borders of all that follows.
+/// A syntax error anywhere in it: an open quote changes the meaning of all that follows.
 pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, Malformed> {
     let mut rest = field;
     let mut hops = Vec::new();

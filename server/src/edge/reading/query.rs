@@ -1,11 +1,13 @@
-//! The query, read once and strictly: every name is known and comes once, every value is percent-encoded UTF-8.
+//! The query, parsed strictly: every name is known and sent once, every value is percent-encoded UTF-8.
 
 use std::borrow::Cow;
 
-use super::{
-    catalogue::Reason,
-    fault::{At, Fault, Spot},
-    value::FromText,
+use crate::edge::{
+    responding::error_code::ErrorCode,
+    types::{
+        request_error::{Input, Part, RequestError},
+        value::FromText,
+    },
 };
 
 /// The parameters of a query while they are read one after the other.
@@ -16,27 +18,27 @@ pub struct Query<'a, const N: usize> {
     values: [Option<Cow<'a, str>>; N],
 }
 
-const QUERY: Spot<'_> = Spot::new(At::Query, &[]);
+const QUERY: Input<'_> = Input::new(Part::Query, &[]);
 
 impl<'a, const N: usize> Query<'a, N> {
-    /// Reads what stands behind the `?`. Each name must be one of `known`. As in forms, `+` is a space.
+    /// Parses the query, without its `?`. Each name must be one of `known`. As in forms, `+` is a space.
     ///
     /// # Errors
     /// Broken percent-encoding, text that is not UTF-8, unknown and repeated names
     /// (`open.static.unknown-fields`, `open.extract.repeated-parameter`). No value is shown.
-    pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self, Fault> {
+    pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self, RequestError> {
         let mut query = Self { known, values: [const { None }; N] };
         for part in raw.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             let name = decode(name, QUERY)?;
             let Some(place) = query.place(&name) else {
-                return Err(Fault::unknown("query parameter", &name, known));
+                return Err(RequestError::unknown("query parameter", &name, known));
             };
-            let spot = Spot::new(At::Parameter(&name), &[]);
+            let input = Input::new(Part::Parameter(&name), &[]);
             if place.is_some() {
-                return Err(spot.repeated());
+                return Err(input.repeated());
             }
-            *place = Some(decode(value, spot)?);
+            *place = Some(decode(value, input)?);
         }
         Ok(query)
     }
@@ -47,23 +49,23 @@ impl<'a, const N: usize> Query<'a, N> {
         self.known.iter().zip(&mut self.values).find(|(known, _)| same(known)).map(|(_, value)| value)
     }
 
-    /// A parameter that must be there.
+    /// A required parameter.
     ///
     /// # Errors
-    /// It is absent, empty or not as its type wants it.
-    pub fn required<T: FromText>(&mut self, name: &str, spot: Spot<'_>) -> Result<T, Fault> {
-        self.optional(name, spot)?.ok_or_else(|| spot.missing())
+    /// It is absent, empty or invalid for its type.
+    pub fn required<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<T, RequestError> {
+        self.optional(name, input)?.ok_or_else(|| input.missing())
     }
 
-    /// A parameter that may be absent, but not empty (`open.extract.empty-parameter`).
+    /// An optional parameter, which must not be empty (`open.extract.empty-parameter`).
     ///
     /// # Errors
-    /// It is empty or not as its type wants it.
-    pub fn optional<T: FromText>(&mut self, name: &str, spot: Spot<'_>) -> Result<Option<T>, Fault> {
+    /// It is empty or invalid for its type.
+    pub fn optional<T: FromText>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>, RequestError> {
         match self.take(name) {
             None => Ok(None),
-            Some(value) if value.is_empty() => Err(spot.empty()),
-            Some(value) => T::from_text(&value, spot).map(Some),
+            Some(value) if value.is_empty() => Err(input.empty()),
+            Some(value) => T::from_text(&value, input).map(Some),
         }
     }
 
@@ -74,13 +76,13 @@ impl<'a, const N: usize> Query<'a, N> {
 }
 
 /// Decodes one name or value.
-fn decode<'a>(raw: &'a str, spot: Spot<'_>) -> Result<Cow<'a, str>, Fault> {
+fn decode<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>, RequestError> {
     // Without a way out on the first hit, the processor looks at sixteen bytes at a time; tokens are long.
     let encoded = raw.bytes().fold(false, |seen, byte| seen | matches!(byte, b'%' | b'+'));
     if !encoded {
         return Ok(Cow::Borrowed(raw));
     }
-    let malformed = |expected| spot.fault(Reason::MalformedQuery, "type", expected, None);
+    let malformed = |expected| input.unexpected(ErrorCode::MalformedQuery, "type", expected, None);
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw.bytes();
     while let Some(byte) = rest.next() {
@@ -90,13 +92,13 @@ fn decode<'a>(raw: &'a str, spot: Spot<'_>) -> Result<Cow<'a, str>, Fault> {
                 let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
                 match (digit(rest.next()), digit(rest.next())) {
                     (Some(high), Some(low)) => (high << 4 | low) as u8,
-                    _ => return Err(malformed("have two hexadecimal digits after each `%`")),
+                    _ => return Err(malformed("two hexadecimal digits after each `%`")),
                 }
             }
             plain => plain,
         });
     }
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| malformed("be UTF-8 behind its percent-encoding"))
+    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| malformed("percent-encoded UTF-8"))
 }
 
 #[cfg(test)]
@@ -105,8 +107,8 @@ mod tests {
 
     const KNOWN: &[&str; 3] = &["num", "sb", "api_key"];
 
-    fn reason(raw: &str) -> Option<Reason> {
-        Query::parse(Some(raw), KNOWN).err().map(|fault| fault.reason)
+    fn code(raw: &str) -> Option<ErrorCode> {
+        Query::parse(Some(raw), KNOWN).err().map(|error| error.code)
     }
 
     fn value(raw: &str) -> Option<String> {
@@ -122,22 +124,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_clear_is_refused() {
+    fn ambiguous_queries_are_rejected() {
         for bad in ["sb=%", "sb=%4", "sb=%4g", "sb=%ff", "sb=%ED%A0%80", "%ff=1", "sb=%C0%80", "sb=%+1"] {
-            assert_eq!(reason(bad), Some(Reason::MalformedQuery), "{bad}");
+            assert_eq!(code(bad), Some(ErrorCode::MalformedQuery), "{bad}");
         }
-        assert_eq!(reason("num=1&num=1"), Some(Reason::Repeated));
-        assert_eq!(reason("num=1&n%75m=2"), Some(Reason::Repeated));
-        assert_eq!(reason("session=1"), Some(Reason::Unknown));
-        assert_eq!(reason("=1"), Some(Reason::Unknown));
+        assert_eq!(code("num=1&num=1"), Some(ErrorCode::Repeated));
+        assert_eq!(code("num=1&n%75m=2"), Some(ErrorCode::Repeated));
+        assert_eq!(code("session=1"), Some(ErrorCode::Unknown));
+        assert_eq!(code("=1"), Some(ErrorCode::Unknown));
     }
 
     #[test]
     fn no_message_shows_a_value() {
         for bad in ["api_key=sesame%", "api_key=sesame%ff", "api_key=sesame&api_key=sesame", "api_kex=sesame"]
         {
-            let fault = Query::parse(Some(bad), KNOWN).unwrap_err();
-            assert!(!format!("{fault} {fault:?}").contains("sesame"), "{fault:?}");
+            let error = Query::parse(Some(bad), KNOWN).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("sesame"), "{error:?}");
         }
     }
 }

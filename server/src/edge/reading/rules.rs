@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{
-    catalogue::Reason,
-    fault::{Came, Fault, Spot},
+use crate::edge::{
+    responding::error_code::ErrorCode,
+    types::request_error::{Excerpt, Input, RequestError},
 };
 
 /// `x-alias-of`: two names of one parameter, which must carry the same value when both are sent.
@@ -15,12 +15,12 @@ pub fn alias<T: PartialEq>(
     value: Option<T>,
     alias: Option<T>,
     name: &str,
-    spot: Spot<'_>,
-) -> Result<Option<T>, Fault> {
+    input: Input<'_>,
+) -> Result<Option<T>, RequestError> {
     match (value, alias) {
         (Some(value), Some(alias)) if value != alias => {
-            let expected = format!("be equal to `{name}` when both are sent");
-            Err(spot.fault(Reason::Conflict, "x-aliases-agree", expected, None))
+            let expected = format!("the same value as `{name}`");
+            Err(input.unexpected(ErrorCode::Conflict, "x-aliases-agree", expected, None))
         }
         (value, alias) => Ok(value.or(alias)),
     }
@@ -34,10 +34,10 @@ pub fn required_when(
     needed: bool,
     present: bool,
     condition: &'static str,
-    spot: Spot<'_>,
-) -> Result<(), Fault> {
+    input: Input<'_>,
+) -> Result<(), RequestError> {
     if needed && !present {
-        return Err(needed_by(condition, spot));
+        return Err(needed_by(condition, input));
     }
     Ok(())
 }
@@ -51,12 +51,12 @@ pub fn separator(
     fixed: Option<&'static str>,
     custom: Option<impl Into<String>>,
     condition: &'static str,
-    spot: Spot<'_>,
-) -> Result<Cow<'static, str>, Fault> {
+    input: Input<'_>,
+) -> Result<Cow<'static, str>, RequestError> {
     match (fixed, custom) {
         (Some(text), _) => Ok(Cow::Borrowed(text)),
         (None, Some(text)) => Ok(Cow::Owned(text.into())),
-        (None, None) => Err(needed_by(condition, spot)),
+        (None, None) => Err(needed_by(condition, input)),
     }
 }
 
@@ -68,17 +68,17 @@ pub fn not_before<T: PartialOrd + ToString>(
     value: Option<&T>,
     bound: Option<&T>,
     name: &str,
-    spot: Spot<'_>,
-) -> Result<(), Fault> {
+    input: Input<'_>,
+) -> Result<(), RequestError> {
     match (value, bound) {
         (Some(value), Some(bound)) if value < bound => {
-            let expected = format!("be `{name}`, {}, or later", bound.to_string());
-            Err(spot.invalid("not-before", expected, Came::words(value.to_string())))
+            let expected = format!("`{name}`, {}, or later", bound.to_string());
+            Err(input.invalid("not-before", expected, Excerpt::describe(value.to_string())))
         }
         _ => Ok(()),
     }
 }
 
-fn needed_by(condition: &str, spot: Spot<'_>) -> Fault {
-    spot.fault(Reason::Missing, "required", format!("be sent when {condition}"), None)
+fn needed_by(condition: &str, input: Input<'_>) -> RequestError {
+    input.error(ErrorCode::Missing, "required", format!("missing; it is required when {condition}"))
 }

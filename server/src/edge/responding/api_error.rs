@@ -1,63 +1,60 @@
-//! A refusal as a caller gets it: made from a fault of the request or from the domain's refusal.
+//! API errors: what a caller is told when a request is rejected, whatever the cause.
 
 use std::time::Duration;
 
-use super::{catalogue::Reason, fault::Fault, integer::OutOfRange};
+use super::error_code::ErrorCode;
 use crate::domain::rejection::Rejection;
 
-/// Why a call is refused, in words for its caller.
+/// Time to wait before the next attempt when the server is overloaded.
+const OVERLOADED_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What becomes an error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct ApiError {
     /// Entry of the catalogue.
-    pub reason: Reason,
-    /// What was wrong and, where it helps, what to do. Never a secret.
+    pub code: ErrorCode,
+    /// What is wrong and, where it helps, what to do. Never a secret.
     pub message: String,
-    /// How long to wait before asking again.
+    /// Time to wait before the next attempt.
     pub retry_after: Option<Duration>,
 }
 
-impl From<Reason> for Refused {
-    fn from(reason: Reason) -> Self {
-        Self { reason, message: reason.when().to_owned(), retry_after: None }
+impl ApiError {
+    /// The server has too much to do.
+    #[must_use]
+    pub fn overloaded() -> Self {
+        Self { retry_after: Some(OVERLOADED_RETRY_AFTER), ..ErrorCode::Overloaded.into() }
     }
 }
 
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
-        Self { reason: fault.reason, message: fault.to_string(), retry_after: None }
+impl From<ErrorCode> for ApiError {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, message: code.description().to_owned(), retry_after: None }
     }
 }
 
-impl From<Rejection> for Refused {
-    fn from(refusal: Rejection) -> Self {
-        let (reason, retry_after) = match refusal {
+impl From<Rejection> for ApiError {
+    fn from(rejection: Rejection) -> Self {
+        let (code, retry_after) = match rejection {
             Rejection::TokenUnknown | Rejection::TokenRevoked | Rejection::TokenExpired => {
-                (Reason::TokenInvalid, None)
+                (ErrorCode::TokenInvalid, None)
             }
-            Rejection::TokenForExtractionOnly => (Reason::ExtractionOnly, None),
-            Rejection::CallerNotIpv4 => (Reason::CallerNotIpv4, None),
-            Rejection::CallerNotWhitelisted => (Reason::NotWhitelisted, None),
-            Rejection::AccountNotVerified => (Reason::NotVerified, None),
-            Rejection::NotEntitled(_) => (Reason::NotEntitled, None),
-            Rejection::RequestIdReused => (Reason::RequestIdReused, None),
-            Rejection::Shortage { retry_after } => (Reason::Shortage, Some(retry_after)),
-            Rejection::Busy { retry_after } => (Reason::Busy, Some(retry_after)),
-            Rejection::Unavailable { retry_after } => (Reason::Unavailable, Some(retry_after)),
-            Rejection::Internal => (Reason::Internal, None),
+            Rejection::TokenForExtractionOnly => (ErrorCode::ExtractionOnly, None),
+            Rejection::CallerNotIpv4 => (ErrorCode::CallerNotIpv4, None),
+            Rejection::CallerNotWhitelisted => (ErrorCode::NotWhitelisted, None),
+            Rejection::AccountNotVerified => (ErrorCode::NotVerified, None),
+            Rejection::NotEntitled(_) => (ErrorCode::NotEntitled, None),
+            Rejection::RequestIdReused => (ErrorCode::RequestIdReused, None),
+            Rejection::Shortage { retry_after } => (ErrorCode::Shortage, Some(retry_after)),
+            Rejection::Busy { retry_after } => (ErrorCode::Busy, Some(retry_after)),
+            Rejection::Unavailable { retry_after } => (ErrorCode::Unavailable, Some(retry_after)),
+            Rejection::Internal => (ErrorCode::Internal, None),
         };
-        // A stranger learns no more of a token than that it does not open anything.
-        let message = match reason {
-            Reason::TokenInvalid => reason.when().to_owned(),
-            _ => refusal.to_string(),
+        // Callers must not learn whether a token exists.
+        let message = match code {
+            ErrorCode::TokenInvalid => code.description().to_owned(),
+            _ => rejection.to_string(),
         };
-        Self { reason, message, retry_after }
-    }
-}
-
-/// A value from the storage that the document does not allow is a fault of ours, never an answer.
-impl From<OutOfRange> for Refused {
-    fn from(error: OutOfRange) -> Self {
-        tracing::error!(%error, "the storage holds a value that the contract does not allow");
-        Self::from(Reason::Internal)
+        Self { code, message, retry_after }
     }
 }

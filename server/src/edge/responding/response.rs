@@ -1,10 +1,10 @@
-//! Answers: a success or a refusal of one operation, in the envelope that the document gives it.
+//! Responses: a success or an error of one operation, in the envelope that the document gives it.
 
 use std::{marker::PhantomData, sync::Arc};
 
+use bytes::Bytes;
 use dropshot::{
-    ApiEndpointBodyContentType, ApiEndpointResponse, Body, ExtractorMetadata, HttpResponse,
-    HttpResponseError, HttpResponseHeaders, HttpResponseOk,
+    ApiEndpointResponse, Body, HttpResponse, HttpResponseError, HttpResponseHeaders, HttpResponseOk,
 };
 use http::{
     HeaderMap, HeaderValue, Response, StatusCode,
@@ -13,55 +13,21 @@ use http::{
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use bytes::Bytes;
+use super::{api_error::ApiError, error_code::ErrorCode};
+use crate::connections::Connection;
 
-use super::{
-    call::Arrived,
-    catalogue::Reason,
-    fault::{Fault, Spot},
-    gate::overloaded,
-    refused::Refused,
-};
-use crate::{connections::Connection, domain::token::Token};
-
-/// An operation of the document. Every implementation is generated.
-pub trait Operation: Send + Sync + 'static {
-    /// Its `operationId`.
-    const ID: &'static str;
-    /// The methods that its path has, as `Allow` lists them.
+/// What an operation of the document responds with. Every implementation is generated.
+pub trait Responses {
+    /// The methods that the operation's path has, as `Allow` lists them.
     const ALLOW: &'static str;
-    /// Path.
-    const PATH: &'static str;
-    /// The body, for operations that have one.
-    const BODY: Option<Spot<'static>>;
-    /// Description of the success answer.
+    /// Description of the success response.
     const DESCRIPTION: &'static str;
-    /// What a caller asks for. It holds only valid values.
-    type Request: Send + 'static;
     /// Body of a success.
     type Success: JsonSchema + Serialize + Send + Sync + 'static;
     /// Headers of a success.
     type Headers: JsonSchema + Serialize + SuccessHeaders + Send + Sync + 'static;
-    /// Body of a refusal.
+    /// Body of an error.
     type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
-
-    /// Parameters and body, as Dropshot documents them.
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
-
-    /// The token that a request carries.
-    fn token(request: &Self::Request) -> &Token;
-
-    /// Reads the token alone, so that it can be looked at before the body is.
-    ///
-    /// # Errors
-    /// The first fault found in the query's names or in the token's transports.
-    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault>;
-
-    /// Reads a request.
-    ///
-    /// # Errors
-    /// The first fault found.
-    fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault>;
 }
 
 /// The headers that a success carries.
@@ -73,15 +39,15 @@ pub trait SuccessHeaders {
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue>;
 }
 
-/// The body of a refusal.
+/// The body of an error.
 pub trait ErrorEnvelope: Serialize {
-    /// A refusal with this business code. Envelopes without a field for the request's id leave it out.
+    /// An error with this business code. Envelopes without a field for the request's id leave it out.
     fn new(code: i64, message: String, request_id: Option<&str>) -> Self;
 }
 
-/// What a handler gives when all went well.
+/// What a handler returns when it succeeds.
 #[derive(Debug)]
-pub struct Success<O: Operation> {
+pub struct Success<O: Responses> {
     /// The body.
     pub content: Content<O::Success>,
     /// The headers.
@@ -97,38 +63,38 @@ pub enum Content<T> {
     Text(String),
 }
 
-/// A finished answer of an operation.
+/// A complete response of an operation.
 #[derive(Debug)]
-pub struct Answer<O> {
+pub struct OperationResponse<O> {
     response: Response<Body>,
-    reason: Option<Reason>,
+    error_code: Option<ErrorCode>,
     operation: PhantomData<fn() -> O>,
 }
 
-impl<O: Operation> Answer<O> {
-    /// The answer for what a handler gave, to the request with this id. A success for which the connection has no room,
-    /// since it does not read what it already has, becomes a refusal.
+impl<O: Responses> OperationResponse<O> {
+    /// The response for what a handler returned, to the request with this id. A success that exceeds the memory for unread
+    /// responses of the connection becomes an error.
     #[must_use]
     pub(crate) fn new(
-        outcome: Result<Success<O>, Refused>,
+        outcome: Result<Success<O>, ApiError>,
         request_id: &str,
         connection: &Arc<Connection>,
     ) -> Self {
-        let (response, reason) = match outcome.and_then(|content| success(content, connection)) {
+        let (response, error_code) = match outcome.and_then(|content| success(content, connection)) {
             Ok(response) => (response, None),
-            Err(refused) => (refusal::<O>(&refused, request_id, connection), Some(refused.reason)),
+            Err(error) => (error_response::<O>(&error, request_id, connection), Some(error.code)),
         };
-        Self { response, reason, operation: PhantomData }
+        Self { response, error_code, operation: PhantomData }
     }
 
-    /// Why the call is refused; `None` for a success.
+    /// The error code; `None` for a success.
     #[must_use]
-    pub const fn reason(&self) -> Option<Reason> {
-        self.reason
+    pub const fn error_code(&self) -> Option<ErrorCode> {
+        self.error_code
     }
 }
 
-impl<O: Operation> HttpResponse for Answer<O> {
+impl<O: Responses> HttpResponse for OperationResponse<O> {
     fn to_result(self) -> Result<Response<Body>, dropshot::HttpError> {
         Ok(self.response)
     }
@@ -144,34 +110,38 @@ impl<O: Operation> HttpResponse for Answer<O> {
     }
 }
 
-/// The whole number `N` and no other.
+/// The integer `N`, the only value of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Always<const N: i64>;
+pub struct Constant<const N: i64>;
 
-impl<const N: i64> Serialize for Always<N> {
+impl<const N: i64> Serialize for Constant<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(N)
     }
 }
 
-/// The truth value `B` and no other.
+/// The boolean `B`, the only value of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AlwaysBool<const B: bool>;
+pub struct ConstantBool<const B: bool>;
 
-impl<const B: bool> Serialize for AlwaysBool<B> {
+impl<const B: bool> Serialize for ConstantBool<B> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bool(B)
     }
 }
 
-/// Lets Dropshot document a refusal's body. Dropshot itself never sends one: our extractors cannot fail, and handlers
-/// answer with [`Answer`]. Should it try all the same, it sends an internal error.
-macro_rules! error_response {
+/// Lets Dropshot document the body of an error. Dropshot itself never sends one: our extractors cannot fail, and handlers
+/// return an [`OperationResponse`]. Should it try all the same, it sends an internal error.
+macro_rules! error_envelope {
     ($type:ty) => {
         impl From<::dropshot::HttpError> for $type {
             fn from(_: ::dropshot::HttpError) -> Self {
-                let reason = $crate::edge::catalogue::Reason::Internal;
-                $crate::edge::answer::ErrorEnvelope::new(reason.code(), reason.when().to_owned(), None)
+                let code = $crate::edge::responding::error_code::ErrorCode::Internal;
+                $crate::edge::responding::response::ErrorEnvelope::new(
+                    code.number(),
+                    code.description().to_owned(),
+                    None,
+                )
             }
         }
 
@@ -183,55 +153,63 @@ macro_rules! error_response {
 
         impl ::std::fmt::Display for $type {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str($crate::edge::catalogue::Reason::Internal.when())
+                f.write_str($crate::edge::responding::error_code::ErrorCode::Internal.description())
             }
         }
     };
 }
-pub(crate) use error_response;
+pub(crate) use error_envelope;
+
+/// A number as a header. It takes half the memory that the conversion of [`HeaderValue`] itself takes.
+///
+/// # Errors
+/// None: digits are valid in a header.
+pub fn number(value: impl itoa::Integer) -> Result<HeaderValue, InvalidHeaderValue> {
+    HeaderValue::from_str(itoa::Buffer::new().format(value))
+}
 
 /// Status of every success.
 pub(crate) const SUCCESS: StatusCode = StatusCode::OK;
 
-fn success<O: Operation>(
+fn success<O: Responses>(
     success: Success<O>,
     connection: &Arc<Connection>,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Response<Body>, ApiError> {
     let Success { content, headers } = success;
     let (content_type, bytes) = match content {
         Content::Json(body) => {
-            let bytes = serde_json::to_vec(&body).map_err(|_| Refused::from(Reason::Internal))?;
+            let bytes = serde_json::to_vec(&body).map_err(|_| ApiError::from(ErrorCode::Internal))?;
             ("application/json", bytes)
         }
         Content::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
     };
-    let bytes = connection.send(bytes).map_err(|_| overloaded())?;
+    let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
     let mut response = response(SUCCESS, content_type, bytes);
-    headers.write(response.headers_mut()).map_err(|_| Refused::from(Reason::Internal))?;
+    headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)
 }
 
-fn refusal<O: Operation>(
-    refused: &Refused,
+fn error_response<O: Responses>(
+    error: &ApiError,
     request_id: &str,
     connection: &Arc<Connection>,
 ) -> Response<Body> {
-    let Refused { reason, message, retry_after } = refused;
-    let envelope = O::Error::new(reason.code(), message.clone(), Some(request_id));
+    let ApiError { code, message, retry_after } = error;
+    let envelope = O::Error::new(code.number(), message.clone(), Some(request_id));
     // Envelopes hold numbers and strings, which always serialise.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
-    let mut response = response(reason.status(), "application/json", connection.send_rejection(bytes));
+    let mut response = response(code.status(), "application/json", connection.send_rejection(bytes));
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if *reason == Reason::MethodNotAllowed {
+    if *code == ErrorCode::MethodNotAllowed {
         response.headers_mut().insert(ALLOW, HeaderValue::from_static(O::ALLOW));
     }
     response
 }
 
-/// What every answer of ours has. Dropshot adds `X-Request-Id`.
+/// The headers that every response of ours has. Dropshot adds `X-Request-Id`.
 fn response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

@@ -1,20 +1,21 @@
 //! `x-format: ip-endpoint`: an address, perhaps with a port between two bounds.
 
 use super::{
-    fault::{Came, Fault, Spot},
     json::Json,
+    request_error::{Excerpt, Input, RequestError},
     value::{FromJson, FromText, from_json_string},
 };
-use crate::domain::address::{Address, AddressFault};
+use crate::domain::address::{Address, AddressError};
+use crate::edge::responding::error_code::ErrorCode;
 
-/// An address whose port, if there is one, lies from `MIN` to `MAX`. No other can be made.
+/// An address whose port, if there is one, lies from `MIN` to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpEndpoint<const MIN: u16, const MAX: u16>(Address);
 
 impl<const MIN: u16, const MAX: u16> IpEndpoint<MIN, MAX> {
-    /// Lowest port.
+    /// Minimum port.
     pub const MIN_PORT: u16 = MIN;
-    /// Highest port.
+    /// Maximum port.
     pub const MAX_PORT: u16 = MAX;
 
     /// The address.
@@ -25,31 +26,16 @@ impl<const MIN: u16, const MAX: u16> IpEndpoint<MIN, MAX> {
 }
 
 impl<const MIN: u16, const MAX: u16> FromText for IpEndpoint<MIN, MAX> {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
-        let refused = |fault: AddressFault| {
-            let keyword = if matches!(fault, AddressFault::Port { .. }) { "x-port" } else { "x-format" };
-            spot.invalid(keyword, expected(&fault), Came::text(text))
-        };
-        Address::parse(text, &(MIN..=MAX)).map(Self).map_err(refused)
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+        Address::parse(text, &(MIN..=MAX)).map(Self).map_err(|error| {
+            let keyword = if matches!(error, AddressError::Port { .. }) { "x-port" } else { "x-format" };
+            input.error(ErrorCode::Invalid, keyword, format!("{error}, found {}", Excerpt::quote(text)))
+        })
     }
 }
 
 impl<const MIN: u16, const MAX: u16> FromJson for IpEndpoint<MIN, MAX> {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
-    }
-}
-
-fn expected(fault: &AddressFault) -> String {
-    match fault {
-        AddressFault::Empty | AddressFault::Form => {
-            "be a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`".to_owned()
-        }
-        AddressFault::Network => "be a single address without `/`".to_owned(),
-        AddressFault::Zone => "be an address without zone identifier".to_owned(),
-        AddressFault::BracketsWithoutPort => "have no brackets when it has no port".to_owned(),
-        AddressFault::Port { min, max } => {
-            format!("have a port from {min} to {max}, in digits without leading zeros")
-        }
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }

@@ -1,34 +1,35 @@
-//! Whole numbers between two bounds.
+//! Integers between two bounds.
 
 use serde::{Serialize, Serializer};
 
 use super::{
-    fault::{Came, Fault, Spot},
     json::Json,
+    request_error::{Excerpt, Input, RequestError},
     value::{FromJson, FromText},
 };
+use crate::edge::responding::{api_error::ApiError, error_code::ErrorCode};
 
-/// A whole number from `MIN` to `MAX`, both included. No other number can be made.
+/// An integer from `MIN` to `MAX`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Within<const MIN: i64, const MAX: i64>(i64);
+pub struct BoundedInteger<const MIN: i64, const MAX: i64>(i64);
 
-/// The number does not lie between the bounds of its type.
+/// The number is not between the bounds of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a whole number from {minimum} to {maximum}")]
+#[error("expected an integer from {minimum} to {maximum}")]
 pub struct OutOfRange {
-    /// Lowest number.
+    /// Minimum.
     pub minimum: i64,
-    /// Highest number.
+    /// Maximum.
     pub maximum: i64,
 }
 
-impl<const MIN: i64, const MAX: i64> Within<MIN, MAX> {
-    /// Lowest number.
+impl<const MIN: i64, const MAX: i64> BoundedInteger<MIN, MAX> {
+    /// Minimum.
     pub const MINIMUM: i64 = MIN;
-    /// Highest number.
+    /// Maximum.
     pub const MAXIMUM: i64 = MAX;
 
-    /// The number, if it lies between the bounds.
+    /// The number, if it is between the bounds.
     ///
     /// # Errors
     /// Gives the bounds.
@@ -63,14 +64,14 @@ impl<const MIN: i64, const MAX: i64> Within<MIN, MAX> {
 
     fn expected() -> String {
         if MAX == i64::MAX {
-            format!("be a whole number of at least {MIN} that fits into 64 bits")
+            format!("an integer of at least {MIN} that fits into 64 bits")
         } else {
-            format!("be a whole number from {MIN} to {MAX}")
+            format!("an integer from {MIN} to {MAX}")
         }
     }
 }
 
-impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Within<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> TryFrom<i64> for BoundedInteger<MIN, MAX> {
     type Error = OutOfRange;
 
     fn try_from(number: i64) -> Result<Self, OutOfRange> {
@@ -79,44 +80,52 @@ impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Within<MIN, MAX> {
 }
 
 /// Digits without sign, leading zeros, fraction or exponent; `-` stands before a negative number.
-impl<const MIN: i64, const MAX: i64> FromText for Within<MIN, MAX> {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+impl<const MIN: i64, const MAX: i64> FromText for BoundedInteger<MIN, MAX> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let plain =
             digits.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !digits.starts_with('0'));
         let number: Option<i64> = if plain { text.parse().ok() } else { None };
         number
             .and_then(|number| Self::new(number).ok())
-            .ok_or_else(|| spot.invalid(broken(number, MIN), Self::expected(), Came::text(text)))
+            .ok_or_else(|| input.invalid(broken(number, MIN), Self::expected(), Excerpt::quote(text)))
     }
 }
 
-/// Fractions are refused even when they are zero (`open.static.fractional-integer`).
-impl<const MIN: i64, const MAX: i64> FromJson for Within<MIN, MAX> {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
+/// Fractions are rejected even when they are zero (`open.static.fractional-integer`).
+impl<const MIN: i64, const MAX: i64> FromJson for BoundedInteger<MIN, MAX> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
         let number = match value {
             Json::Number(number) => number.as_i64(),
             _ => None,
         };
         number
             .and_then(|number| Self::new(number).ok())
-            .ok_or_else(|| spot.invalid(broken(number, MIN), Self::expected(), value.came()))
+            .ok_or_else(|| input.invalid(broken(number, MIN), Self::expected(), value.excerpt()))
     }
 }
 
-impl<const MIN: i64, const MAX: i64> Serialize for Within<MIN, MAX> {
+/// A value from the storage that the document does not allow is a bug of ours, never a response.
+impl From<OutOfRange> for ApiError {
+    fn from(error: OutOfRange) -> Self {
+        tracing::error!(%error, "the storage holds a value that the contract does not allow");
+        Self::from(ErrorCode::Internal)
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> Serialize for BoundedInteger<MIN, MAX> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_i64(self.0)
     }
 }
 
-impl<const MIN: i64, const MAX: i64> std::fmt::Display for Within<MIN, MAX> {
+impl<const MIN: i64, const MAX: i64> std::fmt::Display for BoundedInteger<MIN, MAX> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// The keyword that a refused number breaks.
+/// The keyword that an invalid number breaks.
 fn broken(number: Option<i64>, minimum: i64) -> &'static str {
     match number {
         None => "type",
@@ -128,12 +137,14 @@ fn broken(number: Option<i64>, minimum: i64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::fault::At;
+    use crate::edge::types::request_error::Part;
 
-    const SPOT: Spot<'_> = Spot::new(At::Parameter("n"), &[("minimum", "low"), ("any", "any")]);
+    const INPUT: Input<'_> = Input::new(Part::Parameter("n"), &[("minimum", "low"), ("any", "any")]);
 
     fn text(text: &str) -> Result<i64, Option<&'static str>> {
-        Within::<1, 100>::from_text(text, SPOT).map(Within::get).map_err(|fault| fault.clause)
+        BoundedInteger::<1, 100>::from_text(text, INPUT)
+            .map(BoundedInteger::get)
+            .map_err(|error| error.clause)
     }
 
     #[test]
@@ -157,8 +168,8 @@ mod tests {
     #[test]
     fn json_numbers_are_whole() {
         let read = |json: &str| {
-            Within::<0, { i64::MAX }>::from_json(&Json::parse(json.as_bytes()).unwrap(), SPOT)
-                .map(Within::get)
+            BoundedInteger::<0, { i64::MAX }>::from_json(&Json::parse(json.as_bytes()).unwrap(), INPUT)
+                .map(BoundedInteger::get)
                 .ok()
         };
         assert_eq!(read("9223372036854775807"), Some(i64::MAX));

@@ -1,13 +1,10 @@
-//! JSON as it came: members in order, with duplicates, so that nothing is overlooked.
+//! JSON as it was sent: members in order, with duplicates, so that nothing is overlooked.
 
 use std::{borrow::Cow, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{
-    fault::{At, Came, Fault, Spot},
-    value::{FromJson, Tristate},
-};
+use super::request_error::Excerpt;
 
 /// A JSON value. String values are borrowed from the text where they are written without escapes; names are few.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +29,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// Anything that is not one JSON value in UTF-8, with line and column.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        // To look at the encoding once is faster than at each string; the slower way finds the place of a fault.
+        // Checking the encoding once is faster than checking each string; the slower way finds the position of an error.
         match str::from_utf8(bytes) {
             Ok(text) => serde_json::from_str(text),
             Err(_) => serde_json::from_slice(bytes),
@@ -41,14 +38,14 @@ impl<'a> Json<'a> {
 
     /// The value for a message: scalars as they are, cut short, and containers by their kind.
     #[must_use]
-    pub fn came(&self) -> Came {
+    pub fn excerpt(&self) -> Excerpt {
         match self {
-            Self::Null => Came::words("null"),
-            Self::Bool(value) => Came::words(value.to_string()),
-            Self::Number(number) => Came::words(number.to_string()),
-            Self::String(text) => Came::text(text),
-            Self::Array(_) => Came::words("an array"),
-            Self::Object(_) => Came::words("an object"),
+            Self::Null => Excerpt::describe("null"),
+            Self::Bool(value) => Excerpt::describe(value.to_string()),
+            Self::Number(number) => Excerpt::describe(number.to_string()),
+            Self::String(text) => Excerpt::quote(text),
+            Self::Array(_) => Excerpt::describe("an array"),
+            Self::Object(_) => Excerpt::describe("an object"),
         }
     }
 }
@@ -118,83 +115,9 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 }
 
-/// The object that a body must be, while its fields are read one after the other.
-#[derive(Debug)]
-pub struct Fields<'a>(Vec<(String, Json<'a>)>);
-
-impl<'a> Fields<'a> {
-    /// Takes the fields of `json`, of which each must be one of `known` and come once.
-    ///
-    /// # Errors
-    /// Anything but an object, and unknown and repeated fields (`open.static.unknown-fields`).
-    pub fn of(json: Json<'a>, spot: Spot<'_>, known: &[&str]) -> Result<Self, Fault> {
-        let Json::Object(fields) = json else {
-            return Err(spot.invalid("type", "be a JSON object", json.came()));
-        };
-        for (index, (name, _)) in fields.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
-                return Err(Fault::unknown("body field", name, known));
-            }
-            if fields.iter().take(index).any(|(earlier, _)| earlier == name) {
-                return Err(Spot::new(At::Field(name), &[]).repeated());
-            }
-        }
-        Ok(Self(fields))
-    }
-
-    /// A field that must be there.
-    ///
-    /// # Errors
-    /// It is absent or not as its type wants it.
-    pub fn required<T: FromJson>(&mut self, name: &str, spot: Spot<'_>) -> Result<T, Fault> {
-        self.optional(name, spot)?.ok_or_else(|| spot.missing())
-    }
-
-    /// A field that may be absent. Null is refused like any other wrong type (`open.static.null-optional`).
-    ///
-    /// # Errors
-    /// It is not as its type wants it.
-    pub fn optional<T: FromJson>(&mut self, name: &str, spot: Spot<'_>) -> Result<Option<T>, Fault> {
-        self.take(name).map(|value| T::from_json(&value, spot)).transpose()
-    }
-
-    /// A field that may be absent or null.
-    ///
-    /// # Errors
-    /// It is not as its type wants it.
-    pub fn tristate<T: FromJson>(&mut self, name: &str, spot: Spot<'_>) -> Result<Tristate<T>, Fault> {
-        match self.take(name) {
-            None => Ok(Tristate::Omitted),
-            Some(Json::Null) => Ok(Tristate::Null),
-            Some(value) => T::from_json(&value, spot).map(Tristate::Value),
-        }
-    }
-
-    fn take(&mut self, name: &str) -> Option<Json<'a>> {
-        let index = self.0.iter().position(|(candidate, _)| candidate == name)?;
-        Some(self.0.swap_remove(index).1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::catalogue::Reason;
-
-    const BODY: Spot<'_> = Spot::new(At::Body, &[]);
-
-    fn fields(json: &str) -> Result<Fields<'_>, Fault> {
-        Fields::of(Json::parse(json.as_bytes()).unwrap(), BODY, &["ips", "page"])
-    }
-
-    #[test]
-    fn duplicates_and_strangers_are_seen() {
-        assert_eq!(fields(r#"{"page":1,"page":1}"#).unwrap_err().reason, Reason::Repeated);
-        let stranger = fields(r#"{"pages":1}"#).unwrap_err();
-        assert_eq!(stranger.reason, Reason::Unknown);
-        assert!(stranger.to_string().contains("did you mean `page`?"), "{stranger}");
-        assert_eq!(fields("[]").unwrap_err().reason, Reason::Invalid);
-    }
 
     #[test]
     fn one_value_and_nothing_after_it() {
@@ -203,13 +126,5 @@ mod tests {
         }
         assert!(Json::parse(b"\"\xff\"").is_err());
         assert!(Json::parse("[".repeat(100_000).as_bytes()).is_err());
-    }
-
-    #[test]
-    fn omitted_null_and_value_stay_apart() {
-        let group = |json: &str| fields(json).unwrap().tristate::<bool>("page", BODY).unwrap();
-        assert_eq!(group("{}"), Tristate::Omitted);
-        assert_eq!(group(r#"{"page":null}"#), Tristate::Null);
-        assert_eq!(group(r#"{"page":true}"#), Tristate::Value(true));
     }
 }

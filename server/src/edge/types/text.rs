@@ -1,21 +1,21 @@
 //! Texts of bounded length.
 
-use super::{
-    fault::{Came, Fault, Spot},
+use crate::edge::types::{
     json::Json,
+    request_error::{Excerpt, Input, RequestError},
     value::{FromJson, FromText, from_json_string},
 };
 
-/// A text of `MIN` to `MAX` characters and at most `BYTES` bytes in UTF-8. No other text can be made.
+/// A text of `MIN` to `MAX` characters and at most `BYTES` bytes in UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Text<const MIN: usize, const MAX: usize, const BYTES: usize>(String);
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> Text<MIN, MAX, BYTES> {
-    /// Fewest characters.
+    /// Minimum number of characters.
     pub const MIN_LENGTH: usize = MIN;
-    /// Most characters.
+    /// Maximum number of characters.
     pub const MAX_LENGTH: usize = MAX;
-    /// Most bytes in UTF-8.
+    /// Maximum number of bytes in UTF-8.
     pub const MAX_UTF8_BYTES: usize = BYTES;
 
     /// The text.
@@ -32,44 +32,40 @@ impl<const MIN: usize, const MAX: usize, const BYTES: usize> From<Text<MIN, MAX,
 }
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromText for Text<MIN, MAX, BYTES> {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         if text.is_empty() {
-            return Err(spot.empty());
+            return Err(input.empty());
         }
         if text.len() > BYTES {
-            let came = Came::words(format!("{} bytes", text.len()));
-            return Err(spot.invalid(
-                "x-max-utf8-bytes",
-                format!("have at most {BYTES} bytes in UTF-8"),
-                came,
-            ));
+            let found = Excerpt::describe(format!("{} bytes", text.len()));
+            return Err(input.invalid("x-max-utf8-bytes", format!("at most {BYTES} bytes in UTF-8"), found));
         }
         let length = text.chars().count();
-        let came = || Came::words(format!("{length} characters"));
+        let found = || Excerpt::describe(format!("{length} characters"));
         if length < MIN {
-            return Err(spot.invalid("minLength", format!("have at least {MIN} characters"), came()));
+            return Err(input.invalid("minLength", format!("at least {MIN} characters"), found()));
         }
         if length > MAX {
-            return Err(spot.invalid("maxLength", format!("have at most {MAX} characters"), came()));
+            return Err(input.invalid("maxLength", format!("at most {MAX} characters"), found()));
         }
         Ok(Self(text.to_owned()))
     }
 }
 
 impl<const MIN: usize, const MAX: usize, const BYTES: usize> FromJson for Text<MIN, MAX, BYTES> {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::fault::At;
+    use crate::edge::types::request_error::Part;
 
     fn read(text: &str) -> Option<String> {
-        let spot = Spot::new(At::Parameter("sb"), &[]);
-        Text::<2, 4, 8>::from_text(text, spot).map(String::from).ok()
+        let input = Input::new(Part::Parameter("sb"), &[]);
+        Text::<2, 4, 8>::from_text(text, input).map(String::from).ok()
     }
 
     #[test]

@@ -2,20 +2,20 @@
 
 use jiff::{Timestamp, civil::DateTime};
 
-use super::{
-    fault::{Came, Fault, Spot},
+use crate::edge::types::{
     json::Json,
+    request_error::{Excerpt, Input, RequestError},
     value::{FromJson, FromText, from_json_string},
 };
 
-const EXPECTED: &str = "be an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
+const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
 
 /// The precision that is kept. RFC 3339 allows any number of digits; the rest is cut off.
 const FRACTION_DIGITS: usize = 9;
 
 impl FromText for Timestamp {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
-        instant(text).ok_or_else(|| spot.invalid("format", EXPECTED, Came::text(text)))
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+        instant(text).ok_or_else(|| input.invalid("format", EXPECTED, Excerpt::quote(text)))
     }
 }
 
@@ -34,8 +34,8 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 impl FromJson for Timestamp {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 
@@ -76,10 +76,10 @@ fn fits(text: &[u8], shape: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::fault::At;
+    use crate::edge::types::request_error::Part;
 
     fn read(text: &str) -> Option<Timestamp> {
-        Timestamp::from_text(text, Spot::new(At::Field("activatedFrom"), &[])).ok()
+        Timestamp::from_text(text, Input::new(Part::Field("activatedFrom"), &[])).ok()
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_rfc_3339_is_refused() {
+    fn what_is_not_rfc_3339_is_rejected() {
         for bad in [
             "",
             "2026-01-31",

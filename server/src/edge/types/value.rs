@@ -1,8 +1,8 @@
-//! How values of the document's schemas are made from what a caller sent.
+//! How values of the document's schemas are parsed from text and JSON.
 
-use super::{
-    fault::{Came, Fault, Spot},
+use crate::edge::types::{
     json::Json,
+    request_error::{Excerpt, Input, RequestError},
 };
 
 /// A type that can be read from the text of a query parameter or header.
@@ -10,8 +10,8 @@ pub trait FromText: Sized {
     /// Reads `text`, which is not empty.
     ///
     /// # Errors
-    /// Names the place, the clause, what was expected and what came.
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault>;
+    /// Names the part, the clause, what was expected and what was found.
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError>;
 }
 
 /// A type that can be read from a value of a JSON body.
@@ -19,8 +19,8 @@ pub trait FromJson: Sized {
     /// Reads `value`.
     ///
     /// # Errors
-    /// Names the place, the clause, what was expected and what came.
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault>;
+    /// Names the part, the clause, what was expected and what was found.
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError>;
 }
 
 /// An optional field that may be null, with all three states kept apart.
@@ -35,43 +35,43 @@ pub enum Tristate<T> {
     Value(T),
 }
 
-/// Strings of any content are read as they are; an empty one is refused, as it says nothing
+/// Strings of any content are valid, except empty ones
 /// (`open.extract.empty-parameter`, `open.search.empty-filter`).
 impl FromText for String {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
-        if text.is_empty() { Err(spot.empty()) } else { Ok(text.to_owned()) }
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+        if text.is_empty() { Err(input.empty()) } else { Ok(text.to_owned()) }
     }
 }
 
 /// A JSON string is read as text is.
-pub(crate) fn from_json_string<T: FromText>(value: &Json<'_>, spot: Spot<'_>) -> Result<T, Fault> {
+pub(crate) fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T, RequestError> {
     match value {
-        Json::String(text) => T::from_text(text, spot),
-        other => Err(spot.invalid("type", "be a string", other.came())),
+        Json::String(text) => T::from_text(text, input),
+        other => Err(input.invalid("type", "a string", other.excerpt())),
     }
 }
 
 impl FromJson for String {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 
 impl FromText for bool {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         match text {
             "true" => Ok(true),
             "false" => Ok(false),
-            other => Err(spot.invalid("type", "be true or false", Came::text(other))),
+            other => Err(input.invalid("type", "true or false", Excerpt::quote(other))),
         }
     }
 }
 
 impl FromJson for bool {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
         match value {
             Json::Bool(value) => Ok(*value),
-            other => Err(spot.invalid("type", "be true or false", other.came())),
+            other => Err(input.invalid("type", "true or false", other.excerpt())),
         }
     }
 }
@@ -79,20 +79,20 @@ impl FromJson for bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::fault::At;
+    use crate::edge::types::request_error::Part;
 
-    const SPOT: Spot<'_> = Spot::new(At::Field("f"), &[]);
+    const INPUT: Input<'_> = Input::new(Part::Field("f"), &[]);
 
     #[test]
     fn truth_values_and_strings_are_not_mixed_up() {
-        assert_eq!((bool::from_text("true", SPOT), bool::from_text("false", SPOT)), (Ok(true), Ok(false)));
+        assert_eq!((bool::from_text("true", INPUT), bool::from_text("false", INPUT)), (Ok(true), Ok(false)));
         for bad in ["TRUE", "1", "yes", ""] {
-            assert!(bool::from_text(bad, SPOT).is_err(), "{bad}");
+            assert!(bool::from_text(bad, INPUT).is_err(), "{bad}");
         }
-        assert_eq!(bool::from_json(&Json::Bool(true), SPOT), Ok(true));
-        assert!(bool::from_json(&Json::String("true".into()), SPOT).is_err());
-        assert!(String::from_json(&Json::Bool(true), SPOT).is_err());
-        assert_eq!(String::from_json(&Json::String(" ".into()), SPOT), Ok(" ".to_owned()));
-        assert!(String::from_text("", SPOT).is_err());
+        assert_eq!(bool::from_json(&Json::Bool(true), INPUT), Ok(true));
+        assert!(bool::from_json(&Json::String("true".into()), INPUT).is_err());
+        assert!(String::from_json(&Json::Bool(true), INPUT).is_err());
+        assert_eq!(String::from_json(&Json::String(" ".into()), INPUT), Ok(" ".to_owned()));
+        assert!(String::from_text("", INPUT).is_err());
     }
 }

@@ -19,7 +19,7 @@ use crate::store::{
         AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
         ProxyPassword, Record, TokenRecord, WhitelistRecord,
     },
-    tally::{Refused, Tally},
+    tally::{RecordError, Tally},
 };
 
 /// Number of the lock that lets one import or administrator at a time give out numbers ("sallyloa" in ASCII).
@@ -92,7 +92,7 @@ impl Loader<'_> {
     async fn line(&mut self, Line { number, bytes, record }: Line) -> Result<Flow, LoadError> {
         let record = match record {
             Ok(record) => record,
-            Err(reason) => return self.tally.refused(number, Refused::Line(reason)),
+            Err(reason) => return self.tally.reject(number, RecordError::Line(reason)),
         };
         let same =
             self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
@@ -113,7 +113,7 @@ impl Loader<'_> {
             match self.row(&record).await {
                 Ok(row) => ready.push((number, record, row)),
                 Err(refused) => {
-                    if self.tally.refused(number, refused)?.is_break() {
+                    if self.tally.reject(number, refused)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -127,7 +127,7 @@ impl Loader<'_> {
             match self.insert(&record, &row).await {
                 Ok(()) => self.tally.stored(&record),
                 Err(refused) => {
-                    if self.tally.refused(number, refused)?.is_break() {
+                    if self.tally.reject(number, refused)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -151,7 +151,7 @@ impl Loader<'_> {
         Ok(true)
     }
 
-    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), Refused> {
+    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), RecordError> {
         let attempt = self.change.savepoint("inserted").await?;
         let statement = attempt.prepare_cached(&row.table.insert()).await?;
         let Err(error) = attempt.execute(&statement, &row.parameters()).await else {
@@ -163,20 +163,20 @@ impl Loader<'_> {
         attempt.rollback().await?;
         let what = describe(record);
         Err(match error.code() {
-            Some(&SqlState::UNIQUE_VIOLATION) => Refused::Line(format!("there is already {what}")),
+            Some(&SqlState::UNIQUE_VIOLATION) => RecordError::Line(format!("{what} already exists")),
             // Accounts were looked up before, so the group is what is missing.
-            Some(&SqlState::FOREIGN_KEY_VIOLATION) => {
-                Refused::Line(format!("the group of {what} is not a group of its account; groups come first"))
-            }
-            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => {
-                Refused::Line(format!("{what} has a text with a NUL character, which PostgreSQL cannot hold"))
-            }
+            Some(&SqlState::FOREIGN_KEY_VIOLATION) => RecordError::Line(format!(
+                "the group of {what} is not a group of its account; its record must come first"
+            )),
+            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => RecordError::Line(format!(
+                "{what} has a text with a NUL character, which PostgreSQL cannot hold"
+            )),
             _ => error.into(),
         })
     }
 
     /// The row that holds the record.
-    async fn row(&mut self, record: &Record) -> Result<Row, Refused> {
+    async fn row(&mut self, record: &Record) -> Result<Row, RecordError> {
         let (table, values) = match record {
             Record::Account(AccountRecord { name, real_name_verified }) => {
                 (&tables::ACCOUNTS, values![name.clone(), *real_name_verified])
@@ -195,7 +195,7 @@ impl Loader<'_> {
             Record::Whitelist(WhitelistRecord { account, first, last, enabled, expires_at }) => {
                 let last = last.unwrap_or(*first);
                 if last < *first {
-                    return Err(Refused::Line(format!(
+                    return Err(RecordError::Line(format!(
                         "the range ends at {last}, before it begins at {first}"
                     )));
                 }
@@ -249,7 +249,7 @@ impl Loader<'_> {
         Ok(Row { table, values })
     }
 
-    async fn owner(&mut self, name: &str) -> Result<i64, Refused> {
+    async fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
         if let Some(id) = self.accounts.get(name) {
             return Ok(*id);
         }
@@ -258,7 +258,7 @@ impl Loader<'_> {
             .query_opt("SELECT id FROM accounts WHERE name = $1", &[&storable(name)])
             .await?
             .ok_or_else(|| {
-                Refused::Line(format!("there is no account named {name:?}; its record comes first"))
+                RecordError::Line(format!("unknown account {name:?}; its record must come first"))
             })?;
         let id = get(&row, 0)?;
         self.accounts.insert(name.to_owned(), id);

@@ -115,8 +115,8 @@ impl Registry {
                 ],
             )?;
             if added == 0 {
-                return Err(RegistryError::Present(format!(
-                    "there is already a {protocol} gateway {}:{port} in {}; remove it first to change it",
+                return Err(RegistryError::AlreadyExists(format!(
+                    "a {protocol} gateway {}:{port} already exists in {}; remove it first to change it",
                     host.escape_debug(),
                     region.escape_debug()
                 )));
@@ -168,5 +168,5 @@ impl GatewayName {
 }
 
 fn unknown(name: &GatewayName) -> RegistryError {
-    RegistryError::Unknown(format!("there is no gateway {name}; `server gateway list` shows which there are"))
+    RegistryError::Unknown(format!("unknown gateway {name}; `server gateway list` shows all"))
 }

@@ -90,7 +90,7 @@ impl Registry {
                     && let Some(end) = find(session, id)?.entry.expires_at
                     && end <= now
                 {
-                    return Err(RegistryError::Refused(format!(
+                    return Err(RegistryError::Rejected(format!(
                         "whitelist entry {} expired {end}, so it would let nobody in; remove it and add the range \
                          again",
                         id.get()
@@ -127,7 +127,7 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
     let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
     let last = last.unwrap_or(first);
     if last < first {
-        return Err(RegistryError::Refused(format!(
+        return Err(RegistryError::Rejected(format!(
             "the range ends at {last}, before it begins at {first}; write {last}-{first}"
         )));
     }
@@ -147,8 +147,8 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
             reason: format!("the entry for {first}-{last} was removed at the same time"),
         })?;
         let id: Id = same.take()?;
-        return Err(RegistryError::Present(format!(
-            "account {account:?} has {first}-{last} already, as whitelist entry {0}; `server whitelist enable {0}` \
+        return Err(RegistryError::AlreadyExists(format!(
+            "account {account:?} already has {first}-{last}, as whitelist entry {0}; `server whitelist enable {0}` \
              switches it on",
             id.get()
         )));
@@ -164,8 +164,5 @@ fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!(
-        "there is no whitelist entry {}; `server whitelist list` shows which there are",
-        id.get()
-    ))
+    RegistryError::Unknown(format!("unknown whitelist entry {}; `server whitelist list` shows all", id.get()))
 }

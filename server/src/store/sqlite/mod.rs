@@ -13,7 +13,7 @@ mod revision;
 mod schema;
 mod search;
 mod unload;
-mod watch;
+mod wal_index;
 mod writer;
 
 use std::{path::Path, sync::Arc};

@@ -123,7 +123,7 @@ fn connect(
     let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
             database: name(path),
-            reason: "it is no SQLite file, or its head is damaged".to_owned(),
+            reason: "it is not an SQLite file, or its header is damaged".to_owned(),
         },
         _ => unusable(path, StoreError::from(error)),
     };

@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::watch::{Header, Watch};
+use super::wal_index::{Header, WalIndex};
 use crate::store::cache::{Content, Freshness};
 
 /// How many changes there have been.
@@ -43,7 +43,7 @@ impl Freshness for Revision {
 /// Tells the revision of a database at this moment.
 #[derive(Debug)]
 pub(super) struct CurrentRevision {
-    watch: Watch,
+    index: WalIndex,
     /// Reads the revision and nothing else.
     db: Mutex<Connection>,
     last: RwLock<Last>,
@@ -62,7 +62,7 @@ impl CurrentRevision {
     pub(super) fn new(db: Connection, path: &Path) -> rusqlite::Result<Self> {
         // Callers are not on threads that may block. When the database is locked, they query it as if nothing were cached.
         db.busy_timeout(Duration::ZERO)?;
-        Ok(Self { watch: Watch::new(path), db: Mutex::new(db), last: RwLock::default() })
+        Ok(Self { index: WalIndex::new(path), db: Mutex::new(db), last: RwLock::default() })
     }
 
     /// The revision, `None` when it cannot be read at once.
@@ -77,7 +77,7 @@ impl CurrentRevision {
             return Some(unchanged);
         }
         // What is committed from here on may be in the revision or not, and changes the header.
-        let header = self.watch.look();
+        let header = self.index.header();
         // Whatever is wrong with the database, the query that follows finds it too, and reports it.
         let revision = Revision::read(&db).ok()?;
         *self.last.write().unwrap_or_else(PoisonError::into_inner) = Last { revision, header };
@@ -86,7 +86,7 @@ impl CurrentRevision {
 
     /// The last revision, if nothing at all was committed since it was read.
     fn unchanged(&self) -> Option<Revision> {
-        let header = self.watch.look()?;
+        let header = self.index.header()?;
         let last = *self.last.read().unwrap_or_else(PoisonError::into_inner);
         (last.header == Some(header)).then_some(last.revision)
     }

@@ -1,13 +1,17 @@
-//! Whether anything at all was committed to a database meanwhile, for the price of a look at memory.
+//! Whether anything at all was committed to a database since, for the price of a look at memory.
 //!
-//! The WAL-index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
-//! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so that who
+//! The WAL index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
+//! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so whoever
 //! finds the same header knows what they know (<https://www.sqlite.org/walformat.html>, section 2.1).
 //!
-//! SQLite shares the file as mapped memory, and here it is mapped as well, to be read only. It is read as SQLite reads it:
-//! word by word while others may write, and what was read counts when both copies are alike. A file that is cut off while
-//! it is mapped ends the process, but then SQLite's own mapping does that already. Where words have 32 bits nothing is
-//! watched, and the database is asked on every call.
+//! SQLite's own question for this, `PRAGMA data_version`, takes 1.7 µs more than `SELECT 1`, and callers would wait for each
+//! other's: an extraction takes 9 µs of CPU in all, of which it must cost no more than a tenth to be worth its
+//! simplicity. The bench `store` prints both.
+//!
+//! SQLite shares the file as mapped memory, and here it is mapped as well, read-only. It is read as SQLite reads it:
+//! word by word while others may write, and what was read counts when both copies are equal. A file that is truncated
+//! while it is mapped ends the process, but then SQLite's own mapping does that already. Where words have 32 bits nothing
+//! is mapped, and the revision is queried on every call.
 
 use std::{
     path::Path,
@@ -20,23 +24,23 @@ const COPY: usize = 6;
 /// Format of the WAL-index that is understood here.
 const VERSION: u32 = 3_007_000;
 
-/// Looks at the header of one database: its first copy, and its second.
+/// The mapped header of one database: its first copy, and its second.
 #[derive(Debug)]
-pub(super) struct Watch(Option<[[&'static AtomicU64; COPY]; 2]>);
+pub(super) struct WalIndex(Option<[[&'static AtomicU64; COPY]; 2]>);
 
 /// The header at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header([u64; COPY]);
 
-impl Watch {
-    /// Watches the database at `path`, which a connection has open in WAL mode. Where that cannot be done, every look
-    /// ends in nothing.
+impl WalIndex {
+    /// Maps the header of the database at `path`, which a connection has open in WAL mode. Where that cannot be done, there
+    /// is never a header.
     pub(super) fn new(path: &Path) -> Self {
         Self(file::map(path))
     }
 
     /// The header, unless it is being written or cannot be read.
-    pub(super) fn look(&self) -> Option<Header> {
+    pub(super) fn header(&self) -> Option<Header> {
         // A writer changes the second copy before the first, so that both are alike only when it is done. The memory is
         // mapped to be read only, for which Rust promises nothing but relaxed loads.
         let [one, other] = self.0?.map(|copy| {
@@ -113,20 +117,20 @@ mod tests {
         let path = folder.path().join("a.db");
         let (ours, other) = (connect(&path), connect(&path));
         other.execute_batch("CREATE TABLE entries (value TEXT)").unwrap();
-        let watch = Watch::new(&path);
-        let mut seen = vec![watch.look().unwrap()];
+        let index = WalIndex::new(&path);
+        let mut seen = vec![index.header().unwrap()];
         for round in 0..40 {
             let db = if round % 3 == 0 { &ours } else { &other };
             let count: i64 = ours.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap();
             assert_eq!(count, round);
             db.execute_batch("BEGIN IMMEDIATE; INSERT INTO entries VALUES ('undone'); ROLLBACK").unwrap();
-            assert_eq!(watch.look().as_ref(), seen.last(), "nothing was committed");
+            assert_eq!(index.header().as_ref(), seen.last(), "nothing was committed");
             if round % 7 == 0 {
                 // The next commit begins the log anew.
                 db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).unwrap();
             }
             db.execute("INSERT INTO entries VALUES ('one')", []).unwrap();
-            let now = watch.look().unwrap();
+            let now = index.header().unwrap();
             assert!(!seen.contains(&now), "a header came back");
             seen.push(now);
         }
@@ -136,11 +140,11 @@ mod tests {
     fn where_nothing_can_be_seen_nothing_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        assert_eq!(Watch::new(&path).look(), None);
+        assert_eq!(WalIndex::new(&path).header(), None);
         std::fs::write(&path, "").unwrap();
         for length in [0, 95, 96, 1 << 15] {
             std::fs::write(folder.path().join("a.db-shm"), vec![0; length]).unwrap();
-            assert_eq!(Watch::new(&path).look(), None, "{length} bytes");
+            assert_eq!(WalIndex::new(&path).header(), None, "{length} bytes");
         }
     }
 }
