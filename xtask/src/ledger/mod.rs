@@ -162,7 +162,7 @@ mod tests {
         {
             let cells: Vec<_> = row.split(" | ").collect();
             assert_eq!(cells[3], "`open.extract.request-id-length`");
-            assert!(cells[4].contains("`edge::text`") && cells[5].contains("::validate"), "{row}");
+            assert!(cells[4].contains("`edge::types::text`") && cells[5].contains("::validate"), "{row}");
             assert_eq!(cells[6].trim_end_matches(" |"), format!("waived: {}", waivers::OPEN));
         }
         let check = Check {
