@@ -35,7 +35,7 @@ pub struct ExtractText {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Extraction {
-    /// The gateways, at most [`requested`](Self::requested).
+    /// The gateways, in the order of the response.
     pub endpoints: Vec<Endpoint>,
     /// Number of gateways that were requested.
     pub requested: u32,
@@ -44,7 +44,8 @@ pub struct Extraction {
     pub returned: usize,
     /// Whether `endpoints` holds fewer gateways than were requested (`extract.partial`).
     pub is_partial: bool,
-    /// The caller's IPv4 address as the service sees it, which its whitelist is about; `None` when the response has none.
+    /// The caller's IPv4 address as the service sees it (`extract.request-ip`), which the account's whitelist must contain;
+    /// `None` when the response has none.
     pub request_ip: Option<Ipv4Addr>,
     /// Pass it to [`Extract::request_id`] to receive the same gateways again.
     pub request_id: String,

@@ -41,7 +41,7 @@ pub(crate) fn optional_time<'de, D: Deserializer<'de>>(
     Option::<Cow<'de, str>>::deserialize(deserializer)?.map(|text| read_time(&text)).transpose()
 }
 
-/// The integer that a number with a fraction of zero stands for.
+/// Converts a number with a fraction of zero to an integer.
 pub(crate) fn whole(number: f64) -> Option<i64> {
     /// Up to here `f64` represents every integer exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -40,7 +40,7 @@ pub(crate) struct RawResponse {
     pub(crate) body: Bytes,
 }
 
-/// Returns the response when it is a success of `operation`, and the error that it stands for otherwise.
+/// Returns the response when it is a success of `operation`, and an error otherwise.
 pub(crate) fn classify(
     operation: &Operation,
     response: RawResponse,

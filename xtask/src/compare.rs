@@ -101,7 +101,7 @@ fn sorted(list: &[Value], key: impl Fn(&Value) -> String) -> Value {
     list.into()
 }
 
-/// The integer that a number without fraction stands for.
+/// Converts a number without fraction to an integer.
 #[expect(clippy::cast_possible_truncation, reason = "guarded by the comparison")]
 fn whole(number: &serde_json::Number) -> Option<Value> {
     let float = number.as_f64().filter(|_| number.is_f64())?;

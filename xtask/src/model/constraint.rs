@@ -1,4 +1,4 @@
-//! Constraints one by one, for the ledger and for whoever declares to enforce them.
+//! Lists single constraints, for the ledger and for the emitters that declare what they enforce.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(crate) struct Constraint {
     /// `operationId`.
     pub(crate) operation: String,
     pub(crate) side: Side,
-    /// Where the value stands, for people and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
+    /// Where the value is sent, for display and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
     /// `200 header Cache-Control`, `200 body data.items[].groupId`, `200 text`, or `operation`.
     pub(crate) at: String,
     /// Pointer of the definition that holds the keyword, without the keyword.
@@ -36,12 +36,12 @@ impl Constraint {
     }
 }
 
-/// Whom a constraint binds.
+/// The side that a constraint applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
-    /// The caller: the server refuses what breaks it, the client does not send it.
+    /// Requests: the server rejects a value that breaks it, the client does not send one.
     Request,
-    /// The server: the suite checks it, the client reads it.
+    /// Responses: the suite checks it, the client reads it.
     Response,
 }
 

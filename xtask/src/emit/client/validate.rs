@@ -214,7 +214,7 @@ fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
         plain = false;
     }
     // typify folds an optional value that is nullable in place into one `Option`.
-    if optional && !(schema.nullable && !is_named) {
+    if optional && (is_named || !schema.nullable) {
         pattern = quote!(Some(#pattern));
         plain = false;
     }
