@@ -20,6 +20,7 @@ pub mod contract;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;
+mod grammar;
 pub mod report;
 pub mod response;
 pub mod run;

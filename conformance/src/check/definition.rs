@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,17 +53,18 @@ pub struct Scope<'a> {
 pub struct Case {
     label: Cow<'static, str>,
     cost: Cost,
-    control: Option<Control>,
     needs: Vec<Fact>,
+    controls: Vec<SharedControl>,
     run: RunCase,
 }
 
-/// Control requests that several cases of a check share.
+/// A control request that several cases need and that is sent once for all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Control {
-    /// Cases of a check with the same key send the same control requests, of which all but the first are saved.
-    pub(crate) key: Cow<'static, str>,
-    pub(crate) cost: Cost,
+pub struct SharedControl {
+    label: Cow<'static, str>,
+    cost: Cost,
+    /// Whether it is sent once in the run; otherwise once in the check.
+    is_in_run: bool,
 }
 
 type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
@@ -70,7 +72,7 @@ type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
 /// A case at work.
 pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
 
-/// Requests and gateways that a case may use when nothing has to be repeated.
+/// Requests and gateways that a case may use, its control request included, when nothing has to be repeated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.
@@ -114,15 +116,14 @@ impl Check {
 }
 
 impl Case {
-    /// A case. `label` is unique within its check, says what is special about the request, and holds no secret. `cost` is
-    /// whole, but for what [`Case::control`] adds.
+    /// A case. `label` is unique within its check and says what is special about the request.
     #[must_use]
     pub fn new(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
     ) -> Self {
-        Self { label: label.into(), cost, control: None, needs: Vec::new(), run: Arc::new(run) }
+        Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
 
     /// A case that is given a copy of some data, such as the value that it sends.
@@ -145,18 +146,25 @@ impl Case {
         vec![Self::new("", cost, run)]
     }
 
-    /// Adds the cost of control requests that other cases of the check with the same key send as well, so that a plan counts
-    /// them once.
-    #[must_use]
-    pub fn control(mut self, key: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
-        self.control = Some(Control { key: key.into(), cost });
-        self
-    }
-
     /// Facts without which this case is skipped, beside those of its check.
     #[must_use]
     pub fn needs(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
         self.needs.extend(facts);
+        self
+    }
+
+    /// A control request that the cases of this check with the same control label send once. Its cost is not part of the
+    /// case's own.
+    #[must_use]
+    pub fn sharing(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
+        self.controls.push(SharedControl { label: control.into(), cost, is_in_run: false });
+        self
+    }
+
+    /// The same for a control request that the cases of all checks with the same control label send once in a run.
+    #[must_use]
+    pub fn sharing_in_run(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
+        self.controls.push(SharedControl { label: control.into(), cost, is_in_run: true });
         self
     }
 
@@ -166,20 +174,22 @@ impl Case {
         &self.label
     }
 
-    /// What it may use when it runs alone: its control requests included.
+    /// What it may use, without the control requests that it shares.
     #[must_use]
-    pub fn cost(&self) -> Cost {
-        [self.cost].into_iter().chain(self.control.as_ref().map(|control| control.cost)).sum()
-    }
-
-    /// What it may use beside the control requests that it shares.
-    pub(crate) fn own_cost(&self) -> Cost {
+    pub const fn cost(&self) -> Cost {
         self.cost
     }
 
+    /// What it may use when no other case has sent the control requests that it shares.
+    #[must_use]
+    pub fn cost_alone(&self) -> Cost {
+        Cost::of_cases([self])
+    }
+
     /// The control requests that it shares.
-    pub(crate) fn shared(&self) -> Option<&Control> {
-        self.control.as_ref()
+    #[must_use]
+    pub fn controls(&self) -> &[SharedControl] {
+        &self.controls
     }
 
     /// Facts without which it is skipped, beside those of its check.
@@ -195,12 +205,13 @@ impl Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, control, needs, run: _ } = self;
-        f.debug_struct("Case")
+        let Self { label, cost, needs, controls, run: _ } = self;
+        let mut shown = f.debug_struct("Case");
+        shown
             .field("label", label)
             .field("cost", cost)
-            .field("control", control)
             .field("needs", needs)
+            .field("controls", controls)
             .finish()
     }
 }
@@ -216,6 +227,39 @@ impl Cost {
     #[must_use]
     pub const fn extraction(requests: u32, gateways: u32) -> Self {
         Self { requests, gateways }
+    }
+
+    /// What cases of one check may use together: each shared control request counts once.
+    #[must_use]
+    pub fn of_cases<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
+        let mut labels = BTreeSet::new();
+        let mut costs = Vec::new();
+        for case in cases {
+            costs.push(case.cost);
+            let new = case.controls.iter().filter(|control| labels.insert(control.label.as_ref()));
+            costs.extend(new.map(|control| control.cost));
+        }
+        costs.into_iter().sum()
+    }
+}
+
+impl SharedControl {
+    /// What tells it from others of the same check, or of the run.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// What it may use.
+    #[must_use]
+    pub const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Whether all checks of a run share it.
+    #[must_use]
+    pub const fn is_in_run(&self) -> bool {
+        self.is_in_run
     }
 }
 

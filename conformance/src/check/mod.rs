@@ -6,7 +6,7 @@ mod passive;
 mod probe;
 mod sending;
 
-pub use definition::{Case, Check, Cost, Run, Running, Scope, Stop};
+pub use definition::{Case, Check, Cost, Run, Running, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, Observation, Outcome, Severity};
 pub use passive::{Observed, PassiveFinding};
 pub use probe::Probe;

@@ -187,18 +187,38 @@ impl Probe<'_> {
     /// Sends a request that must be rejected, without a control request: only for checks that sent one in another way.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time or short of gateways: that is not the refusal that is wanted.
-    pub async fn rejects(&self, clause: Clause, why: &str, bad: &Request) -> Result<(), Stop> {
-        let (exchange, class) = self.send(bad).await?;
+    /// Inconclusive when the service is busy all the time or short of gateways: that is not the rejection that is wanted.
+    pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
+        let (exchange, class) = self.send(invalid).await?;
+        self.judge_rejection(clause, why, &exchange, &class)
+    }
+
+    /// Judges the response to a request that must be rejected. A rejection by a 5xx with a business code is a warning: clients
+    /// may retry 500 and 503, so a final rejection should not look like a passing failure. Without a code it is none.
+    ///
+    /// # Errors
+    /// As for [`Probe::rejects`].
+    pub(crate) fn judge_rejection(
+        &self,
+        clause: Clause,
+        why: &str,
+        exchange: &Exchange,
+        class: &ResponseClass,
+    ) -> Result<(), Stop> {
         let expected = format!("rejected: {why}");
-        let fault_free = format!("{expected}, by an answer that is no server fault");
+        let without_server_error = format!("{expected}, by a response that is no server error");
         match class.decision() {
-            Decision::Accepted => self.finding(clause, &expected, "a success", &[&exchange]),
+            Decision::Accepted => self.finding(clause, &expected, "a success", &[exchange]),
             Decision::Rejected => {
-                self.observe(Unspecified::RejectionsForm, &format!("{why}: {}", class.outline(&exchange)));
+                self.observe(Unspecified::RejectionsForm, &format!("{why}: {}", class.outline(exchange)));
             }
-            Decision::Failed => self.finding(clause, &fault_free, class.description(), &[&exchange]),
-            Decision::Undecided => return Err(undecided(&class)),
+            Decision::Failed if has_business_code(exchange) => {
+                self.warning(clause, &without_server_error, class.description(), &[exchange]);
+            }
+            Decision::Failed => {
+                self.finding(clause, &without_server_error, class.description(), &[exchange]);
+            }
+            Decision::Undecided => return Err(undecided(class)),
         }
         Ok(())
     }
@@ -223,6 +243,12 @@ impl Probe<'_> {
         self.observe(unspecified, &format!("{why}: {}", class.outline(&exchange)));
         Ok(())
     }
+}
+
+/// Whether a response carries a code as rejections have it, a number or a string.
+fn has_business_code(exchange: &Exchange) -> bool {
+    let code = exchange.result.as_ref().ok().and_then(|answer| answer.at("/code"));
+    code.is_some_and(|code| code.is_number() || code.as_str().is_some_and(|code| !code.is_empty()))
 }
 
 fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<Accepted> {

@@ -2,22 +2,8 @@
 
 use crate::check::{Case, Cost, Probe, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Boundary, Citations, Parameter, Property, Search, boundaries};
+use crate::contract::{Boundary, Citations, Property, Search, boundaries};
 use crate::wire::Request;
-
-/// Tries the chosen values of a query parameter; everything else is as in `good`.
-pub(super) async fn parameter(
-    probe: &Probe<'_>,
-    parameter: &Parameter,
-    good: &Request,
-    chosen: impl Fn(&Boundary) -> bool,
-) -> Result<(), Stop> {
-    for case in boundaries(&parameter.schema).into_iter().filter(|case| chosen(case)) {
-        let request = good.clone().query(&parameter.name, case.text());
-        judge(probe, &parameter.name, &parameter.citations, good, &request, &case).await?;
-    }
-    Ok(())
-}
 
 /// A case for each of the chosen values of a body property of the search.
 pub(super) fn cases(
@@ -36,23 +22,9 @@ pub(super) fn cases(
                 judge(probe, &property.name, &property.citations, &good, &request, &value).await
             })
         })
-        .control("plain", Cost::requests(1))
+        .sharing("plain", Cost::requests(1))
     };
     values.map(case).collect()
-}
-
-/// Tries the chosen values of a body property; everything else is as in `good`.
-pub(super) async fn property(
-    probe: &Probe<'_>,
-    property: &Property,
-    good: &Request,
-    chosen: impl Fn(&Boundary) -> bool,
-) -> Result<(), Stop> {
-    for case in boundaries(&property.schema).into_iter().filter(|case| chosen(case)) {
-        let request = good.clone().field(&property.name, case.value.clone());
-        judge(probe, &property.name, &property.citations, good, &request, &case).await?;
-    }
-    Ok(())
 }
 
 async fn judge(

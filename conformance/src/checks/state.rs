@@ -1,4 +1,6 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeSet;
+
+use tokio::sync::Mutex;
 
 use super::relation::Surveys;
 use crate::check::{Probe, Stop};
@@ -7,12 +9,13 @@ use crate::check::{Probe, Stop};
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(super) surveys: Surveys,
-    pub(super) known_forms: KnownForms,
+    pub(super) controls: SharedControls,
 }
 
-/// Forms of an extraction, by number, that some check of the run has seen accepted.
+/// Control requests, by label, that some check of the run has seen accepted. Locked while one is sent, so that checks that
+/// run at the same time do not send it twice.
 #[derive(Debug, Default)]
-pub(super) struct KnownForms(AtomicU64);
+pub(super) struct SharedControls(pub(super) Mutex<BTreeSet<String>>);
 
 impl State {
     /// The state of the run that a probe belongs to.
@@ -21,20 +24,5 @@ impl State {
     /// When the run was begun without it, which is a fault of the suite.
     pub(super) fn from_probe<'a>(probe: &Probe<'a>) -> Result<&'a Self, Stop> {
         probe.state()
-    }
-}
-
-impl KnownForms {
-    pub(super) fn has(&self, number: usize) -> bool {
-        self.0.load(Ordering::Relaxed) & Self::bit(number) != 0
-    }
-
-    pub(super) fn add(&self, number: usize) {
-        self.0.fetch_or(Self::bit(number), Ordering::Relaxed);
-    }
-
-    /// None for a number beyond those that fit, which is then never known.
-    fn bit(number: usize) -> u64 {
-        u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).unwrap_or(0)
     }
 }

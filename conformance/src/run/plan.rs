@@ -1,10 +1,9 @@
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use super::{Profile, Selection};
-use crate::check::{Case, Check, Cost, Scope};
+use crate::check::{Case, Check, Cost, Scope, SharedControl};
 use crate::contract::Clause;
 use crate::target::{Fact, Facts};
 use crate::wire::Budget;
@@ -72,10 +71,37 @@ impl Plan {
     /// What it can cost at most, but for repetitions.
     #[must_use]
     pub fn cost(&self) -> PlannedCost {
-        self.planned.iter().map(Planned::cost).fold(PlannedCost::default(), |sum, cost| PlannedCost {
-            requests: sum.requests + u64::from(cost.requests),
-            gateways: sum.gateways + u64::from(cost.gateways),
-        })
+        let mut sum = PlannedCost::default();
+        let mut sent = SentControls::default();
+        for planned in &self.planned {
+            for case in planned.running() {
+                let cost = sent.price(planned.check, case);
+                sent.add(planned.check, case);
+                sum.requests += u64::from(cost.requests);
+                sum.gateways += u64::from(cost.gateways);
+            }
+        }
+        sum
+    }
+}
+
+/// Shared control requests that the cases chosen so far send: those of the run, and those of each check.
+#[derive(Debug, Default)]
+struct SentControls(BTreeSet<(Option<&'static str>, String)>);
+
+impl SentControls {
+    /// What a case costs beside the cases chosen so far.
+    fn price(&self, check: &'static Check, case: &Case) -> Cost {
+        let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
+        new.map(SharedControl::cost).chain([case.cost()]).sum()
+    }
+
+    fn add(&mut self, check: &'static Check, case: &Case) {
+        self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
+    }
+
+    fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
+        ((!control.is_in_run()).then_some(check.id), control.label().to_owned())
     }
 }
 
@@ -91,7 +117,8 @@ impl Planned {
         if check.is_passive() {
             return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), unfit });
         }
-        let chosen = |case: &Case| selection.includes(check, case.label()) && profile.allows(case.cost());
+        let chosen =
+            |case: &Case| selection.includes(check, case.label()) && profile.allows(case.cost_alone());
         let planned = |case: Case| PlannedCase {
             skipped: unfit.clone().or_else(|| missing(case.needed(), scope.facts)),
             case,
@@ -105,13 +132,10 @@ impl Planned {
         self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
     }
 
-    /// What the cases that would run cost together, with control requests that they share counted once.
+    /// What the cases that would run cost together.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        let own: Cost = self.running().map(Case::own_cost).sum();
-        let shared: BTreeMap<_, _> =
-            self.running().filter_map(Case::shared).map(|control| (&control.key, control.cost)).collect();
-        [own].into_iter().chain(shared.into_values()).sum()
+        Cost::of_cases(self.running())
     }
 
     /// Why nothing of the check would run, when that is so.
@@ -120,73 +144,47 @@ impl Planned {
         if self.check.is_passive() || self.unfit.is_some() {
             return self.unfit.clone();
         }
-        if self.running().next().is_some() {
-            return None;
-        }
-        // The case that costs least is the one that is unlocked first.
-        let cheapest = self.cases.iter().min_by_key(|planned| planned.case.cost().gateways);
-        cheapest.and_then(|planned| planned.skipped.clone())
+        let reasons: Option<BTreeSet<&str>> =
+            self.cases.iter().map(|planned| planned.skipped.as_deref()).collect();
+        reasons.map(|reasons| reasons.into_iter().collect::<Vec<_>>().join("; "))
     }
 }
 
 fn deal_out(planned: &mut [Planned], gateways: u64) {
     let mut judged: BTreeSet<Clause> = BTreeSet::new();
-    let mut takers: Vec<Taker<'_>> = Vec::new();
+    let mut takers: Vec<(&'static Check, &mut PlannedCase)> = Vec::new();
     for Planned { check, cases, .. } in planned {
-        for planned in cases.iter_mut().filter(|planned| planned.skipped.is_none()) {
-            if planned.case.cost().gateways == 0 {
+        for case in cases.iter_mut().filter(|planned| planned.skipped.is_none()) {
+            if case.case.cost_alone().gateways == 0 {
                 judged.extend(check.clauses);
             } else {
-                takers.push(Taker { check, planned });
+                takers.push((check, case));
             }
         }
     }
-    takers.sort_by_key(|taker| taker.planned.case.cost().gateways);
-    let mut purse = Purse { left: gateways, paid: BTreeSet::new() };
+    takers.sort_by_key(|(_, planned)| planned.case.cost_alone().gateways);
+    let (mut left, mut sent) = (gateways, SentControls::default());
     let mut rest = Vec::new();
-    for taker in takers {
-        let is_first = taker.check.clauses.iter().any(|clause| !judged.contains(clause));
-        if is_first && purse.pay(&taker) {
-            judged.extend(taker.check.clauses);
+    for (check, planned) in takers {
+        let price = u64::from(sent.price(check, &planned.case).gateways);
+        let is_first = check.clauses.iter().any(|clause| !judged.contains(clause));
+        if is_first && price <= left {
+            left -= price;
+            sent.add(check, &planned.case);
+            judged.extend(check.clauses);
         } else {
-            rest.push(taker);
+            rest.push((check, planned));
         }
     }
-    // A control request that is paid for makes other cases cheaper, so the cheapest is looked for each time.
-    while let Some(index) = (0..rest.len()).min_by_key(|index| purse.price(&rest[*index])) {
-        let taker = rest.remove(index);
-        if !purse.pay(&taker) {
-            taker.planned.skipped = Some(too_expensive(purse.price(&taker), gateways));
+    for (check, planned) in rest {
+        let price = u64::from(sent.price(check, &planned.case).gateways);
+        match left.checked_sub(price) {
+            Some(less) => {
+                left = less;
+                sent.add(check, &planned.case);
+            }
+            None => planned.skipped = Some(too_expensive(price, gateways)),
         }
-    }
-}
-
-/// A case that takes gateways.
-struct Taker<'p> {
-    check: &'static Check,
-    planned: &'p mut PlannedCase,
-}
-
-/// Gateways that are left, and the control requests that were paid for, by check and key.
-struct Purse {
-    left: u64,
-    paid: BTreeSet<(&'static str, Cow<'static, str>)>,
-}
-
-impl Purse {
-    fn price(&self, taker: &Taker<'_>) -> u64 {
-        let case = &taker.planned.case;
-        let unpaid =
-            case.shared().filter(|control| !self.paid.contains(&(taker.check.id, control.key.clone())));
-        u64::from(case.own_cost().gateways) + unpaid.map_or(0, |control| u64::from(control.cost.gateways))
-    }
-
-    /// Whether there were enough.
-    fn pay(&mut self, taker: &Taker<'_>) -> bool {
-        let Some(left) = self.left.checked_sub(self.price(taker)) else { return false };
-        self.left = left;
-        self.paid.extend(taker.planned.case.shared().map(|control| (taker.check.id, control.key.clone())));
-        true
     }
 }
 
@@ -224,10 +222,11 @@ mod tests {
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
-            let needs_some = planned.case.cost().gateways > 0;
-            let reason = planned.skipped.as_deref().unwrap_or_default();
-            assert!(!needs_some || planned.skipped.is_some(), "{planned:?}");
-            assert!(needs_some || !reason.contains("--max-gateways"), "{planned:?}");
+            assert_eq!(
+                planned.case.cost_alone().gateways > 0,
+                planned.skipped.as_deref().is_some_and(|reason| reason.contains("--max-gateways")),
+                "{planned:?}"
+            );
         }
     }
 
@@ -270,6 +269,29 @@ mod tests {
         ..TEMPLATE
     };
 
+    static SHARING: Check = Check {
+        id: "extract.c.c",
+        clauses: &[Clause::ExtractPartial],
+        run: Run::Cases(|_| {
+            let cases = nothing(Cost::extraction(1, 0), &["one", "two"]);
+            let shared = cases.into_iter().map(|case| case.sharing("plain", Cost::extraction(1, 1)));
+            shared.map(|case| case.sharing_in_run("run", Cost::extraction(1, 1))).collect()
+        }),
+        ..TEMPLATE
+    };
+
+    static SHARING_TOO: Check = Check { id: "extract.d.d", ..SHARING };
+
+    #[test]
+    fn a_shared_control_counts_once() {
+        let once = plan(&[&SHARING], 2);
+        assert_eq!(once.cost(), PlannedCost { requests: 4, gateways: 2 });
+        assert_eq!(once.planned()[0].cost(), Cost::extraction(4, 2));
+        let both = plan(&[&SHARING, &SHARING_TOO], 100);
+        assert_eq!(both.cost(), PlannedCost { requests: 7, gateways: 3 });
+        assert_eq!(plan(&[&SHARING], 1).cost(), PlannedCost::default());
+    }
+
     #[test]
     fn each_clause_gets_a_case_before_one_gets_all_of_its() {
         let plan = plan(&[&CHEAP, &EXPENSIVE], 9);
@@ -280,22 +302,5 @@ mod tests {
             (running(0), running(1)),
             (vec!["one".to_owned(), "two".to_owned()], vec!["one".to_owned()])
         );
-    }
-
-    static SHARING: Check = Check {
-        id: "extract.c.c",
-        clauses: &[Clause::ExtractNumRange],
-        run: Run::Cases(|_| {
-            let cases = nothing(Cost::requests(1), &["one", "two", "three"]).into_iter();
-            cases.map(|case| case.control("plain", Cost::extraction(1, 1))).collect()
-        }),
-        ..TEMPLATE
-    };
-
-    #[test]
-    fn a_control_request_that_cases_share_is_counted_once() {
-        let plan = plan(&[&SHARING], 1);
-        assert_eq!(plan.planned()[0].running().count(), 3);
-        assert_eq!(plan.cost(), PlannedCost { requests: 4, gateways: 1 });
     }
 }
