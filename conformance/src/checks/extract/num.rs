@@ -74,7 +74,7 @@ pub(super) static MAXIMUM: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let form = |context: &Context| !matches!(context.label().as_str(), "request-id");
+        let form = |context: &Context| matches!(context.label().as_str(), "json" | "text");
         let case = |context: Context| {
             let label = context.label();
             let shared = context.clone();

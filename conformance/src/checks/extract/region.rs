@@ -224,8 +224,9 @@ pub(super) static DEFAULT: Check = Check {
                 Box::pin(both_accepted(probe, context))
             })
         });
-        let in_query =
-            Context::all(extract).into_iter().filter(|context| context.transport == Transport::Query);
+        let in_query = Context::all(extract).into_iter().filter(|context| {
+            context.transport == Transport::Query && context.company == super::forms::Company::Nothing
+        });
         let alike = in_query.map(|context| {
             let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
             Case::with(format!("{}/count", context.label()), cost, context, |probe, context| {

@@ -12,7 +12,7 @@ use crate::wire::{Exchange, Request};
 const FEW: u32 = 2;
 
 /// Entries of the others: enough that two extractions hardly choose the same by chance.
-const SEVERAL: u32 = 5;
+const SEVERAL: u32 = 4;
 
 /// Whether a request id stands in the query or in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

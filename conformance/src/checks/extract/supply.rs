@@ -28,7 +28,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let most = *extract.num_range.end();
     let few = [(Context::PLAIN, FEW.min(most))].into_iter();
-    let all = Context::all(extract).into_iter().map(|context| (context, most));
+    let all = Context::in_query(extract).into_iter().map(|context| (context, most));
     let case = |data: (Context, i64)| {
         let (label, shared) = (format!("{}/num={}", data.0.label(), data.1), data.0.clone());
         let is_plain = shared == Context::PLAIN;
