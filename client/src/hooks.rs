@@ -28,7 +28,7 @@ impl Hooks {
 }
 
 impl ClientHooks<Hooks> for generated::Client {
-    /// Sends through [`Transport`]. A failure is returned as a response with an error status that carries our error, because
+    /// Sends with the settings of the client. A failure is returned as a response with an error status that carries our error, because
     /// an error of reqwest can neither be constructed nor hold one; see [`generated::Client::failure`].
     async fn exec(&self, request: Request, info: &OperationInfo) -> reqwest::Result<Response> {
         let outcome = match contract::operation(info.operation_id) {
