@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(left_out.len(), 8, "{left_out:#?}");
         for (line, parameter) in left_out.iter().zip(8..) {
             let column = [" = $", " >= $", " <= $", "group_id IS NULL"].iter().any(|it| line.contains(it));
-            assert!(column && line.contains(&format!("(${parameter}::")), "{line}");
+            assert!(column && line.contains(&format!("${parameter}::")), "{line}");
         }
         for parameter in 1..=7 {
             assert!(UNFILTERED.lines().skip(4).any(|line| line.contains(&format!("${parameter}"))));
