@@ -35,7 +35,7 @@ pub(super) static RANGE_ALONE: Check = Check {
         let rows: [(&str, Sides); 3] = [
             ("activatedFrom", |time| vec![vec![Filter::From(time)]]),
             ("activatedTo", |time| vec![vec![Filter::To(time)]]),
-            ("both", |time| vec![vec![Filter::From(Timestamp::UNIX_EPOCH), Filter::To(time)]]),
+            ("both", |time| vec![vec![Filter::From(time.min(Timestamp::UNIX_EPOCH)), Filter::To(time)]]),
         ];
         surveyed(rows.map(|(label, sides)| (label.to_owned(), 5, sides)), |probe, sides| {
             Box::pin(alone(probe, sides))
