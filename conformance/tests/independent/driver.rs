@@ -10,14 +10,14 @@ use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Secret, Selection, Silent, Suite, Target, Verdict,
 };
 
-use crate::faults::{Fault, selection};
+use crate::faults::Fault;
 use crate::server::Server;
 use crate::server::behaviour::{Decisions, Size};
 use crate::server::world::{self, MAIN_AT, SECOND_AT, World};
 
 /// How the suite is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     Full,
     Production,
     Token,
@@ -25,7 +25,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub(crate) const ALL: [(&'static str, Self); 4] = [
         ("full", Self::Full),
         ("production", Self::Production),
         ("token", Self::Token),
@@ -46,40 +46,43 @@ impl Mode {
 
 /// What came out of a run.
 #[derive(Debug, Clone)]
-pub struct Measured {
-    pub verdict: Verdict,
+pub(crate) struct Measured {
+    pub(crate) verdict: Verdict,
     /// Findings of failed checks: check, clause, and what was expected and found.
-    pub failures: Vec<(String, String, String)>,
+    pub(crate) failures: Vec<(String, String, String)>,
     /// Warnings, in the same form.
-    pub warnings: Vec<(String, String, String)>,
+    pub(crate) warnings: Vec<(String, String, String)>,
     /// Checks without a result or with changing ones, with the reason.
-    pub unsettled: Vec<String>,
-    pub stopped: Option<String>,
-    pub requests: u64,
-    pub gateways: u64,
-    pub elapsed: Duration,
+    pub(crate) unsettled: Vec<String>,
+    pub(crate) stopped: Option<String>,
+    pub(crate) requests: u64,
+    pub(crate) gateways: u64,
+    pub(crate) elapsed: Duration,
     /// How often a request came to the place of the fault.
-    pub reached: usize,
+    pub(crate) reached: usize,
 }
 
 impl Measured {
     /// Whether the run shows the fault.
-    pub fn is_caught(&self, fault: &Fault) -> bool {
+    pub(crate) fn is_caught(&self, fault: &Fault) -> bool {
         self.verdict == Verdict::Findings && !self.failures.is_empty()
             || fault.is_inferred && self.warnings.iter().any(|(_, clause, _)| clause == fault.clause)
     }
 
     /// Whether a finding names the fault's clause.
-    pub fn cites(&self, clause: &str) -> bool {
+    pub(crate) fn cites(&self, clause: &str) -> bool {
         self.failures.iter().chain(&self.warnings).any(|(_, cited, _)| cited == clause)
     }
 }
 
-/// Runs the suite against a server with a fault; a narrow run first, and everything when that shows nothing.
-pub fn run_fault(fault: &Fault, mode: Mode, fail_fast: bool) -> Measured {
-    let narrow = run(fault.id, decisions_of(fault), mode, &selection(fault), fail_fast);
-    if narrow.is_caught(fault) || selection(fault) == ["*"] {
-        return narrow;
+/// Runs the suite against a server with a fault: the checks of its clause first, and all of them when those show
+/// nothing. A production run chooses its checks by what they cost together, so that it is never narrowed.
+pub(crate) fn run_fault(fault: &Fault, mode: Mode, fail_fast: bool) -> Measured {
+    if mode.profile() == Profile::Full {
+        let narrow = run(fault.id, decisions_of(fault), mode, &[fault.clause], fail_fast);
+        if narrow.is_caught(fault) {
+            return narrow;
+        }
     }
     run(fault.id, decisions_of(fault), mode, &["*"], fail_fast)
 }
@@ -90,7 +93,7 @@ fn decisions_of(fault: &Fault) -> Decisions {
 }
 
 /// Runs the suite once.
-pub fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], fail_fast: bool) -> Measured {
+pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], fail_fast: bool) -> Measured {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let size = decisions.size;

@@ -5,6 +5,8 @@
 //! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
 //! prints the tables instead.
 
+#![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
+
 mod driver;
 mod faults;
 mod measure;

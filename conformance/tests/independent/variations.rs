@@ -6,15 +6,15 @@ use crate::server::behaviour::{
 };
 
 /// One variation: an id, what it does, and the decisions that it moves.
-pub struct Variation {
-    pub id: &'static str,
-    pub text: &'static str,
+pub(crate) struct Variation {
+    pub(crate) id: &'static str,
+    pub(crate) text: &'static str,
     change: fn(&mut Decisions),
 }
 
 impl Variation {
     /// The decisions of this server.
-    pub fn decisions(&self) -> Decisions {
+    pub(crate) fn decisions(&self) -> Decisions {
         let mut decisions = Decisions::default();
         (self.change)(&mut decisions);
         decisions
@@ -26,7 +26,7 @@ const fn v(id: &'static str, text: &'static str, change: fn(&mut Decisions)) -> 
 }
 
 /// All variations.
-pub static ALL: &[Variation] = &[
+pub(crate) static ALL: &[Variation] = &[
     v("conforming", "the server as it is", |_| {}),
     v("status-200", "rejections are HTTP 200 with a code", |d| d.rejection = RejectionStatus::Fixed(200)),
     v("status-400", "rejections are 400", |d| d.rejection = RejectionStatus::Fixed(400)),

@@ -16,14 +16,14 @@ use std::sync::LazyLock;
 
 /// One fault.
 #[derive(Debug, Clone, Copy)]
-pub struct Fault {
-    pub id: &'static str,
+pub(crate) struct Fault {
+    pub(crate) id: &'static str,
     /// The clause that it breaks.
-    pub clause: &'static str,
+    pub(crate) clause: &'static str,
     /// What the server does.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// Whether the clause is inferred, so that a warning counts.
-    pub is_inferred: bool,
+    pub(crate) is_inferred: bool,
 }
 
 /// A list of faults of one clause: id and sentence.
@@ -42,7 +42,7 @@ const INFERRED_FAULTS: [&str; 6] = [
 ];
 
 /// All faults, in the order of the lists.
-pub static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+pub(crate) static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
     let lists = [
         access::ROWS,
         extract_input::ROWS,
@@ -63,13 +63,3 @@ pub static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
     });
     faults.collect()
 });
-
-/// The operations that a fault shows in, as patterns of check ids; the search for a shorter run.
-pub fn selection(fault: &Fault) -> Vec<&'static str> {
-    match fault.id.split('-').next() {
-        Some("extract") => vec!["extract*", "all.*"],
-        Some("groups") => vec!["groups*", "all.*"],
-        Some("search") => vec!["search*", "all.*"],
-        _ => vec!["*"],
-    }
-}

@@ -3,20 +3,20 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Names of the circumstances that hold for a request, an instance or an answer. A fault may be bound to one of them.
-pub type Tags = Vec<&'static str>;
+pub(crate) type Tags = Vec<&'static str>;
 
 /// The fault that a server has: a rule, and perhaps the one circumstance in which it breaks it (`rule@circumstance`).
 #[derive(Debug, Default)]
-pub struct ActiveFault {
+pub(crate) struct ActiveFault {
     rule: String,
     circumstance: Option<String>,
     /// How often the fault took effect, or was at least reached.
-    pub reached: AtomicUsize,
+    pub(crate) reached: AtomicUsize,
 }
 
 impl ActiveFault {
     /// The fault with that id.
-    pub fn new(id: &str) -> Self {
+    pub(crate) fn new(id: &str) -> Self {
         let (rule, circumstance) = match id.split_once('@') {
             Some((rule, circumstance)) => (rule, Some(circumstance)),
             None => (id, None),
@@ -25,7 +25,7 @@ impl ActiveFault {
     }
 
     /// Whether it breaks `rule` in these circumstances.
-    pub fn breaks(&self, rule: &str, tags: &Tags) -> bool {
+    pub(crate) fn breaks(&self, rule: &str, tags: &Tags) -> bool {
         let breaks =
             self.rule == rule && self.circumstance.as_deref().is_none_or(|wanted| tags.contains(&wanted));
         self.reached.fetch_add(usize::from(breaks), Ordering::Relaxed);
@@ -33,12 +33,12 @@ impl ActiveFault {
     }
 
     /// Whether the fault's rule begins so.
-    pub fn is_of(&self, family: &str) -> bool {
+    pub(crate) fn is_of(&self, family: &str) -> bool {
         self.rule.starts_with(family)
     }
 
     /// As [`Self::breaks`], for a rule whose name is made of two parts.
-    pub fn breaks_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
+    pub(crate) fn breaks_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
         let fits = self.rule.strip_prefix(first).and_then(|rest| rest.strip_prefix('-')) == Some(second);
         fits && self.breaks(&format!("{first}-{second}"), tags)
     }
@@ -46,7 +46,7 @@ impl ActiveFault {
 
 /// How rejections look on the wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RejectionStatus {
+pub(crate) enum RejectionStatus {
     /// A status of its own for each kind.
     #[default]
     Usual,
@@ -56,7 +56,7 @@ pub enum RejectionStatus {
 
 /// The error body of the static operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StaticErrorBody {
+pub(crate) enum StaticErrorBody {
     #[default]
     CodeMessage,
     Empty,
@@ -66,7 +66,7 @@ pub enum StaticErrorBody {
 
 /// What a repeated request id with other parameters gives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OtherParameters {
+pub(crate) enum OtherParameters {
     #[default]
     Rejected,
     FirstAnswer,
@@ -75,7 +75,7 @@ pub enum OtherParameters {
 
 /// What becomes of a region that the directory does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UnknownRegion {
+pub(crate) enum UnknownRegion {
     #[default]
     Rejected,
     Shortage,
@@ -84,7 +84,7 @@ pub enum UnknownRegion {
 
 /// IPv4-mapped IPv6 addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mapped {
+pub(crate) enum Mapped {
     #[default]
     OwnAddress,
     SameAsIpv4,
@@ -93,7 +93,7 @@ pub enum Mapped {
 
 /// An empty filter text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum EmptyFilter {
+pub(crate) enum EmptyFilter {
     #[default]
     Nothing,
     Ignored,
@@ -102,7 +102,7 @@ pub enum EmptyFilter {
 
 /// The order of instances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum InstanceOrder {
+pub(crate) enum InstanceOrder {
     #[default]
     Id,
     IdDescending,
@@ -113,7 +113,7 @@ pub enum InstanceOrder {
 
 /// How much data there is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Size {
+pub(crate) enum Size {
     #[default]
     Rich,
     Small,
@@ -122,57 +122,57 @@ pub enum Size {
 
 /// Decisions on unspecified behaviour. The default is one conforming server; a variation moves some of them.
 #[derive(Debug, Clone)]
-pub struct Decisions {
-    pub rejection: RejectionStatus,
-    pub text_codes: bool,
-    pub static_error: StaticErrorBody,
-    pub extra_fields: bool,
-    pub short_region_rejected: bool,
-    pub empty_region: UnknownRegion,
-    pub unknown_region: UnknownRegion,
-    pub shortage_status: u16,
-    pub retry_after_date: bool,
-    pub full_headers: bool,
-    pub partial_flag: &'static str,
-    pub fixed_gateways: bool,
-    pub repeats_in_answer: bool,
-    pub trailing_separator: bool,
-    pub text_form: &'static str,
-    pub empty_optional_rejected: bool,
-    pub unused_separator_checked: bool,
-    pub other_parameters: OtherParameters,
-    pub unknown_rejected: bool,
-    pub unsupported_rejected: bool,
-    pub repeated_first: bool,
-    pub static_header_token: bool,
-    pub static_whitelist: bool,
-    pub header_id_differs: bool,
-    pub null_optional_rejected: bool,
-    pub fraction_accepted: bool,
-    pub lenient_content_type: bool,
-    pub brackets_accepted: bool,
-    pub leading_zeros_accepted: bool,
-    pub spaces_accepted: bool,
-    pub mapped: Mapped,
-    pub stored_spelling_only: bool,
-    pub long_spelling: bool,
-    pub order: InstanceOrder,
-    pub past_end_rejected: bool,
-    pub unknown_filter_rejected: bool,
-    pub country_any_case: bool,
-    pub empty_filter: EmptyFilter,
-    pub throttle_every: Option<usize>,
-    pub delay_ms: u64,
-    pub close: bool,
-    pub title_case: bool,
-    pub chunked: bool,
-    pub size: Size,
-    pub post_works: bool,
-    pub empty_msg: bool,
-    pub zoned_times: bool,
-    pub request_id_limit: Option<usize>,
-    pub cache_control: &'static str,
-    pub media_charset: bool,
+pub(crate) struct Decisions {
+    pub(crate) rejection: RejectionStatus,
+    pub(crate) text_codes: bool,
+    pub(crate) static_error: StaticErrorBody,
+    pub(crate) extra_fields: bool,
+    pub(crate) short_region_rejected: bool,
+    pub(crate) empty_region: UnknownRegion,
+    pub(crate) unknown_region: UnknownRegion,
+    pub(crate) shortage_status: u16,
+    pub(crate) retry_after_date: bool,
+    pub(crate) full_headers: bool,
+    pub(crate) partial_flag: &'static str,
+    pub(crate) fixed_gateways: bool,
+    pub(crate) repeats_in_answer: bool,
+    pub(crate) trailing_separator: bool,
+    pub(crate) text_form: &'static str,
+    pub(crate) empty_optional_rejected: bool,
+    pub(crate) unused_separator_checked: bool,
+    pub(crate) other_parameters: OtherParameters,
+    pub(crate) unknown_rejected: bool,
+    pub(crate) unsupported_rejected: bool,
+    pub(crate) repeated_first: bool,
+    pub(crate) static_header_token: bool,
+    pub(crate) static_whitelist: bool,
+    pub(crate) header_id_differs: bool,
+    pub(crate) null_optional_rejected: bool,
+    pub(crate) fraction_accepted: bool,
+    pub(crate) lenient_content_type: bool,
+    pub(crate) brackets_accepted: bool,
+    pub(crate) leading_zeros_accepted: bool,
+    pub(crate) spaces_accepted: bool,
+    pub(crate) mapped: Mapped,
+    pub(crate) stored_spelling_only: bool,
+    pub(crate) long_spelling: bool,
+    pub(crate) order: InstanceOrder,
+    pub(crate) past_end_rejected: bool,
+    pub(crate) unknown_filter_rejected: bool,
+    pub(crate) country_any_case: bool,
+    pub(crate) empty_filter: EmptyFilter,
+    pub(crate) throttle_every: Option<usize>,
+    pub(crate) delay_ms: u64,
+    pub(crate) close: bool,
+    pub(crate) title_case: bool,
+    pub(crate) chunked: bool,
+    pub(crate) size: Size,
+    pub(crate) post_works: bool,
+    pub(crate) empty_msg: bool,
+    pub(crate) zoned_times: bool,
+    pub(crate) request_id_limit: Option<usize>,
+    pub(crate) cache_control: &'static str,
+    pub(crate) media_charset: bool,
 }
 
 impl Default for Decisions {

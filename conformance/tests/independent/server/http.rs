@@ -18,68 +18,68 @@ use super::Server;
 
 /// A request, its query decoded.
 #[derive(Debug)]
-pub struct Request {
-    pub method: String,
-    pub path: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
     /// As it was sent.
-    pub raw_query: String,
-    pub query: Vec<(String, String)>,
-    pub headers: Vec<(String, String)>,
-    pub body: Bytes,
-    pub peer: IpAddr,
+    pub(crate) raw_query: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    pub(crate) peer: IpAddr,
 }
 
 /// A reply.
 #[derive(Debug, Clone)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
     /// The values of a query parameter, in their order.
-    pub fn all(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         self.query.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
     }
 
     /// The first value of a query parameter.
-    pub fn first(&self, name: &str) -> Option<&str> {
+    pub(crate) fn first(&self, name: &str) -> Option<&str> {
         self.all(name).first().copied()
     }
 
     /// The values of a header, in their order.
-    pub fn header_all(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn header_all(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
     }
 
     /// The first value of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.header_all(name).first().copied()
     }
 }
 
 impl Reply {
-    pub fn json(status: u16, value: &Value) -> Self {
+    pub(crate) fn json(status: u16, value: &Value) -> Self {
         Self::bytes(status, "application/json", value.to_string().into_bytes())
     }
 
-    pub fn text(status: u16, text: &str) -> Self {
+    pub(crate) fn text(status: u16, text: &str) -> Self {
         Self::bytes(status, "text/plain; charset=utf-8", text.as_bytes().to_vec())
     }
 
-    pub fn bytes(status: u16, media: &str, body: Vec<u8>) -> Self {
+    pub(crate) fn bytes(status: u16, media: &str, body: Vec<u8>) -> Self {
         Self { status, headers: vec![("Content-Type".into(), media.into())], body }
     }
 
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 }
 
 /// Reads a query; `+` stands for a space.
-pub fn pairs(raw: &str) -> Vec<(String, String)> {
+pub(crate) fn pairs(raw: &str) -> Vec<(String, String)> {
     let decode = |text: &str| {
         let spaced = text.replace('+', " ");
         percent_decode(spaced.as_bytes()).decode_utf8_lossy().into_owned()
@@ -93,7 +93,9 @@ pub fn pairs(raw: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-pub async fn listen(server: Arc<Server>) -> std::io::Result<(SocketAddr, tokio::task::JoinHandle<()>)> {
+pub(crate) async fn listen(
+    server: Arc<Server>,
+) -> std::io::Result<(SocketAddr, tokio::task::JoinHandle<()>)> {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
     let accept = tokio::spawn(async move {

@@ -4,7 +4,7 @@
 
 mod access;
 mod address;
-pub mod behaviour;
+pub(crate) mod behaviour;
 mod extract;
 mod extract_input;
 mod extract_output;
@@ -15,23 +15,23 @@ mod search;
 mod search_input;
 mod search_match;
 mod static_answer;
-pub mod time;
-pub mod world;
+pub(crate) mod time;
+pub(crate) mod world;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use behaviour::{ActiveFault, Decisions, Tags};
-pub use http::{Reply, Request};
+pub(crate) use http::{Reply, Request};
 use serde_json::Value;
 use world::{Gateway, World};
 
 /// The state of one server; nothing is shared between servers.
 #[derive(Debug)]
-pub struct Server {
-    pub fault: ActiveFault,
-    pub decisions: Decisions,
+pub(crate) struct Server {
+    pub(crate) fault: ActiveFault,
+    pub(crate) decisions: Decisions,
     world: Mutex<World>,
     memory: Mutex<Memory>,
 }
@@ -77,7 +77,7 @@ impl Reject {
 
 impl Server {
     /// A server with that fault (an empty text for none) and those decisions.
-    pub fn new(fault: &str, decisions: Decisions) -> Arc<Self> {
+    pub(crate) fn new(fault: &str, decisions: Decisions) -> Arc<Self> {
         let world = Mutex::new(world::build(decisions.size));
         Arc::new(Self {
             fault: ActiveFault::new(fault),
@@ -88,7 +88,9 @@ impl Server {
     }
 
     /// Listens on a free port of the loopback interface and serves until the task is dropped.
-    pub async fn listen(self: &Arc<Self>) -> std::io::Result<(SocketAddr, tokio::task::JoinHandle<()>)> {
+    pub(crate) async fn listen(
+        self: &Arc<Self>,
+    ) -> std::io::Result<(SocketAddr, tokio::task::JoinHandle<()>)> {
         http::listen(Arc::clone(self)).await
     }
 

@@ -324,13 +324,21 @@ impl Server {
             tags.push("ipv6");
         }
         let tags = &tags;
-        let stored = instance.ip.to_string();
-        let spelling = |item: &Item| !self.decisions.stored_spelling_only || item.text == stored;
+        let spelling =
+            |item: &Item| !self.decisions.stored_spelling_only || item.text == instance.ip.to_string();
         let fits = |item: &&&Item| item.port.is_none_or(|port| port == instance.port) && spelling(item);
         let hits = items.iter().filter(fits).count();
         if hits > 0 {
             return hits;
         }
+        if !self.fault.is_of("search-port-")
+            && !self.fault.is_of("search-ports-")
+            && !self.fault.is_of("search-address-")
+            && !self.fault.is_of("search-ipv6-")
+        {
+            return 0;
+        }
+        let stored = instance.ip.to_string();
         let sent: Vec<u16> = items.iter().filter_map(|item| item.port).collect();
         let port = instance.port;
         let text = port.to_string();
@@ -354,8 +362,14 @@ impl Server {
             || all.iter().any(|item| item.port == Some(port))
                 && items.is_empty()
                 && self.on("search-address-ignored-with-port", tags)
-            || items.is_empty() && all.iter().any(near) && self.on("search-address-prefix", tags)
-            || items.is_empty() && all.iter().any(same_net) && self.on("search-ipv6-network", tags);
+            || self.fault.is_of("search-address-prefix")
+                && items.is_empty()
+                && all.iter().any(near)
+                && self.on("search-address-prefix", tags)
+            || self.fault.is_of("search-ipv6-network")
+                && items.is_empty()
+                && all.iter().any(same_net)
+                && self.on("search-ipv6-network", tags);
         usize::from(broken)
     }
 }

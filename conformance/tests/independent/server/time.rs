@@ -4,19 +4,19 @@ const NANOS: i128 = 1_000_000_000;
 
 /// An instant and how it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Time {
-    pub text: String,
-    pub nanos: i128,
+pub(crate) struct Time {
+    pub(crate) text: String,
+    pub(crate) nanos: i128,
 }
 
 impl Time {
     /// The instant so many nanoseconds after 1970, in UTC, with a fraction when it has one.
-    pub fn from_nanos(nanos: i128) -> Self {
+    pub(crate) fn from_nanos(nanos: i128) -> Self {
         Self { text: format(nanos, 0), nanos }
     }
 
     /// The same instant, two hours east.
-    pub fn zoned(&self) -> String {
+    pub(crate) fn zoned(&self) -> String {
         format(self.nanos, 2)
     }
 }
@@ -70,27 +70,27 @@ fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// What a reader of times gets wrong.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Laxity {
-    pub days: bool,
-    pub fields: bool,
-    pub zone_ignored: bool,
-    pub zone_flipped: bool,
-    pub short_zone: bool,
-    pub wide_zone: bool,
-    pub no_zone: bool,
-    pub no_negative_zone: bool,
-    pub space: bool,
-    pub date_only: bool,
-    pub comma: bool,
-    pub annotation: bool,
-    pub no_seconds: bool,
-    pub fraction_ignored: bool,
-    pub milliseconds: bool,
-    pub fraction_refused: bool,
+pub(crate) struct Laxity {
+    pub(crate) days: bool,
+    pub(crate) fields: bool,
+    pub(crate) zone_ignored: bool,
+    pub(crate) zone_flipped: bool,
+    pub(crate) short_zone: bool,
+    pub(crate) wide_zone: bool,
+    pub(crate) no_zone: bool,
+    pub(crate) no_negative_zone: bool,
+    pub(crate) space: bool,
+    pub(crate) date_only: bool,
+    pub(crate) comma: bool,
+    pub(crate) annotation: bool,
+    pub(crate) no_seconds: bool,
+    pub(crate) fraction_ignored: bool,
+    pub(crate) milliseconds: bool,
+    pub(crate) fraction_refused: bool,
 }
 
 /// Reads a time; `lax` says which mistakes the reader makes, none for a strict one.
-pub fn parse(text: &str, lax: Laxity) -> Option<i128> {
+pub(crate) fn parse(text: &str, lax: Laxity) -> Option<i128> {
     let mut text = text.to_owned();
     if lax.annotation
         && let Some(at) = text.find('[')

@@ -8,77 +8,77 @@ use serde_json::{Value, json};
 use super::behaviour::Size;
 use super::time::Time;
 
-pub const MAIN: &str = "Ax7main9fQ2kLmZ4tR8w";
-pub const SECOND: &str = "Bx3second7Hs5nVc1yT6u";
-pub const EMPTY: &str = "Cx9empty2Gd4bXz6qP0e";
-pub const REVOKED: &str = "Dx1revoked8Jf3mWk7oS5i";
-pub const NOT_WHITELISTED: &str = "Ex5away6Kg9vBn2rL4a";
-pub const NOT_VERIFIED: &str = "Fx8unnamed4Ph1cTm3jD7z";
-pub const NOT_ENTITLED: &str = "Gx2bare3Qj6xYs9wF1h";
-pub const PARTLY: &str = "Hx6httponly1Rk8zUd5vN4g";
-pub const LINK: &str = "link-4Wb7Ns2Xe9Kc6Qa";
-pub const PLENTIFUL: &str = "USA";
-pub const SCARCE: &str = "NZL";
-pub const EMPTY_REGION: &str = "ISL";
-pub const STATUSES: [&str; 5] = ["provisioning", "active", "expired", "cancelled", "failed"];
+pub(crate) const MAIN: &str = "Ax7main9fQ2kLmZ4tR8w";
+pub(crate) const SECOND: &str = "Bx3second7Hs5nVc1yT6u";
+pub(crate) const EMPTY: &str = "Cx9empty2Gd4bXz6qP0e";
+pub(crate) const REVOKED: &str = "Dx1revoked8Jf3mWk7oS5i";
+pub(crate) const NOT_WHITELISTED: &str = "Ex5away6Kg9vBn2rL4a";
+pub(crate) const NOT_VERIFIED: &str = "Fx8unnamed4Ph1cTm3jD7z";
+pub(crate) const NOT_ENTITLED: &str = "Gx2bare3Qj6xYs9wF1h";
+pub(crate) const PARTLY: &str = "Hx6httponly1Rk8zUd5vN4g";
+pub(crate) const LINK: &str = "link-4Wb7Ns2Xe9Kc6Qa";
+pub(crate) const PLENTIFUL: &str = "USA";
+pub(crate) const SCARCE: &str = "NZL";
+pub(crate) const EMPTY_REGION: &str = "ISL";
+pub(crate) const STATUSES: [&str; 5] = ["provisioning", "active", "expired", "cancelled", "failed"];
 const HOUR: i128 = 3_600_000_000_000;
 /// 2024-03-01T08:00:00Z.
 const BEGIN: i128 = 1_709_280_000_000_000_000;
 
 #[derive(Debug, Clone)]
-pub struct Group {
-    pub id: i64,
-    pub name: String,
-    pub created: Time,
-    pub updated: Time,
+pub(crate) struct Group {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) created: Time,
+    pub(crate) updated: Time,
 }
 
 #[derive(Debug, Clone)]
-pub struct Instance {
-    pub id: i64,
-    pub offer: i64,
-    pub status: &'static str,
-    pub ip: IpAddr,
-    pub port: u16,
-    pub country: &'static str,
-    pub city: &'static str,
-    pub isp: i64,
-    pub expires: Option<Time>,
-    pub activated: Option<Time>,
-    pub capabilities: Value,
-    pub group: Option<i64>,
-    pub order: String,
-    pub password: String,
+pub(crate) struct Instance {
+    pub(crate) id: i64,
+    pub(crate) offer: i64,
+    pub(crate) status: &'static str,
+    pub(crate) ip: IpAddr,
+    pub(crate) port: u16,
+    pub(crate) country: &'static str,
+    pub(crate) city: &'static str,
+    pub(crate) isp: i64,
+    pub(crate) expires: Option<Time>,
+    pub(crate) activated: Option<Time>,
+    pub(crate) capabilities: Value,
+    pub(crate) group: Option<i64>,
+    pub(crate) order: String,
+    pub(crate) password: String,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Account {
-    pub tokens: Vec<&'static str>,
-    pub links: Vec<&'static str>,
-    pub revoked: Vec<&'static str>,
-    pub whitelist: Vec<Ipv4Addr>,
-    pub verified: bool,
-    pub protocols: Vec<&'static str>,
-    pub groups: Vec<Group>,
-    pub instances: Vec<Instance>,
+pub(crate) struct Account {
+    pub(crate) tokens: Vec<&'static str>,
+    pub(crate) links: Vec<&'static str>,
+    pub(crate) revoked: Vec<&'static str>,
+    pub(crate) whitelist: Vec<Ipv4Addr>,
+    pub(crate) verified: bool,
+    pub(crate) protocols: Vec<&'static str>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) instances: Vec<Instance>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gateway {
-    pub host: String,
-    pub port: u16,
+pub(crate) struct Gateway {
+    pub(crate) host: String,
+    pub(crate) port: u16,
 }
 
 #[derive(Debug)]
-pub struct World {
-    pub accounts: Vec<Account>,
+pub(crate) struct World {
+    pub(crate) accounts: Vec<Account>,
     /// By region and protocol.
-    pub gateways: BTreeMap<(&'static str, &'static str), Vec<Gateway>>,
+    pub(crate) gateways: BTreeMap<(&'static str, &'static str), Vec<Gateway>>,
 }
 
 /// Position of the main account and of the second one.
-pub const MAIN_AT: usize = 0;
-pub const SECOND_AT: usize = 1;
+pub(crate) const MAIN_AT: usize = 0;
+pub(crate) const SECOND_AT: usize = 1;
 
 const PLACES: [(&str, &str); 8] = [
     ("USA", "NYC"),
@@ -102,7 +102,7 @@ const GROUPS: [(i64, &str); 8] = [
     (1000, "last"),
 ];
 
-pub fn build(size: Size) -> World {
+pub(crate) fn build(size: Size) -> World {
     let (wide, narrow) = match size {
         Size::Rich => (430, 40),
         Size::Small => (12, 3),
@@ -151,12 +151,12 @@ fn group(id: i64, name: &str, at: i128) -> Group {
 }
 
 /// Address `at` of the main account, IPv4.
-pub fn v4(at: usize) -> IpAddr {
+pub(crate) fn v4(at: usize) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(45, 10, (at / 200) as u8, (at % 200) as u8 + 4))
 }
 
 /// Address `at` of the main account, IPv6; its spelling can be shortened and written in capitals.
-pub fn v6(at: usize) -> IpAddr {
+pub(crate) fn v6(at: usize) -> IpAddr {
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0xab, 0, 0, 0, 0xcd00, at as u16 + 1))
 }
 
