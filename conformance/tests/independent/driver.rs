@@ -113,6 +113,8 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
         let begun = Instant::now();
         let report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
         accept.abort();
+        let has_panicked = server.has_panicked.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(!has_panicked, "the server panicked with `{fault}`");
         let mut measured = Measured {
             verdict: report.verdict,
             failures: Vec::new(),

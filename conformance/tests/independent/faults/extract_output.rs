@@ -115,7 +115,8 @@ pub(super) const ROWS: Rows = &[
     (
         "extract.partial",
         &[
-            ("extract-one-too-few@txt", "the text branch gives one less, signalled as partial"),
+            ("extract-at-most-20", "more than 20 gateways never come, and nothing says so"),
+            ("extract-at-most-99", "100 gateways never come, and nothing says so"),
             ("extract-partial-unsignalled", "a partial result carries no header"),
             ("extract-partial-unsignalled@txt", "a partial text carries no header"),
             ("extract-partial-unsignalled@socks5", "a partial result for SOCKS5 carries no header"),

@@ -43,6 +43,7 @@ pub(super) const ROWS: Rows = &[
             ("groups-id-fraction", "groupId has a fraction"),
             ("groups-id-null", "groupId is null"),
             ("groups-id-negative", "groupId is negative"),
+            ("groups-id-32-bits", "groupId is cut to 32 bits, so that two groups have one id"),
             ("groups-ungrouped-listed", "a group 0 stands for what is ungrouped"),
             ("groups-name-null", "name is null"),
             ("groups-name-null@third", "the name of the third group is null"),

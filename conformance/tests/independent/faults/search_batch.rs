@@ -6,8 +6,6 @@ pub(super) const ROWS: Rows = &[
     (
         "search.json-body",
         &[
-            ("search-charset-refused", "application/json with a charset is rejected"),
-            ("search-media-capitals-refused", "Application/JSON is rejected"),
             ("search-body-in-list", "an object in a list is accepted"),
             ("search-body-bare-ips", "a bare list of addresses is accepted"),
             ("search-body-encoded-twice", "JSON in a JSON text is accepted"),

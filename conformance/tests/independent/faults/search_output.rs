@@ -10,7 +10,6 @@ pub(super) const ROWS: Rows = &[
             ("search-id-null", "instanceId is null"),
             ("search-id-zero", "instanceId is 0"),
             ("search-id-through-float", "instanceId loses its low bits"),
-            ("search-id-32-bits", "instanceId is cut to 32 bits"),
             ("search-offer-null", "offerId is null"),
             ("search-offer-null@expired", "offerId is null for what is expired"),
             ("search-offer-zero", "offerId is 0"),

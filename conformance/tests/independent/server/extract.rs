@@ -233,8 +233,7 @@ impl Server {
             (num > 50, "extract-too-many-beyond-fifty", num + 5),
             (num == 100, "extract-101-for-100", 101),
             (all.len() < 10, "extract-all-of-scarce-region", all.len().max(num)),
-            (num > 1, "extract-one-too-few", num - 1),
-            (num > 20, "extract-at-most-twenty", 20),
+            (num > 20, "extract-at-most-20", 20),
             (num > 99, "extract-at-most-99", 99),
         ] {
             if holds && more != num && self.on(rule, tags) {

@@ -26,6 +26,13 @@ impl Server {
             self.json(request, extracted, tags)
         };
         let mut reply = self.counted(reply, wanted, got, tags);
+        for (rule, status) in
+            [("extract-status-201", 201), ("extract-status-202", 202), ("extract-status-206", 206)]
+        {
+            if self.on(rule, tags) {
+                reply.status = status;
+            }
+        }
         if self.on("extract-password-in-header", tags) {
             reply = reply.with("X-Proxy-Auth", &format!("user:{PASSWORD}"));
         }
@@ -57,7 +64,7 @@ impl Server {
                 reply
             };
         }
-        if self.on("extract-partial-unsignalled", tags) {
+        if self.fault.is_of("extract-at-most-") || self.on("extract-partial-unsignalled", tags) {
             return reply;
         }
         if self.on("extract-partial-counts-swapped", tags) {
@@ -183,13 +190,7 @@ impl Server {
         if self.decisions.extra_fields {
             members.insert("trace".into(), json!("t-1"));
         }
-        let status = match () {
-            () if self.on("extract-status-201", tags) => 201,
-            () if self.on("extract-status-206", tags) => 206,
-            () if self.on("extract-status-202", tags) => 202,
-            () => 200,
-        };
-        Reply::json(status, &body)
+        Reply::json(200, &body)
     }
 
     fn endpoint(&self, gateway: &Gateway, at: usize, count: usize, tags: &Tags) -> Value {

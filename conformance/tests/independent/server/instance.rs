@@ -100,7 +100,6 @@ impl Server {
             ("search-id-null", "instanceId", Value::Null),
             ("search-id-zero", "instanceId", json!(0)),
             ("search-id-through-float", "instanceId", float(instance.id)),
-            ("search-id-32-bits", "instanceId", json!(i64::from(instance.id as i32))),
             ("search-offer-null", "offerId", Value::Null),
             ("search-offer-zero", "offerId", json!(0)),
             ("search-offer-text", "offerId", json!(instance.offer.to_string())),

@@ -12,8 +12,10 @@ mod groups;
 mod http;
 mod instance;
 mod search;
+mod search_data;
 mod search_input;
 mod search_match;
+mod search_times;
 mod static_answer;
 pub(crate) mod time;
 pub(crate) mod world;
@@ -32,6 +34,8 @@ use world::{Gateway, World};
 pub(crate) struct Server {
     pub(crate) fault: ActiveFault,
     pub(crate) decisions: Decisions,
+    /// Whether a request made the server panic, which would look like a fault.
+    pub(crate) has_panicked: std::sync::atomic::AtomicBool,
     world: Mutex<World>,
     memory: Mutex<Memory>,
 }
@@ -82,6 +86,7 @@ impl Server {
         Arc::new(Self {
             fault: ActiveFault::new(fault),
             decisions,
+            has_panicked: false.into(),
             world,
             memory: Mutex::new(Memory::default()),
         })
