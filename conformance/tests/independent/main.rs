@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     for fault in faults::ALL.iter() {
         let known = missed.contains(fault.id);
         trials.push(Trial::test(format!("fault::{}", fault.id), move || {
-            let measured = driver::run_fault(fault, Mode::Full, true);
+            let measured = driver::run_fault(fault, Mode::Full);
             match (measured.is_caught(fault), known) {
                 (true, false) | (false, true) => Ok(()),
                 (true, true) => {
