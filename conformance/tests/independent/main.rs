@@ -1,0 +1,111 @@
+//! An instrument that measures the suite from outside: a server of the API that was written from the contract's prose
+//! alone, many faults and variations of it, and a trial for each. `missed.txt` lists the faults that the suite is known
+//! to miss; it may only shrink.
+//!
+//! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
+//! prints the tables instead.
+
+#![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
+
+mod driver;
+mod faults;
+mod measure;
+mod server;
+mod variations;
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sallyport_conformance::Verdict;
+
+use driver::Mode;
+use measure::{MISSED, describe};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--measure") {
+        let mut mode = Mode::Full;
+        let mut filter = String::new();
+        for argument in &arguments[at + 1..] {
+            match Mode::ALL.iter().find(|(name, _)| name == argument) {
+                Some((_, named)) => mode = *named,
+                None if argument == "--write" => {}
+                None => filter.clone_from(argument),
+            }
+        }
+        measure::measure(mode, &filter, arguments.iter().any(|argument| argument == "--write"));
+        return ExitCode::SUCCESS;
+    }
+    let missed: BTreeSet<String> =
+        std::fs::read_to_string(MISSED).unwrap_or_default().lines().map(str::to_owned).collect();
+    let mut trials = vec![
+        Trial::test("every fault has a place in the server", every_fault_has_a_place),
+        Trial::test("the list of missed faults is sorted and known", {
+            let missed = missed.clone();
+            move || list_is_sound(&missed)
+        }),
+    ];
+    for variation in variations::ALL {
+        trials.push(Trial::test(format!("variation::{}", variation.id), || {
+            let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], false);
+            match measured.verdict {
+                Verdict::Conforms => Ok(()),
+                other => Err(Failed::from(format!("{}: {other:?}\n{}", variation.text, describe(&measured)))),
+            }
+        }));
+    }
+    for fault in faults::ALL.iter() {
+        let known = missed.contains(fault.id);
+        trials.push(Trial::test(format!("fault::{}", fault.id), move || {
+            let measured = driver::run_fault(fault, Mode::Full);
+            match (measured.is_caught(fault), known) {
+                (true, false) | (false, true) => Ok(()),
+                (true, true) => {
+                    Err(Failed::from(format!("is caught: remove `{}` from missed.txt", fault.id)))
+                }
+                (false, false) => {
+                    Err(Failed::from(format!("{} ({}): {:?}", fault.text, fault.clause, measured.verdict)))
+                }
+            }
+        }));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A fault whose rule no source of the server asks for would be a fault in name only.
+fn every_fault_has_a_place() -> Result<(), Failed> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/independent/server");
+    let mut source = String::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        source += &std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    }
+    let quoted = |text: &str| source.contains(&format!("\"{text}\""));
+    let lost: Vec<&str> = faults::ALL
+        .iter()
+        .filter(|fault| {
+            let (rule, tag) =
+                fault.id.split_once('@').map_or((fault.id, None), |(rule, tag)| (rule, Some(tag)));
+            // A rule may be put together from two or three parts.
+            let ends = rule.match_indices('-').map(|(at, _)| &rule[at + 1..]);
+            let has_rule = quoted(rule) || ends.into_iter().any(quoted);
+            !has_rule || tag.is_some_and(|tag| !quoted(tag))
+        })
+        .map(|fault| fault.id)
+        .collect();
+    if lost.is_empty() { Ok(()) } else { Err(Failed::from(lost.join(", "))) }
+}
+
+fn list_is_sound(missed: &BTreeSet<String>) -> Result<(), Failed> {
+    let ids: BTreeSet<&str> = faults::ALL.iter().map(|fault| fault.id).collect();
+    if ids.len() != faults::ALL.len() {
+        return Err(Failed::from("two faults have the same id"));
+    }
+    let unknown: Vec<&str> = missed.iter().map(String::as_str).filter(|id| !ids.contains(id)).collect();
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(Failed::from(format!("unknown faults: {}", unknown.join(", "))))
+    }
+}

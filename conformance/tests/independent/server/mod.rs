@@ -1,0 +1,189 @@
+//! A server of the API, written from the contract's prose alone. It shares no code with the suite or the reference
+//! server. Conditions stand before the question whether a fault is active, so that `reached` counts only requests that
+//! could show it.
+
+mod access;
+mod address;
+pub(crate) mod behaviour;
+mod extract;
+mod extract_input;
+mod extract_output;
+mod groups;
+mod http;
+mod instance;
+mod search;
+mod search_data;
+mod search_input;
+mod search_match;
+mod search_times;
+mod static_answer;
+pub(crate) mod time;
+pub(crate) mod world;
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use behaviour::{ActiveFault, Decisions, Tags};
+pub(crate) use http::{Reply, Request};
+use serde_json::Value;
+use world::{Gateway, World};
+
+/// The state of one server; nothing is shared between servers.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) fault: ActiveFault,
+    pub(crate) decisions: Decisions,
+    /// Whether a request made the server panic, which would look like a fault.
+    pub(crate) has_panicked: std::sync::atomic::AtomicBool,
+    world: Mutex<World>,
+    memory: Mutex<Memory>,
+}
+
+/// What a server remembers between calls.
+#[derive(Debug, Default)]
+struct Memory {
+    counts: HashMap<String, usize>,
+    texts: HashMap<String, String>,
+    values: HashMap<String, Value>,
+    extractions: HashMap<String, Extraction>,
+    /// Request ids in the order of their arrival.
+    ids: Vec<String>,
+}
+
+/// An extraction that is kept under its request id.
+#[derive(Debug, Clone)]
+struct Extraction {
+    parameters: String,
+    gateways: Vec<Gateway>,
+    times: usize,
+}
+
+/// Why a request is rejected.
+#[derive(Debug, Clone)]
+struct Reject {
+    status: u16,
+    code: i64,
+    message: String,
+    /// What a fault adds to the rejection, by name.
+    mark: &'static str,
+}
+
+impl Reject {
+    fn new(status: u16, code: i64, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), mark: "" }
+    }
+
+    fn input(message: impl Into<String>) -> Self {
+        Self::new(400, 40_000, message)
+    }
+}
+
+impl Server {
+    /// A server with that fault (an empty text for none) and those decisions.
+    pub(crate) fn new(fault: &str, decisions: Decisions) -> Arc<Self> {
+        let world = Mutex::new(world::build(decisions.size));
+        Arc::new(Self {
+            fault: ActiveFault::new(fault),
+            decisions,
+            has_panicked: false.into(),
+            world,
+            memory: Mutex::new(Memory::default()),
+        })
+    }
+
+    /// Listens on a free port of the loopback interface and serves until the task is dropped.
+    pub(crate) async fn listen(
+        self: &Arc<Self>,
+    ) -> std::io::Result<(SocketAddr, tokio::task::JoinHandle<()>)> {
+        http::listen(Arc::clone(self)).await
+    }
+
+    fn on(&self, rule: &str, tags: &Tags) -> bool {
+        self.fault.breaks(rule, tags)
+    }
+
+    fn on_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
+        self.fault.breaks_part(first, second, tags)
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().expect("no handler panics while it holds the data")
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().expect("no handler panics while it holds the memory")
+    }
+
+    /// Counts a call under a name; the first is 1.
+    fn count(&self, name: &str) -> usize {
+        let mut memory = self.memory();
+        let count = memory.counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// The answer to a request.
+    fn answer(&self, request: &Request) -> Reply {
+        let mut path = request.path.as_str();
+        let none = Tags::new();
+        if path.starts_with("/openapi/v1") && self.on("prefix-other-version", &none) {
+            path = "/";
+        }
+        let operation = match path {
+            "/openapi/v1/proxy/extract" => "extract",
+            "/openapi/v1/static/groups" => "groups",
+            "/openapi/v1/static/instances/search" => "search",
+            _ => return Reply::json(404, &serde_json::json!({ "code": 40_400, "message": "unknown path" })),
+        };
+        if let Some(reply) = self.throttle(operation) {
+            return reply;
+        }
+        let call = self.count(operation);
+        let mut tags = Tags::new();
+        if call.is_multiple_of(2) {
+            tags.push("second");
+        }
+        if call >= 30 {
+            tags.push("thirtieth");
+        }
+        match (operation, request.method.as_str()) {
+            ("extract", "GET") => self.extract(request, tags),
+            ("extract", "POST") => self.extract_post(request, tags),
+            ("groups", "GET") => self.groups(request, tags),
+            ("search", "POST") => self.search(request, tags),
+            _ => Reply::json(405, &serde_json::json!({ "code": 40_500, "message": "method not allowed" })),
+        }
+    }
+
+    /// 429 at times, as a decision with a good Retry-After, or as a fault without.
+    fn throttle(&self, operation: &str) -> Option<Reply> {
+        let call = self.count("every call");
+        let reply =
+            || Reply::json(429, &serde_json::json!({ "code": 42_900, "message": "rate limit exceeded" }));
+        if self.decisions.throttle_every.is_some_and(|every| call.is_multiple_of(every)) {
+            return Some(reply().with("Retry-After", "0"));
+        }
+        let nth = self.count(&format!("throttle {operation}"));
+        let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
+        let tags = vec![match operation {
+            "extract" => "extract",
+            "groups" => "groups",
+            _ => "search",
+        }];
+        for (rule, value) in [
+            ("throttle-without-retry-after", None),
+            ("throttle-retry-after-word", Some("soon")),
+            ("throttle-retry-after-negative", Some("-1")),
+            ("throttle-retry-after-fraction", Some("0.5")),
+            ("throttle-retry-after-unit", Some("1s")),
+            ("throttle-retry-after-iso-date", Some("2026-01-01T00:00:00Z")),
+            ("throttle-retry-after-empty", Some("")),
+        ] {
+            if at && self.on(rule, &tags) {
+                return Some(value.map_or_else(reply, |value| reply().with("Retry-After", value)));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,157 @@
+//! What both static operations share: the envelope, its headers, and rejections.
+
+use serde_json::{Value, json};
+
+use super::behaviour::{RejectionStatus, StaticErrorBody, Tags};
+use super::{Reject, Reply, Server};
+
+impl Server {
+    pub(super) fn static_error(&self, operation: &str, reject: &Reject, tags: &Tags) -> Reply {
+        let status = match self.decisions.rejection {
+            RejectionStatus::Usual => reject.status,
+            RejectionStatus::Fixed(status) => status,
+        };
+        let code =
+            if self.decisions.text_codes { json!(format!("E{}", reject.code)) } else { json!(reject.code) };
+        let mut body = json!({ "code": code, "message": reject.message, "requestId": "r-e" });
+        if !reject.mark.is_empty() {
+            body["reason"] = json!(reject.mark);
+        }
+        if self.on_part(operation, "password-in-error", tags) {
+            body["debug"] = json!("password=pw-Secret00000x");
+        }
+        if self.on_part(operation, "error-is-success", tags) {
+            let page = json!({ "items": [], "page": 1, "pageSize": 20, "total": 0 });
+            return self.static_success(operation, page, tags);
+        }
+        match self.decisions.static_error {
+            StaticErrorBody::CodeMessage => Reply::json(status, &body),
+            StaticErrorBody::Empty => Reply::bytes(status, "application/octet-stream", Vec::new()),
+            StaticErrorBody::Html => Reply::bytes(status, "text/html", b"<h1>no</h1>".to_vec()),
+            StaticErrorBody::Problem => {
+                let problem =
+                    json!({ "type": "about:blank", "title": reject.message, "status": status, "code": code });
+                Reply::bytes(status, "application/problem+json", problem.to_string().into_bytes())
+            }
+        }
+    }
+
+    pub(super) fn static_success(&self, operation: &str, data: Value, tags: &Tags) -> Reply {
+        let number = self.count("request id");
+        let id = format!("req-{number:06}");
+        let mut body = json!({ "code": 200, "message": "success", "requestId": id, "data": data });
+        for (what, name, value) in [
+            ("code-0", "code", json!(0)),
+            ("code-text", "code", json!("200")),
+            ("code-null", "code", Value::Null),
+            ("message-null", "message", Value::Null),
+            ("message-number", "message", json!(1)),
+            ("request-id-number", "requestId", json!(number)),
+            ("request-id-null", "requestId", Value::Null),
+            ("data-bare-list", "data", body["data"]["items"].clone()),
+            ("data-null", "data", Value::Null),
+            ("data-in-list", "data", json!([body["data"]])),
+        ] {
+            if self.on_part(operation, what, tags) {
+                body[name] = value;
+            }
+        }
+        let no_items = body["data"]["items"].as_array().is_some_and(Vec::is_empty);
+        if no_items && self.on_part(operation, "empty-items-null", tags) {
+            body["data"]["items"] = Value::Null;
+        }
+        if no_items && self.on_part(operation, "empty-items-missing", tags) {
+            body["data"].as_object_mut().expect("an object").remove("items");
+        }
+        if no_items && self.on_part(operation, "empty-items-object", tags) {
+            body["data"]["items"] = json!({});
+        }
+        if no_items && self.on_part(operation, "empty-data-null", tags) {
+            body["data"] = Value::Null;
+        }
+        if no_items && self.on_part(operation, "empty-code-404", tags) {
+            body["code"] = json!(404);
+        }
+        let members = body.as_object_mut().expect("an object");
+        for (what, name) in [
+            ("without-code", "code"),
+            ("without-message", "message"),
+            ("without-request-id", "requestId"),
+            ("without-data", "data"),
+        ] {
+            if self.on_part(operation, what, tags) {
+                members.remove(name);
+            }
+        }
+        for (what, name, other) in
+            [("msg-for-message", "message", "msg"), ("snake-case-request-id", "requestId", "request_id")]
+        {
+            if self.on_part(operation, what, tags) {
+                let value = members.remove(name).unwrap_or_default();
+                members.insert(other.into(), value);
+            }
+        }
+        if self.on_part(operation, "password-in-message", tags) {
+            members.insert("message".into(), json!("ok pw-Secret00000x"));
+        }
+        if self.decisions.extra_fields {
+            members.insert("serverTime".into(), json!(1_700_000_000));
+        }
+        let status = match () {
+            () if self.on_part(operation, "status-201", tags) => 201,
+            () if self.on_part(operation, "status-202", tags) => 202,
+            () if no_items && self.on_part(operation, "empty-status-404", tags) => 404,
+            () if no_items && self.on_part(operation, "empty-status-204", tags) => {
+                return self.static_headers(
+                    operation,
+                    Reply { body: Vec::new(), ..Reply::text(204, "") },
+                    &id,
+                    tags,
+                );
+            }
+            () => 200,
+        };
+        let mut reply = Reply::json(status, &body);
+        if self.decisions.media_charset {
+            reply.headers[0].1 = "application/json; charset=UTF-8".into();
+        }
+        self.static_headers(operation, reply, &id, tags)
+    }
+
+    fn static_headers(&self, operation: &str, mut reply: Reply, id: &str, tags: &Tags) -> Reply {
+        let mut cache = Some(self.decisions.cache_control);
+        for (what, value) in [
+            ("cache-control-missing", None),
+            ("cache-control-no-cache", Some("no-cache")),
+            ("cache-control-max-age", Some("private, max-age=60")),
+            ("cache-control-private", Some("private")),
+            ("cache-control-misspelt", Some("nostore")),
+            ("cache-control-empty", Some("")),
+        ] {
+            if self.on_part(operation, what, tags) {
+                cache = value;
+            }
+        }
+        if let Some(cache) = cache {
+            reply = reply.with("Cache-Control", cache);
+        }
+        if self.on_part(operation, "pragma-only", tags) {
+            reply.headers.retain(|(name, _)| name != "Cache-Control");
+            reply = reply.with("Pragma", "no-cache");
+        }
+        if self.on_part(operation, "password-in-header", tags) {
+            reply = reply.with("X-Debug", "proxy_password=pw-Secret00000x");
+        }
+        if self.on_part(operation, "trace-header-other-name", tags) {
+            return reply.with("X-Trace-Id", id);
+        }
+        if self.on_part(operation, "x-request-id-empty", tags) {
+            return reply.with("X-Request-Id", "");
+        }
+        if self.on_part(operation, "x-request-id-missing", tags) {
+            return reply;
+        }
+        let header = if self.decisions.header_id_differs { format!("edge-{id}") } else { id.to_owned() };
+        reply.with("X-Request-Id", &header)
+    }
+}
