@@ -38,13 +38,11 @@ const VALID: [(&str, &str); 17] = [
     ("2038-01-19T03:14:08Z", "seconds that do not fit into 32 bits"),
 ];
 
-const MALFORMED: [(&str, &str); 35] = [
+const MALFORMED: [(&str, &str); 33] = [
     ("2026-03-01T12:00:00", "no time zone"),
     ("2026-03-01T12:00:00.5", "a fraction and no time zone"),
     ("2026-03-01t12:00:00", "no time zone"),
     ("2026-03-01T12:00", "neither seconds nor a time zone"),
-    ("2026-03-01T12:00Z", "no seconds"),
-    ("2026-03-01T12Z", "neither minutes nor seconds"),
     ("2026-03-01", "a date without a time"),
     ("2026-03-01Z", "a date with a time zone"),
     ("2026-03", "a month"),

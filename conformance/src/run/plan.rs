@@ -59,6 +59,7 @@ impl Plan {
         let mut planned: Vec<Planned> =
             included.filter_map(|check| Planned::new(check, selection, profile, scope)).collect();
         deal_out(&mut planned, budget.gateways);
+        spread(&mut planned, budget.requests);
         Self { planned }
     }
 
@@ -188,10 +189,38 @@ fn deal_out(planned: &mut [Planned], gateways: u64) {
     }
 }
 
+/// Leaves out cases that would take more requests than the budget has, a quarter of which is kept for repetitions. Each check
+/// gets its first case before one gets its second, so that many checks are run in part and few not at all.
+fn spread(planned: &mut [Planned], requests: u64) {
+    let (mut left, mut sent) = (requests - requests / 4, SentControls::default());
+    let rounds = planned.iter().map(|planned| planned.cases.len()).max().unwrap_or(0);
+    for round in 0..rounds {
+        for Planned { check, cases, .. } in planned.iter_mut() {
+            let Some(planned) = cases.get_mut(round).filter(|planned| planned.skipped.is_none()) else {
+                continue;
+            };
+            let price = u64::from(sent.price(check, &planned.case).requests);
+            match left.checked_sub(price) {
+                Some(less) => {
+                    left = less;
+                    sent.add(check, &planned.case);
+                }
+                None => planned.skipped = Some(too_many(requests)),
+            }
+        }
+    }
+}
+
 fn missing(needs: &[Fact], facts: &Facts) -> Option<String> {
     let missing: Vec<String> =
         needs.iter().filter(|fact| !facts.has(**fact)).map(ToString::to_string).collect();
     (!missing.is_empty()).then(|| format!("supply {} to run this", missing.join(" and ")))
+}
+
+fn too_many(most: u64) -> String {
+    format!(
+        "the run may send {most} requests, some of them kept for repetitions: raise --max-requests to run this"
+    )
 }
 
 fn too_expensive(gateways: u64, most: u64) -> String {
@@ -213,6 +242,19 @@ mod tests {
         let contract = Contract::embedded().expect("contract");
         let scope = Scope { contract, facts: &Facts::default() };
         Plan::new(checks, &Selection::default(), Profile::Full, &scope, &budget)
+    }
+
+    #[test]
+    fn requests_never_go_beyond_their_budget_and_reach_as_many_checks_as_they_can() {
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
+        for most in [0, 40, 400, 4_000] {
+            let budget = Budget { requests: most, ..Budget::default() };
+            let plan = Plan::new(&registry(), &Selection::default(), Profile::Full, &scope, &budget);
+            assert!(plan.cost().requests <= most, "{most}: {:?}", plan.cost());
+            let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
+            assert!(most < 400 || reached > 30, "{most}: {reached} checks");
+        }
     }
 
     #[test]

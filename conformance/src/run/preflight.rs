@@ -1,6 +1,6 @@
 use crate::checks::first_requests;
 use crate::contract::{Contract, OperationId};
-use crate::response::{Form, ResponseClass, gateways};
+use crate::response::{Form, ResponseClass, gateways, operation_of};
 use crate::target::Target;
 use crate::wire::{Answer, Exchange, FailureKind, Patience, Redactor, Request, Wire, WireError, WireFailure};
 
@@ -8,17 +8,45 @@ use crate::wire::{Answer, Exchange, FailureKind, Patience, Redactor, Request, Wi
 /// is asked until one of them answers; a target that keeps the contract gives
 /// no gateway for any of the requests. Says what is wrong when nobody answers.
 pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+    first_answer(contract, target, wire).await.err().flatten()
+}
+
+/// The same, and whether the target accepts anything of the account, since without an accepted control request every check
+/// would end inconclusive. Sends one request when it does, and at most four more. Says what is wrong with the base URL or
+/// the token.
+pub(crate) async fn preflight_with_token(
+    contract: &Contract,
+    target: &Target,
+    wire: &Wire,
+    redactor: &Redactor,
+) -> Option<String> {
+    match first_answer(contract, target, wire).await {
+        Err(problem) => problem,
+        Ok((request, exchange)) => {
+            let operation = operation_of(contract, &request)?;
+            let own = rejection(contract, redactor, operation, exchange)?;
+            accepts_nothing(contract, target, wire, redactor, (operation, own)).await
+        }
+    }
+}
+
+/// The first answer of the target to one of the first requests, or what is wrong, if that can be told.
+async fn first_answer(
+    contract: &Contract,
+    target: &Target,
+    wire: &Wire,
+) -> Result<(Request, Exchange), Option<String>> {
     let mut problem = None;
     for request in first_requests(contract, target) {
         // A budget that is used up shows itself in every check.
-        let Ok(exchange) = send(contract, wire, &request).await else { return problem };
+        let Ok(exchange) = send(contract, wire, &request).await else { return Err(problem) };
         match &exchange.result {
             Ok(answer) => match redirected(answer) {
                 Some(redirected) => problem = Some(redirected),
-                None => return None,
+                None => return Ok((request, exchange)),
             },
             // Somebody is there; what the answers are worth is told by each check.
-            Err(failure) if failure.kind == FailureKind::TooLarge => return None,
+            Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
             Err(failure) => {
                 let gone = failure.kind == FailureKind::Connect;
                 problem.get_or_insert_with(|| unreachable(failure));
@@ -28,38 +56,43 @@ pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire)
             }
         }
     }
-    problem
+    Err(problem)
 }
 
-/// Asks whether the target accepts anything of the account, since without an accepted control request every check would end
-/// inconclusive. Sends one request when it does, and at most four. Says what is wrong with the base URL or the token.
-pub(crate) async fn accepts_nothing(
+/// `first` is the rejection that came already.
+async fn accepts_nothing(
     contract: &Contract,
     target: &Target,
     wire: &Wire,
     redactor: &Redactor,
+    first: (OperationId, Answer),
 ) -> Option<String> {
     let [groups, search, _] = first_requests(contract, target);
     let extract = &contract.extract;
     let extraction = Request::to(&extract.operation)
         .query(&extract.api_key.name, target.token.expose())
         .query(&extract.num.name, extract.num_range.start());
-    let mut answers = vec![
-        rejected(contract, wire, redactor, OperationId::Groups, &groups).await.ok()??,
-        rejected(contract, wire, redactor, OperationId::Search, &search).await.ok()??,
-    ];
-    match rejected(contract, wire, redactor, OperationId::Extract, &extraction).await {
-        Ok(answer) => answers.push(answer?),
-        // No gateway may be taken, so the other two have to do.
-        Err(WireError::Budget(_)) => {}
-        Err(WireError::Setup(_)) => return None,
+    let (asked, own) = first;
+    let mut answers = vec![own];
+    let requests =
+        [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
+    for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
+        match send(contract, wire, request).await {
+            Ok(exchange) => answers.push(rejection(contract, redactor, operation, exchange)?),
+            // No gateway may be taken, so the others have to do.
+            Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
+            Err(_) => return None,
+        }
     }
     if answers.iter().all(|answer| answer.status == NOT_FOUND) {
         return Some(wrong_base_url(contract, target));
     }
-    let unknown = groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN);
-    let unknown = rejected(contract, wire, redactor, OperationId::Groups, &unknown).await.ok()??;
-    let own = answers.first()?;
+    let (unknown, own) = match asked {
+        OperationId::Groups => (groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN), answers.first()?),
+        _ => return None,
+    };
+    let unknown = send(contract, wire, &unknown).await.ok()?;
+    let unknown = rejection(contract, redactor, asked, unknown)?;
     let is_unknown = own.status == unknown.status && own.at("/code") == unknown.at("/code");
     is_unknown.then(|| {
         let code = own.at("/code").map(|code| format!(", code {}", redactor.redact(&code.to_string())));
@@ -78,16 +111,14 @@ const NOT_FOUND: u16 = 404;
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
 
 /// The response, when it is plainly a rejection.
-async fn rejected(
+fn rejection(
     contract: &Contract,
-    wire: &Wire,
     redactor: &Redactor,
     operation: OperationId,
-    request: &Request,
-) -> Result<Option<Answer>, WireError> {
-    let exchange = send(contract, wire, request).await?;
+    exchange: Exchange,
+) -> Option<Answer> {
     let class = ResponseClass::of(contract, operation, Form::Json, &exchange.result, redactor);
-    Ok(exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_))))
+    exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
 }
 
 async fn send(contract: &Contract, wire: &Wire, request: &Request) -> Result<Exchange, WireError> {
@@ -99,7 +130,7 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> String {
     let path = &contract.groups.operation.path;
     let base = target.base().path().trim_end_matches('/');
     let overlap = path.match_indices('/').map(|(end, _)| &path[..end]).filter(|prefix| !prefix.is_empty());
-    let repeated = overlap.filter(|prefix| base.ends_with(prefix)).last();
+    let repeated = overlap.rev().find(|prefix| base.ends_with(prefix));
     match repeated {
         Some(prefix) => format!(
             "every operation is answered with HTTP {NOT_FOUND}: the base URL ends in `{prefix}`, which is added to it \

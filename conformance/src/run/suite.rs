@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::expected::{ExpectedFailure, expectations, weigh};
-use super::preflight::{accepts_nothing, preflight};
+use super::preflight::preflight_with_token;
 use super::{
     CheckResult, ClauseSummary, Coverage, Observer, Plan, Profile, Report, Selection, Stopper, Totals,
     Verdict,
@@ -182,10 +182,7 @@ impl<'a> Suite<'a> {
     /// Why no check could come to a result.
     async fn unreachable(&self) -> Option<String> {
         let Self { contract, target, wire, redactor, .. } = self;
-        match preflight(contract, target, wire).await {
-            Some(problem) => Some(problem),
-            None => accepts_nothing(contract, target, wire, redactor).await,
-        }
+        preflight_with_token(contract, target, wire, redactor).await
     }
 
     async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Duration) {

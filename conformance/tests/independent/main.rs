@@ -5,6 +5,10 @@
 //! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
 //! prints the tables instead.
 
+#![expect(
+    clippy::expect_used,
+    reason = "the harness of a test fails by panicking, and says what it expected"
+)]
 #![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
 
 mod driver;

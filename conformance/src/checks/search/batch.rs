@@ -205,7 +205,8 @@ fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
         ("a fragment", "203.0.113"),
     ];
     // A place from the number of valid items.
-    const PLACES: [(&str, fn(usize) -> usize); 3] =
+    type Place = fn(usize) -> usize;
+    const PLACES: [(&str, Place); 3] =
         [("first", |_| 0), ("in the middle", |count| count / 2), ("last", |count| count)];
     let mut cases = Vec::new();
     for (what, item) in INVALID {

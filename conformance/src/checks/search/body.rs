@@ -57,7 +57,9 @@ pub(super) static TOKEN_SINGLE: Check = Check {
 };
 
 /// Values of types that no text filter has.
-const OTHER_TYPES: [(&str, fn() -> Vec<Value>); 4] = [
+type Values = fn() -> Vec<Value>;
+
+const OTHER_TYPES: [(&str, Values); 4] = [
     ("a number", || vec![json!(1), json!(0), json!(1.5)]),
     ("a boolean", || vec![json!(true), json!(false)]),
     ("an array", || vec![json!([1]), json!([])]),

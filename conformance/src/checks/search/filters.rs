@@ -354,7 +354,9 @@ fn holds(found: &ResultSet, item: &str) -> bool {
 }
 
 /// Changes a listed status into a text that is not listed.
-const UNLISTED: [(&str, fn(&str) -> String); 7] = [
+type Change = fn(&str) -> String;
+
+const UNLISTED: [(&str, Change); 7] = [
     ("in capitals", |status| status.to_uppercase()),
     ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
     ("after a space", |status| format!(" {status}")),

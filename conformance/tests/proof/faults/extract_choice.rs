@@ -235,7 +235,7 @@ fn protocol() -> Vec<Fault> {
             "extract.protocol/unlisted-breaks",
             "An unknown protocol breaks the service.",
             |_, _, reply| {
-                *reply = Reply::json_with(500, &json!({"code": 50001, "message": "internal error"}));
+                *reply = Reply::json_with(500, &json!({"message": "internal error"}));
             },
         )
         .when(unlisted),

@@ -93,7 +93,7 @@ fn range() -> Vec<Fault> {
             "extract.num-range/breaks-below",
             "A number that is too small breaks the service.",
             |_, _, reply| {
-                *reply = Reply::json_with(500, &json!({"code": 50001, "message": "internal error"}));
+                *reply = Reply::json_with(500, &json!({"message": "internal error"}));
             },
         )
         .when(below),

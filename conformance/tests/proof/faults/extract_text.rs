@@ -189,8 +189,9 @@ fn range() -> Vec<Fault> {
             "extract.separator-range/two-digits",
             "Only the first digit of lb counts.",
             move |scene, seen| {
-                if let Some(lb) = lb(scene, seen).filter(|lb| lb.len() > 1) {
-                    seen.set_param(&scene.contract.extract.lb.name, &lb[..1]);
+                let lb = lb(scene, seen).filter(|lb| lb.len() > 1);
+                if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
+                    seen.set_param(&scene.contract.extract.lb.name, &first.to_string());
                 }
             },
         ),
@@ -204,10 +205,7 @@ fn range() -> Vec<Fault> {
             "extract.separator-range/breaks",
             "An lb outside the list breaks the service.",
             |_, _, reply| {
-                *reply = Reply::json_with(
-                    500,
-                    &serde_json::json!({"code": 50001, "message": "index out of range"}),
-                );
+                *reply = Reply::json_with(500, &serde_json::json!({"message": "index out of range"}));
             },
         )
         .when(above),
@@ -265,7 +263,7 @@ fn required() -> Vec<Fault> {
             "extract.sb-required/absent-breaks",
             "An absent sb breaks the service.",
             |_, _, reply| {
-                *reply = Reply::json_with(500, &serde_json::json!({"code": 50001, "message": "null"}));
+                *reply = Reply::json_with(500, &serde_json::json!({"message": "null"}));
             },
         )
         .when(absent),
@@ -318,7 +316,7 @@ fn length() -> Vec<Fault> {
             "extract.sb-length/breaks",
             "An sb that is too long breaks the service.",
             |_, _, reply| {
-                *reply = Reply::json_with(500, &serde_json::json!({"code": 50001, "message": "buffer"}));
+                *reply = Reply::json_with(500, &serde_json::json!({"message": "buffer"}));
             },
         )
         .when(over),

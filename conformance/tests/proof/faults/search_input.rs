@@ -47,7 +47,7 @@ fn required() -> Vec<Fault> {
             "search.ips-required/breaks",
             "A search without ips breaks the server.",
             |_, _, reply| {
-                *reply = Reply::json_with(500, &json!({"code": 500, "message": "no ips"}));
+                *reply = Reply::json_with(500, &json!({"message": "no ips"}));
             },
         )
         .when(absent),

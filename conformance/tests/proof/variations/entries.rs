@@ -1,7 +1,5 @@
 //! Variations in the entries of an extraction, in JSON and in text.
 
-use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
 use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::{Facts, Secret, Target};
 use serde_json::json;
@@ -39,12 +37,6 @@ fn layout() -> Vec<Variation> {
         Variation::success("extract.text-with-separator-and-line-break-at-its-end", |scene, seen, reply| {
             let separator = separator(scene, seen);
             rewrite(scene, seen, reply, |text| format!("{text}{separator}\r\n"));
-        }),
-        Variation::refusal("extract.text-refused-in-text", |scene, seen, reply| {
-            if is_extract(scene, seen) && scene.wants_text(seen) {
-                reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-                reply.body = Bytes::from_static(b"ERROR: not allowed");
-            }
         }),
     ]
 }

@@ -28,6 +28,10 @@ pub fn variations() -> Vec<Variation> {
         }),
         Variation::refusal("refusals.all-422", |_, _, reply| reply.status = StatusCode::UNPROCESSABLE_ENTITY),
         Variation::refusal("refusals.all-404", |_, _, reply| reply.status = StatusCode::NOT_FOUND),
+        // A warning, since clients may retry it, and no failure.
+        Variation::refusal("refusals.all-500-with-a-code", |_, _, reply| {
+            reply.status = StatusCode::INTERNAL_SERVER_ERROR;
+        }),
         Variation::refusal("refusals.all-403", |_, _, reply| reply.status = StatusCode::FORBIDDEN),
         Variation::refusal("refusals.created", |_, _, reply| reply.status = StatusCode::ACCEPTED),
         Variation::refusal("refusals.code-words", |_, _, reply| {

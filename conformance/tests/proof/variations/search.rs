@@ -190,7 +190,9 @@ fn addresses() -> Vec<Variation> {
         items("addresses.leading-zeros", |text| {
             let (address, port) =
                 text.split_once(':').map_or((text, None), |(address, port)| (address, Some(port)));
-            let parts: Option<Vec<u8>> = address.split('.').map(|part| part.parse().ok()).collect();
+            let octet =
+                |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok());
+            let parts: Option<Vec<u8>> = address.split('.').map(|part| octet(part).flatten()).collect();
             match parts.as_deref() {
                 Some([a, b, c, d]) => {
                     let port = port.map(|port| match port.trim_start_matches('0') {
