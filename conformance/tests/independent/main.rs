@@ -9,6 +9,11 @@
     clippy::expect_used,
     reason = "the harness of a test fails by panicking, and says what it expected"
 )]
+#![expect(
+    clippy::if_same_then_else,
+    clippy::nonminimal_bool,
+    reason = "each fault stands beside the rule that it breaks, one condition a fault"
+)]
 #![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
 
 mod driver;

@@ -215,7 +215,7 @@ impl Server {
             ("search-trailing-dot", sent.strip_suffix('.').and_then(strict_v4)),
             ("search-decimal-accepted", of_v4((parts.len() == 1).then(|| lax_v4(sent, false)).flatten())),
             ("search-hexadecimal-accepted", of_v4(sent.contains("0x").then(|| lax_v4(sent, true)).flatten())),
-            ("search-byte-wraps", of_v4(big.clone().flatten())),
+            ("search-byte-wraps", of_v4(big.flatten())),
             ("search-five-parts-accepted", (parts.len() == 5 && bytes(&parts)).then_some(wild.into())),
             ("search-host-name-accepted", host_name.then_some(wild.into())),
             ("search-wildcard-accepted", sent.contains('*').then_some(wild.into())),
