@@ -1,9 +1,9 @@
-//! What a call costs beside reqwest and serde_json alone, on the same server in the same run:
+//! Compares a call with reqwest and serde_json alone, on the same server in the same run:
 //! `cargo bench -p sallyport-client --bench overhead`.
 //!
-//! The server gives a constant answer over kept connections, so that little else is measured. The two ways take turns,
-//! and the median of the ratios is printed, of time and of allocations on the caller's thread. The last line streams a
-//! million instances and tells the memory that took.
+//! The server sends a constant response over kept-alive connections, so that little else is measured. Rounds of both
+//! alternate; printed are the medians of the ratios of time and of allocations on the calling thread. The last line is the
+//! memory that streaming a million instances takes.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures and prints")]
 
 use std::{fs, sync::mpsc, time::Instant};
@@ -55,15 +55,15 @@ fn median(ratios: &[[f64; 3]], which: usize) -> f64 {
 
 /// The same request and the same types, without anything around them.
 async fn raw_search(http: &reqwest::Client, base: &str) {
-    let answer = http
+    let response = http
         .post(format!("{base}/openapi/v1/static/instances/search"))
         .query(&[("api_key", TOKEN)])
         .json(&serde_json::json!({"ips": ["203.0.113.7"], "page": 1}))
         .send()
         .await
         .unwrap();
-    assert!(answer.status().is_success());
-    let body = answer.bytes().await.unwrap();
+    assert!(response.status().is_success());
+    let body = response.bytes().await.unwrap();
     let page: types::SearchSuccess = serde_json::from_slice(&body).unwrap();
     assert_eq!(page.code, 200);
 }
@@ -126,9 +126,9 @@ fn page(count: usize, total: usize) -> String {
     serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string()
 }
 
-/// Starts a server that answers everything with `body`, on a thread of its own.
+/// Starts a server that responses everything with `body`, on a thread of its own.
 fn serve(body: String) -> String {
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -138,16 +138,16 @@ fn serve(body: String) -> String {
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             tell.send(format!("http://{}", listener.local_addr().unwrap())).unwrap();
-            let answer: &'static str = answer.leak();
+            let response: &'static str = response.leak();
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(connection(stream, answer));
+                tokio::spawn(connection(stream, response));
             }
         });
     });
     told.recv().unwrap()
 }
 
-async fn connection(mut stream: TcpStream, answer: &str) {
+async fn connection(mut stream: TcpStream, response: &str) {
     stream.set_nodelay(true).unwrap();
     let (mut buffer, mut filled) = (vec![0; 1 << 16], 0);
     loop {
@@ -158,7 +158,7 @@ async fn connection(mut stream: TcpStream, answer: &str) {
         // Every request here is small and ends with its JSON body.
         if buffer[..filled].ends_with(b"}") && buffer[..filled].windows(4).any(|four| four == b"\r\n\r\n") {
             filled = 0;
-            if stream.write_all(answer.as_bytes()).await.is_err() {
+            if stream.write_all(response.as_bytes()).await.is_err() {
                 return;
             }
         }

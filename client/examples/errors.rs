@@ -1,4 +1,4 @@
-//! Tells what may be done about an error: `cargo run -p sallyport-client --example errors`.
+//! Shows how to handle errors: `cargo run -p sallyport-client --example errors`.
 
 mod embedded;
 
@@ -15,9 +15,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for outcome in [known.extract(1_000).await, unknown.extract(1).await] {
         match outcome {
             Ok(extraction) => println!("{} gateways", extraction.endpoints.len()),
-            Err(Error::Refused(refused)) => println!("mend the call: {refused}"),
+            Err(Error::InvalidArgument(error)) => println!("fix the argument: {error}"),
             Err(error) if error.is_retryable() => {
-                println!("try again with request id {:?} in {:?}", error.request_id(), error.retry_after());
+                println!("retry in {:?} with request id {:?}", error.retry_after(), error.request_id());
             }
             Err(error) => println!("give up: {error}"),
         }

@@ -1,4 +1,4 @@
-//! Takes gateways out of the pool: `cargo run -p sallyport-client --example extract`.
+//! Extracts gateways: `cargo run -p sallyport-client --example extract`.
 
 mod embedded;
 

@@ -1,4 +1,4 @@
-//! Goes through every instance of an account, however many addresses: `cargo run -p sallyport-client --example search`.
+//! Streams all instances of an account, with any number of addresses: `cargo run -p sallyport-client --example search`.
 
 mod embedded;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use embedded::Embedded;
 use futures_util::TryStreamExt;
-use sallyport_client::{Client, GroupChoice};
+use sallyport_client::{Client, GroupFilter};
 
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "an example shows what it got")]
@@ -14,7 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = Embedded::start().await?;
 
     let client = Client::builder().base_url(server.base_url()).token(server.token()).build()?;
-    let mut instances = client.search(server.addresses()).group(GroupChoice::Ungrouped).in_batches().stream();
+    let mut instances = client.search(server.addresses()).group(GroupFilter::Ungrouped).in_batches().stream();
     let mut by_status: BTreeMap<String, u64> = BTreeMap::new();
     while let Some(instance) = instances.try_next().await? {
         *by_status.entry(instance.status.to_string()).or_default() += 1;

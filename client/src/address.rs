@@ -8,22 +8,20 @@ use std::{
 };
 
 use crate::{
-    check::{Refused, quoted},
     contract::{ADDRESS_CLAUSE, ADDRESS_PORT_CLAUSE, ADDRESS_PORTS},
+    validate::{InvalidArgument, quoted},
 };
 
-/// The contract leaves this form open; a refusal names the clause that says so.
-const BRACKETS_CLAUSE: &str = "open.addresses.brackets-without-port";
-
-/// An address to search for: `IP`, `IPv4:port` or `[IPv6]:port`. Without a port it stands for every port.
+/// An address to search for: `IP`, `IPv4:port` or `[IPv6]:port`. Without a port it matches every port.
 ///
-/// Two spellings of one address are equal. It is sent as it was written, because the contract lets services match by the
-/// first text of an address, and printed in its canonical spelling. Networks, zone identifiers and fragments are refused,
-/// as the contract asks; so is `[IPv6]` without a port, which it leaves open (leave out the brackets).
+/// Two spellings of one address are equal. An address is sent as it was written, because the contract lets services match
+/// by the first text of an address (`open.addresses.spelling-match`), and displayed in its canonical spelling. Networks, zone
+/// identifiers and fragments are rejected (`search.ips-item`).
 ///
-/// The contract also leaves IPv4-mapped IPv6 addresses open, and services differ in what they find. Such an address is the
-/// IPv4 address here, and it is sent in IPv4 form, which every service understands: `[::ffff:203.0.113.7]:80` goes as
-/// `203.0.113.7:80`. An IPv4-compatible address (`::203.0.113.7`) is IPv6 like any other.
+/// Two forms that the contract leaves open are sent in one that every service accepts: `[IPv6]` without a port is sent
+/// without the brackets (`open.addresses.brackets-without-port`), and an IPv4-mapped IPv6 address is the IPv4 address
+/// (`open.addresses.ipv4-mapped`): `[::ffff:203.0.113.7]:80` is sent as `203.0.113.7:80`. An IPv4-compatible address
+/// (`::203.0.113.7`) stays IPv6.
 ///
 /// ```
 /// use sallyport_client::Address;
@@ -35,13 +33,14 @@ const BRACKETS_CLAUSE: &str = "open.addresses.brackets-without-port";
 /// let mapped: Address = "::ffff:203.0.113.7".parse()?;
 /// assert_eq!(mapped.as_written(), "203.0.113.7");
 /// assert!("203.0.113.0/24".parse::<Address>().is_err());
-/// # Ok::<(), sallyport_client::Refused>(())
+/// # Ok::<(), sallyport_client::InvalidArgument>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Address {
     ip: IpAddr,
     port: Option<u16>,
-    /// As it was written, unless that is the canonical spelling; never of an IPv4 address, which has only one.
+    /// The text without brackets around an address without a port; `None` when it is the canonical spelling, as always for
+    /// IPv4.
     written: Option<Box<str>>,
 }
 
@@ -51,13 +50,13 @@ impl Address {
         self.ip
     }
 
-    /// The port; `None` stands for every port.
+    /// The port; `None` matches every port.
     pub fn port(&self) -> Option<u16> {
         self.port
     }
 
-    /// The text that is sent: as it was written, or the canonical spelling of an address that was never text or was
-    /// IPv4-mapped.
+    /// The text that is sent: as it was written, or the canonical spelling of an address that was not parsed from text or
+    /// was IPv4-mapped.
     pub fn as_written(&self) -> Cow<'_, str> {
         match &self.written {
             Some(text) => Cow::Borrowed(text),
@@ -65,27 +64,20 @@ impl Address {
         }
     }
 
-    /// The address with a port.
+    /// The address with a port from [`ADDRESS_PORTS`](crate::contract::ADDRESS_PORTS).
     ///
     /// # Errors
-    /// Refuses a port that the contract does not allow.
-    pub fn with_port(ip: impl Into<IpAddr>, port: u16) -> Result<Self, Refused> {
+    /// [`InvalidArgument`] when the port is outside that range.
+    pub fn with_port(ip: impl Into<IpAddr>, port: u16) -> Result<Self, InvalidArgument> {
         let ip = ip.into().to_canonical();
         if !ADDRESS_PORTS.contains(&port) {
-            return Err(bad_port(&port.to_string()));
+            return Err(invalid_port(&port.to_string()));
         }
         Ok(Self { ip, port: Some(port), written: None })
     }
 
-    fn read(text: &str) -> Result<Self, Refused> {
+    fn parse(text: &str) -> Result<Self, InvalidArgument> {
         if let Some(rest) = text.strip_prefix('[') {
-            if rest.strip_suffix(']').is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok()) {
-                return Err(refused(
-                    BRACKETS_CLAUSE,
-                    "an IPv6 address without brackets, or with a port",
-                    text,
-                ));
-            }
             let (ip, port) = rest.split_once("]:").ok_or_else(|| malformed(text))?;
             let ip: Ipv6Addr = ip.parse().map_err(|_| malformed(text))?;
             return Self::with_port(ip, parse_port(port)?);
@@ -128,16 +120,18 @@ impl Ord for Address {
 }
 
 impl FromStr for Address {
-    type Err = Refused;
+    type Err = InvalidArgument;
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        let mut address = Self::read(text)?;
+    fn from_str(text: &str) -> Result<Self, InvalidArgument> {
+        let without_port = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let text = without_port.filter(|ip| ip.parse::<Ipv6Addr>().is_ok()).unwrap_or(text);
+        let mut address = Self::parse(text)?;
         address.written = (address.ip.is_ipv6() && address.to_string() != text).then(|| text.into());
         Ok(address)
     }
 }
 
-/// Writes the canonical spelling, which [`FromStr`] reads back.
+/// Writes the canonical spelling, which [`FromStr`] parses back.
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {
@@ -160,25 +154,25 @@ impl<'de> serde::Deserialize<'de> for Address {
 }
 
 impl TryFrom<&str> for Address {
-    type Error = Refused;
+    type Error = InvalidArgument;
 
-    fn try_from(text: &str) -> Result<Self, Refused> {
+    fn try_from(text: &str) -> Result<Self, InvalidArgument> {
         text.parse()
     }
 }
 
 impl TryFrom<String> for Address {
-    type Error = Refused;
+    type Error = InvalidArgument;
 
-    fn try_from(text: String) -> Result<Self, Refused> {
+    fn try_from(text: String) -> Result<Self, InvalidArgument> {
         text.parse()
     }
 }
 
 impl TryFrom<&String> for Address {
-    type Error = Refused;
+    type Error = InvalidArgument;
 
-    fn try_from(text: &String) -> Result<Self, Refused> {
+    fn try_from(text: &String) -> Result<Self, InvalidArgument> {
         text.parse()
     }
 }
@@ -208,29 +202,29 @@ impl From<Ipv4Addr> for Address {
 }
 
 impl TryFrom<SocketAddr> for Address {
-    type Error = Refused;
+    type Error = InvalidArgument;
 
-    fn try_from(address: SocketAddr) -> Result<Self, Refused> {
+    fn try_from(address: SocketAddr) -> Result<Self, InvalidArgument> {
         Self::with_port(address.ip(), address.port())
     }
 }
 
-fn parse_port(text: &str) -> Result<u16, Refused> {
+fn parse_port(text: &str) -> Result<u16, InvalidArgument> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| bad_port(text))
+    plain.then(|| text.parse().ok()).flatten().ok_or_else(|| invalid_port(text))
 }
 
-fn bad_port(value: &str) -> Refused {
+fn invalid_port(value: &str) -> InvalidArgument {
     let (lowest, highest) = (ADDRESS_PORTS.start(), ADDRESS_PORTS.end());
-    refused(ADDRESS_PORT_CLAUSE, &format!("a port from {lowest} to {highest}, in plain digits"), value)
+    invalid(ADDRESS_PORT_CLAUSE, &format!("a port from {lowest} to {highest} without leading zeros"), value)
 }
 
-fn malformed(text: &str) -> Refused {
-    refused(ADDRESS_CLAUSE, "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`", text)
+fn malformed(text: &str) -> InvalidArgument {
+    invalid(ADDRESS_CLAUSE, "a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port`", text)
 }
 
-fn refused(clause: &'static str, limit: &str, value: &str) -> Refused {
-    Refused::new("address", clause, limit, quoted(value))
+fn invalid(clause: &'static str, expected: &str, value: &str) -> InvalidArgument {
+    InvalidArgument::new("address", clause, expected, quoted(value))
 }
 
 #[cfg(test)]
@@ -279,7 +273,21 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused_with_its_clause() {
+    fn brackets_without_a_port_are_left_out() {
+        for (text, sent) in [
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:DB8::0001]", "2001:DB8::0001"),
+            ("[::ffff:192.0.2.1]", "192.0.2.1"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(serde_json::to_value(&address).unwrap(), sent);
+            assert_eq!(address, sent.parse().unwrap());
+            assert_eq!(address.port(), None);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_rejected_with_its_clause() {
         for (text, clause) in [
             ("", "search.ips-item"),
             ("192.0.2.0/24", "search.ips-item"),
@@ -288,9 +296,10 @@ mod tests {
             (" 192.0.2.1", "search.ips-item"),
             ("fe80::1%eth0", "search.ips-item"),
             ("[fe80::1%1]:80", "search.ips-item"),
-            ("[2001:db8::1]", BRACKETS_CLAUSE),
+            ("[[2001:db8::1]]", "search.ips-item"),
+            ("[2001:db8::1", "search.ips-item"),
+            ("[192.0.2.1]", "search.ips-item"),
             ("[192.0.2.1]:80", "search.ips-item"),
-            ("[::ffff:192.0.2.1]", BRACKETS_CLAUSE),
             ("::ffff:192.0.2.0/120", "search.ips-item"),
             ("[::ffff:192.0.2.1]:0", "search.ips-port"),
             ("192.0.2.1:0", "search.ips-port"),
@@ -306,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(ip in any::<IpAddr>(), port in proptest::option::of(any::<u16>())) {
+        fn what_is_displayed_is_parsed_back(ip in any::<IpAddr>(), port in proptest::option::of(any::<u16>())) {
             let made = match port {
                 Some(port) => Address::with_port(ip, port),
                 None => Ok(Address::from(ip)),
@@ -317,7 +326,7 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_text_never_panics_and_what_is_read_is_printed_alike(text in "[0-9a-f:.\\[\\]%/ ]{0,24}") {
+        fn arbitrary_text_never_panics_and_an_address_is_displayed_as_itself(text in "[0-9a-f:.\\[\\]%/ ]{0,24}") {
             if let Ok(address) = text.parse::<Address>() {
                 prop_assert_eq!(address.to_string().parse::<Address>(), Ok(address));
             }

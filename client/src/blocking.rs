@@ -1,4 +1,4 @@
-//! The client for programs without an async runtime.
+//! A client for programs without an async runtime.
 //!
 //! ```no_run
 //! use sallyport_client::{Client, Error, blocking};
@@ -21,35 +21,36 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::Error;
 
-/// A [`Client`](crate::Client) with a runtime of its own. Every call of the one is made here and waited for.
+/// A [`Client`](crate::Client) with its own runtime. Calls are built with the methods of that client and completed by
+/// [`wait`](Self::wait).
 #[derive(Debug)]
 pub struct Client {
     client: crate::Client,
-    /// `None` only while it is dropped.
+    /// `None` only during `drop`.
     runtime: Option<Runtime>,
 }
 
 impl Client {
-    /// Starts the runtime, on the thread that waits.
+    /// Creates the runtime; it runs on the thread that calls [`wait`](Self::wait).
     ///
     /// # Errors
-    /// [`Error::Configuration`] when the system has no resources for it.
+    /// [`Error::Configuration`] when the operating system cannot provide one.
     pub fn new(client: crate::Client) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Error::configuration(format!("no runtime could be started: {error}")))?;
+            .map_err(|error| Error::configuration(format!("cannot create the runtime: {error}")))?;
         Ok(Self { client, runtime: Some(runtime) })
     }
 
-    /// Makes a call and waits for its outcome.
+    /// Sends a call and blocks until it is complete.
     ///
     /// # Errors
-    /// Those of the call, and [`Error::Configuration`] inside an async runtime, which waiting would bring to a halt.
+    /// Those of the call, and [`Error::Configuration`] inside an async runtime, which blocking would stop.
     pub fn wait<T>(&self, call: impl IntoFuture<Output = Result<T, Error>>) -> Result<T, Error> {
         if Handle::try_current().is_ok() {
             return Err(Error::configuration(
-                "the blocking client is used inside an async runtime; use Client there",
+                "the blocking client cannot be used inside an async runtime; use `Client` there",
             ));
         }
         match &self.runtime {
@@ -68,7 +69,7 @@ impl Deref for Client {
 }
 
 impl Drop for Client {
-    /// A runtime that is dropped inside another would panic; this way it does not.
+    /// Dropping a runtime inside another one would panic; shutting it down in the background does not.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -8,7 +8,7 @@ use crate::{Client, Error, RetryPolicy, secret::Token, transport::Transport};
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
 pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
 
-/// Sets up a [`Client`].
+/// Builds a [`Client`]. Only the base URL and the token are required.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,7 +18,7 @@ pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
 ///     .base_url("https://api.invalid")
 ///     .token("token-from-the-console")
 ///     .request_timeout(Duration::from_secs(10))
-///     .retry(RetryPolicy { retries: 5, ..RetryPolicy::default() })
+///     .retry(RetryPolicy { max_retries: 5, ..RetryPolicy::default() })
 ///     .build()?;
 /// # Ok::<(), sallyport_client::Error>(())
 /// ```
@@ -57,101 +57,104 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Where the service is: scheme, host, perhaps a port and a path in front of those of the operations.
+    /// Base URL of the service: scheme and host, optionally with a port and a path prefix, such as `https://api.invalid`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// The account's API token.
+    /// The account's API token, of at least [`TOKEN_MIN_LENGTH`](crate::contract::TOKEN_MIN_LENGTH) characters.
     pub fn token(mut self, token: impl Into<SecretString>) -> Self {
         self.token = Some(token.into());
         self
     }
 
-    /// Takes the token from the environment variable [`TOKEN_VARIABLE`].
+    /// Reads the token from the environment variable [`TOKEN_VARIABLE`] when the client is built, unless
+    /// [`token`](Self::token) is called.
     pub fn token_from_env(self) -> Self {
         self.token_from_env_variable(TOKEN_VARIABLE)
     }
 
-    /// Takes the token from an environment variable of another name.
+    /// As [`token_from_env`](Self::token_from_env), with an environment variable of another name.
     pub fn token_from_env_variable(mut self, name: impl Into<String>) -> Self {
         self.token_variable = Some(name.into());
         self
     }
 
-    /// Allows plain HTTP to other hosts than this machine. The token then travels in the open.
+    /// Allows plain HTTP to hosts other than the loopback interface, which sends the token unencrypted. Default: `false`.
     pub fn allow_http(mut self, allow: bool) -> Self {
         self.allow_http = allow;
         self
     }
 
-    /// Longest time to connect; 10 seconds unless set.
+    /// Maximum time to establish a connection. Default: 10 s.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }
 
-    /// Longest time for one request, from connecting to the end of its body; 30 seconds unless set.
+    /// Maximum time for one request, from connecting to the end of the response body. Default: 30 s.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.request_timeout = limit;
         self
     }
 
-    /// Longest time for a call with all its retries and waits; two minutes unless set.
+    /// Maximum time for a call with all its retries and the waits between them. Default: 120 s.
+    ///
+    /// A call whose next wait would exceed it ends at once with the last error.
     pub fn total_timeout(mut self, limit: Duration) -> Self {
         self.total_timeout = limit;
         self
     }
 
-    /// When and how often to try again.
+    /// When and how often failed requests are retried. Default: [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
     }
 
-    /// The `User-Agent` header.
+    /// The `User-Agent` header. Default: `sallyport-client/` and the version.
     pub fn user_agent(mut self, agent: impl Into<String>) -> Self {
         self.user_agent = agent.into();
         self
     }
 
-    /// Longest body that is read, in bytes; 16 MiB unless set.
+    /// Maximum length of a response body, in bytes; a longer one is an [`Error::UnexpectedResponse`]. Default: 16 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// TLS, proxies, pools and the like, as reqwest sets them.
+    /// Settings of reqwest: TLS, proxies, connection pool.
     ///
-    /// It takes reqwest's builder and not its client, so that redirects and the `Referer` header can be switched off:
-    /// both would carry the token away. Timeouts and user agent set here are replaced by this builder's, and plain HTTP to
-    /// this machine goes through no proxy, neither one set here nor one of the environment.
+    /// This takes reqwest's builder instead of its client, because redirects and the `Referer` header, which would disclose
+    /// the token, are always disabled. Timeouts and user agent of this builder replace those set here. Plain HTTP to the
+    /// loopback interface uses no proxy, neither one set here nor one of the environment.
     pub fn http(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
         self
     }
 
-    /// The client. Nothing is sent yet.
+    /// Builds the client. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Configuration`] when base URL or token are missing or unfit, or when TLS cannot be set up;
-    /// [`Error::Refused`] when the token is shorter than the contract allows.
+    /// [`Error::Configuration`] when base URL or token are missing or invalid, or when TLS cannot be initialised;
+    /// [`Error::InvalidArgument`] when the token is too short (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
         let base = base_url(self.base_url.as_deref(), self.allow_http)?;
         let token = match (self.token, self.token_variable) {
             (Some(token), _) => token,
             (None, Some(variable)) => Token::from_env(&variable)?,
             (None, None) => {
-                return Err(Error::configuration("no token is set; call token() or token_from_env()"));
+                return Err(Error::configuration("missing token; call token() or token_from_env()"));
             }
         };
         let builder = self.http.unwrap_or_default();
-        // A proxy of the environment would be sent the token in the open, and cannot reach this machine's loopback anyway.
+        // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
         let is_local = Url::parse(&base).is_ok_and(|url| url.scheme() == "http" && is_loopback(&url));
         let http = if is_local { builder.no_proxy() } else { builder }
             .redirect(redirect::Policy::none())
-            // Whatever another crate of the program switches on in reqwest, this client asks for plain bodies.
+            // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
             .no_gzip()
             .referer(false)
             .connection_verbose(false)
@@ -159,7 +162,7 @@ impl ClientBuilder {
             .user_agent(self.user_agent)
             .build()
             .map_err(|error| {
-                Error::configuration(format!("the HTTP client cannot be set up: {}", error.without_url()))
+                Error::configuration(format!("cannot initialise the HTTP client: {}", error.without_url()))
             })?;
         Ok(Client::new(Arc::new(Transport {
             http,
@@ -173,30 +176,30 @@ impl ClientBuilder {
     }
 }
 
-/// The base URL without a slash at its end. Errors do not repeat it: it may hold a password or a token.
+/// The base URL without a trailing slash. Errors do not repeat it: it may hold a password or a token.
 fn base_url(given: Option<&str>, allow_http: bool) -> Result<String, Error> {
-    let Some(given) = given else { return Err(Error::configuration("no base URL is set; call base_url()")) };
+    let Some(given) = given else { return Err(Error::configuration("missing base URL; call base_url()")) };
     let url = Url::parse(given).map_err(|error| {
-        Error::configuration(format!("the base URL is not a URL: {error}; write https://host"))
+        Error::configuration(format!("invalid base URL: {error}; expected a URL such as https://host"))
     })?;
     if !url.username().is_empty()
         || url.password().is_some()
         || url.query().is_some()
         || url.fragment().is_some()
     {
-        let message = "the base URL holds a user, password, query or fragment; write scheme, host, port and path only, \
-                       and give the token to token()";
+        let message = "invalid base URL: it has a user, password, query or fragment; expected scheme, host, port and path \
+                       only; pass the token to token()";
         return Err(Error::configuration(message));
     }
     match url.scheme() {
         "https" => {}
         "http" if allow_http || is_loopback(&url) => {}
         "http" => {
-            let message = "the base URL is plain http and not of this machine; use https, because the token would \
-                           travel in the open, or call allow_http(true)";
+            let message = "invalid base URL: plain http to another host would send the token unencrypted; use https, or \
+                           call allow_http(true)";
             return Err(Error::configuration(message));
         }
-        _ => return Err(Error::configuration("the base URL is neither https nor http")),
+        _ => return Err(Error::configuration("invalid base URL: expected the scheme https or http")),
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
@@ -212,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_https_and_this_machine_pass_unless_allowed() {
+    fn plain_http_is_allowed_to_loopback_only_unless_configured() {
         for given in
             ["https://api.invalid", "http://127.0.0.1:80", "http://[::1]:8080", "http://localhost/x/"]
         {
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unfit_base_url_is_not_repeated() {
+    fn an_invalid_base_url_is_not_repeated() {
         for given in [
             "https://canary@api.invalid",
             "https://u:canary@api.invalid",

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Error, Extract, ExtractText, Group, Refused, Search, Separator, contract,
+    Address, ClientBuilder, Error, Extract, ExtractText, Group, InvalidArgument, Search, Separator, contract,
     generated, hooks::Hooks, transport::Transport,
 };
 
-/// The service, as one account sees it. Clones share connections.
+/// Calls the service with the token of one account. Clones share connections and settings.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), sallyport_client::Error> {
@@ -25,7 +25,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts to set up a client.
+    /// A [`ClientBuilder`] with the default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
@@ -34,7 +34,16 @@ impl Client {
         Self { transport }
     }
 
-    /// Takes up to `count` gateways out of the pool.
+    /// Extracts up to `count` gateways, from [`NUM_MINIMUM`](contract::ExtractProxies::NUM_MINIMUM) to
+    /// [`NUM_MAXIMUM`](contract::ExtractProxies::NUM_MAXIMUM) (`extract.num-range`). Await the result to send the request.
+    ///
+    /// The service may return fewer ([`Extraction::is_partial`](crate::Extraction::is_partial)), or none with
+    /// [`Error::Shortage`]. Retries repeat the extraction under one request id, so that no gateway is extracted twice;
+    /// [`Error::request_id`] returns it when the call fails nevertheless.
+    ///
+    /// # Errors
+    /// When awaited: [`Error::InvalidArgument`] before anything is sent, when `count` or an option is outside its range;
+    /// otherwise any other [`Error`] but [`Error::Configuration`].
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -49,7 +58,14 @@ impl Client {
         Extract::new(self.clone(), count)
     }
 
-    /// As [`extract`](Self::extract), with the answer as plain text.
+    /// Extracts gateways as [`extract`](Self::extract) does, in a plain-text response.
+    ///
+    /// A [`Separator::Custom`] is a non-empty text of at most
+    /// [`SB_MAX_UTF8_BYTES`](contract::ExtractProxies::SB_MAX_UTF8_BYTES) bytes of UTF-8 (`extract.sb-length`). A text without
+    /// a declared length that does not end with the separator counts as interrupted, because its last port may be cut.
+    ///
+    /// # Errors
+    /// As [`extract`](Self::extract).
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -64,10 +80,11 @@ impl Client {
         ExtractText::new(self.clone(), count, separator)
     }
 
-    /// The account's groups, ascending by id.
+    /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none.
     ///
     /// # Errors
-    /// Any [`Error`].
+    /// [`Error::Rejected`], [`Error::Throttled`], [`Error::Transport`], [`Error::Timeout`] or
+    /// [`Error::UnexpectedResponse`].
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -81,20 +98,24 @@ impl Client {
         let generated = self.generated();
         let call = contract::ListStaticGroups {}.call(&generated)?;
         match call.send().await {
-            Ok(answer) => Ok(answer.into_inner().data.items),
+            Ok(response) => Ok(response.into_inner().data.items),
             Err(error) => Err(generated.failure(error)),
         }
     }
 
-    /// Looks for the account's instances at the given addresses.
+    /// Searches the account's static instances by address. Add filters to the result, then await it for all instances, or
+    /// send it with [`page`](Search::page), [`pages`](Search::pages) or [`stream`](Search::stream).
     ///
-    /// An address that cannot be read is refused when the search is sent.
+    /// One request takes from [`IPS_MIN_ITEMS`](contract::SearchStaticInstances::IPS_MIN_ITEMS) to
+    /// [`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses
+    /// (`search.ips-dedup-limit`); call [`in_batches`](Search::in_batches) for more. An address that is not valid
+    /// (`search.ips-item`) is an [`Error::InvalidArgument`] when the search is sent.
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
-    /// use sallyport_client::GroupChoice;
+    /// use sallyport_client::GroupFilter;
     ///
-    /// let page = client.search(["203.0.113.7", "[2001:db8::1]:8080"]).group(GroupChoice::Ungrouped).page(1).await?;
+    /// let page = client.search(["203.0.113.7", "[2001:db8::1]:8080"]).group(GroupFilter::Ungrouped).page(1).await?;
     /// println!("{} instances in all", page.total);
     /// # Ok(())
     /// # }
@@ -103,24 +124,29 @@ impl Client {
     where
         I: IntoIterator,
         I::Item: TryInto<Address>,
-        <I::Item as TryInto<Address>>::Error: Into<Refused>,
+        <I::Item as TryInto<Address>>::Error: Into<InvalidArgument>,
     {
-        let read: Result<Vec<Address>, Refused> =
+        let addresses: Result<Vec<Address>, InvalidArgument> =
             addresses.into_iter().map(|address| address.try_into().map_err(Into::into)).collect();
-        Search::new(self.clone(), read)
+        Search::new(self.clone(), addresses)
     }
 
-    /// The client that progenitor generates, for what this one does not offer.
+    /// The generated client, for what this one does not offer.
     ///
-    /// Its requests leave through the same hooks: token, retries and the business code are taken care of, and
-    /// [`failure`](generated::Client::failure) turns its error into ours. Limits are checked only when the request comes
-    /// from [`contract`], for example from [`contract::ExtractProxies::call`].
+    /// It shares token, retries, timeouts and the check of the business code with this client;
+    /// [`failure`](generated::Client::failure) converts its errors. Limits are checked only for requests that are built with
+    /// [`contract`], for example by [`contract::ExtractProxies::call`].
     pub fn generated(&self) -> generated::Client {
+        self.generated_with(None)
+    }
+
+    /// The generated client for a text response with this separator.
+    pub(crate) fn generated_with(&self, separator: Option<Separator>) -> generated::Client {
         let transport = self.transport.clone();
         generated::Client::new_with_client(
             &transport.base,
             transport.http.clone(),
-            Hooks::new(transport.clone()),
+            Hooks::new(transport.clone(), separator),
         )
     }
 }

@@ -2,107 +2,117 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::{Refused, printable};
+use crate::{InvalidArgument, printable};
 
-/// Everything that can go wrong. No variant holds the token or a URL with its query. Shown as one line, in which text of
-/// the service is [`printable`]; the fields have it as it came.
+/// Every way in which a call can fail. No variant holds the token or a URL with its query.
+///
+/// `Display` writes one line in which text of the service is [`printable`]; the fields hold it as it was received.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The client was set up wrongly. Nothing was sent.
+    /// The client is set up incorrectly. Nothing was sent.
     #[error("{}", printable(.0))]
     Configuration(String),
-    /// The contract forbids what was asked for. Nothing was sent.
-    #[error("not sent: {0}")]
-    Refused(#[from] Refused),
-    /// The service said no.
+    /// An argument breaks a limit of the contract. Nothing was sent.
+    #[error("invalid argument {0}")]
+    InvalidArgument(#[from] InvalidArgument),
+    /// The service rejected the request, for another reason than those of [`Throttled`](Self::Throttled) and
+    /// [`Shortage`](Self::Shortage).
     #[error("rejected by the service: {0}")]
     Rejected(Box<Rejection>),
-    /// The service asks for fewer requests.
-    #[error("throttled by the service: {0}")]
+    /// HTTP 429: rate limit exceeded.
+    #[error("rate limit exceeded: {0}")]
     Throttled(Box<Rejection>),
-    /// There are not enough gateways at the moment.
-    #[error("the service is short of resources: {0}")]
+    /// Too few gateways at the moment: an extraction was rejected with a business code and `Retry-After`
+    /// (`extract.shortage-retry-after`).
+    #[error("too few gateways available: {0}")]
     Shortage(Box<Rejection>),
-    /// No complete answer arrived.
+    /// No connection, or one that broke before the response was complete.
     #[error("{0}")]
     Transport(Box<TransportError>),
-    /// Time ran out.
+    /// A request or the whole call took longer than its timeout.
     #[error("{0}")]
     Timeout(Box<TimeoutError>),
-    /// An answer arrived that is none of the contract's.
+    /// A response that the contract does not describe.
     #[error("{0}")]
-    NotUnderstood(Box<NotUnderstood>),
+    UnexpectedResponse(Box<UnexpectedResponse>),
 }
 
-/// What the service said when it said no.
+/// A rejection: any response that is not a success.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rejection {
-    /// HTTP status; a rejection may come with 200.
+    /// HTTP status; 200 when only the business code says that the request was rejected.
     pub status: StatusCode,
-    /// Business code, when the body has one.
+    /// Business code; `None` when the body has none, as that of a proxy on the way.
     pub code: Option<BusinessCode>,
-    /// Words of the service, or the beginning of a body that is not the contract's.
+    /// The message of the service, or the beginning of a body that has none.
     pub message: String,
-    /// Id of the request; see [`Error::request_id`].
+    /// See [`Error::request_id`].
     pub request_id: Option<String>,
-    /// How long the service asks to wait.
+    /// See [`Error::trace_id`].
+    pub trace_id: Option<String>,
+    /// The response's `Retry-After`: how long to wait before the next request.
     pub retry_after: Option<Duration>,
 }
 
-/// A business code. The contract has numbers; some services send text.
+/// A business code. The contract defines numbers; some services send text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BusinessCode {
-    /// A number.
+    /// An integer, sent as a JSON number or as decimal text.
     Number(i64),
-    /// Anything else, as text.
+    /// Any other JSON value, as text.
     Text(String),
 }
 
-/// Why no complete answer arrived.
+/// Why no complete response was received.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TransportError {
-    /// Whether not even a connection was made, so that the service has seen nothing.
-    pub connecting: bool,
-    /// What happened, without any address.
+    /// Whether the connection could not be established, so that the service has received nothing.
+    pub is_connect: bool,
+    /// The cause, without the URL.
     pub detail: String,
-    /// Id of the request; see [`Error::request_id`].
+    /// See [`Error::request_id`].
     pub request_id: Option<String>,
 }
 
-/// Which limit ran out.
+/// Which timeout was exceeded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TimeoutError {
-    /// Whether it was the limit for the call with all its retries; otherwise that of one request.
-    pub total: bool,
-    /// The limit, where it is known.
+    /// `true` for [`total_timeout`](crate::ClientBuilder::total_timeout), `false` for
+    /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+    pub is_total: bool,
+    /// The timeout; `None` when it is unknown.
     pub limit: Option<Duration>,
-    /// Id of the request; see [`Error::request_id`].
+    /// See [`Error::request_id`].
     pub request_id: Option<String>,
 }
 
-/// An answer that is none of the contract's.
+/// A response that the contract does not describe.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct NotUnderstood {
+pub struct UnexpectedResponse {
     /// HTTP status.
     pub status: StatusCode,
-    /// Headers that can be shown, in the order of the answer.
+    /// The headers that help to find the cause, such as `content-type` and `server`, in lower case. Others may be
+    /// private and are left out.
     pub headers: Vec<(String, String)>,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub reason: String,
-    /// The beginning of the body.
+    /// The beginning of the body; empty when the body is compressed or was not kept.
     pub excerpt: String,
-    /// Id of the request; see [`Error::request_id`].
+    /// See [`Error::request_id`].
     pub request_id: Option<String>,
+    /// See [`Error::trace_id`].
+    pub trace_id: Option<String>,
 }
 
 impl Error {
-    /// Whether the same call may succeed later. The client has already tried as often as its retry policy allows.
+    /// Whether the same call may succeed later. The client has already retried as often as its
+    /// [`RetryPolicy`](crate::RetryPolicy) allows.
     pub fn is_retryable(&self) -> bool {
         match self {
             Error::Throttled(_) | Error::Shortage(_) | Error::Transport(_) | Error::Timeout(_) => true,
@@ -113,17 +123,20 @@ impl Error {
                     | StatusCode::SERVICE_UNAVAILABLE
                     | StatusCode::GATEWAY_TIMEOUT
             ),
-            Error::Configuration(_) | Error::Refused(_) | Error::NotUnderstood(_) => false,
+            Error::Configuration(_) | Error::InvalidArgument(_) | Error::UnexpectedResponse(_) => false,
         }
     }
 
-    /// How long the service asks to wait, if it does.
+    /// The response's `Retry-After`: how long to wait before the next request.
     pub fn retry_after(&self) -> Option<Duration> {
         self.rejection()?.retry_after
     }
 
-    /// For an extraction the number to repeat it with, so that it is not made a second time; for other operations the
-    /// service's trace id, for its support.
+    /// The request id of an extraction that was sent; `None` for other operations.
+    ///
+    /// Pass it to [`Extract::request_id`](crate::Extract::request_id) to repeat the extraction: the service returns the
+    /// same gateways instead of extracting a second time (`extract.idempotent`). Not to be confused with
+    /// [`trace_id`](Self::trace_id).
     pub fn request_id(&self) -> Option<&str> {
         match self {
             Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => {
@@ -131,20 +144,29 @@ impl Error {
             }
             Error::Transport(error) => error.request_id.as_deref(),
             Error::Timeout(error) => error.request_id.as_deref(),
-            Error::NotUnderstood(error) => error.request_id.as_deref(),
-            Error::Configuration(_) | Error::Refused(_) => None,
+            Error::UnexpectedResponse(error) => error.request_id.as_deref(),
+            Error::Configuration(_) | Error::InvalidArgument(_) => None,
         }
     }
 
-    /// HTTP status, if an answer arrived.
+    /// The id that the service gave this request, for its support; from the body, or else from the header
+    /// [`X-Request-Id`](crate::contract::REQUEST_ID_HEADER). `None` when there was no response or none with an id.
+    pub fn trace_id(&self) -> Option<&str> {
+        match self {
+            Error::UnexpectedResponse(error) => error.trace_id.as_deref(),
+            _ => self.rejection()?.trace_id.as_deref(),
+        }
+    }
+
+    /// HTTP status; `None` when there was no response.
     pub fn status(&self) -> Option<StatusCode> {
         match self {
-            Error::NotUnderstood(error) => Some(error.status),
+            Error::UnexpectedResponse(error) => Some(error.status),
             _ => self.rejection().map(|rejection| rejection.status),
         }
     }
 
-    /// Business code, if the service gave one.
+    /// Business code of a rejection; `None` when its body has none.
     pub fn code(&self) -> Option<&BusinessCode> {
         self.rejection()?.code.as_ref()
     }
@@ -153,7 +175,7 @@ impl Error {
         Error::Configuration(message.into())
     }
 
-    /// The error with the number that its call can be repeated with.
+    /// The error with the request id that its extraction was sent with.
     pub(crate) fn with_request_id(mut self, id: &str) -> Self {
         let place = match &mut self {
             Error::Rejected(rejection) | Error::Throttled(rejection) | Error::Shortage(rejection) => {
@@ -161,8 +183,8 @@ impl Error {
             }
             Error::Transport(error) => &mut error.request_id,
             Error::Timeout(error) => &mut error.request_id,
-            Error::NotUnderstood(error) => &mut error.request_id,
-            Error::Configuration(_) | Error::Refused(_) => return self,
+            Error::UnexpectedResponse(error) => &mut error.request_id,
+            Error::Configuration(_) | Error::InvalidArgument(_) => return self,
         };
         *place = Some(id.to_owned());
         self
@@ -190,7 +212,7 @@ impl fmt::Display for Rejection {
         if let Some(wait) = self.retry_after {
             write!(out, "; retry after {wait:?}")?;
         }
-        write_request_id(out, self.request_id.as_deref())
+        write_ids(out, self.request_id.as_deref(), self.trace_id.as_deref())
     }
 }
 
@@ -205,40 +227,40 @@ impl fmt::Display for BusinessCode {
 
 impl fmt::Display for TransportError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what =
-            if self.connecting { "no connection to the service" } else { "the answer was interrupted" };
+        let what = if self.is_connect { "cannot connect to the service" } else { "incomplete response" };
         write!(out, "{what}: {}", printable(&self.detail))?;
-        write_request_id(out, self.request_id.as_deref())
+        write_ids(out, self.request_id.as_deref(), None)
     }
 }
 
 impl fmt::Display for TimeoutError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.total { "the call with its retries" } else { "one request" };
-        write!(out, "no answer in the time for {what}")?;
+        out.write_str(if self.is_total { "call with its retries timed out" } else { "request timed out" })?;
         if let Some(limit) = self.limit {
-            write!(out, " ({limit:?})")?;
+            write!(out, " after {limit:?}")?;
         }
-        write_request_id(out, self.request_id.as_deref())
+        write_ids(out, self.request_id.as_deref(), None)
     }
 }
 
-impl fmt::Display for NotUnderstood {
+impl fmt::Display for UnexpectedResponse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "answer not understood: {} (HTTP {}, body {:?})",
-            printable(&self.reason),
-            self.status.as_u16(),
-            self.excerpt
-        )?;
-        write_request_id(out, self.request_id.as_deref())
+        write!(out, "unexpected response: {} (HTTP {}", printable(&self.reason), self.status.as_u16())?;
+        if !self.excerpt.is_empty() {
+            write!(out, ", body {:?}", self.excerpt)?;
+        }
+        out.write_str(")")?;
+        write_ids(out, self.request_id.as_deref(), self.trace_id.as_deref())
     }
 }
 
-fn write_request_id(out: &mut fmt::Formatter<'_>, id: Option<&str>) -> fmt::Result {
-    match id {
-        Some(id) => write!(out, " [request {}]", printable(id)),
+/// A service may use the request id as its trace id; it is then shown once.
+fn write_ids(out: &mut fmt::Formatter<'_>, request: Option<&str>, trace: Option<&str>) -> fmt::Result {
+    if let Some(id) = request {
+        write!(out, " [request id {}]", printable(id))?;
+    }
+    match trace.filter(|trace| Some(*trace) != request) {
+        Some(id) => write!(out, " [trace id {}]", printable(id)),
         None => Ok(()),
     }
 }
@@ -257,26 +279,33 @@ mod tests {
             code: Some(BusinessCode::Text(text())),
             message: text(),
             request_id: Some(text()),
+            trace_id: Some(text()),
             retry_after: None,
         };
-        let transport = TransportError { connecting: true, detail: text(), request_id: Some(text()) };
-        let timeout = TimeoutError { total: true, limit: None, request_id: Some(text()) };
-        let not_understood = NotUnderstood {
+        let transport = TransportError { is_connect: true, detail: text(), request_id: Some(text()) };
+        let timeout = TimeoutError { is_total: true, limit: None, request_id: Some(text()) };
+        let unexpected_response = UnexpectedResponse {
             status: StatusCode::OK,
             headers: Vec::new(),
             reason: text(),
             excerpt: text(),
             request_id: Some(text()),
+            trace_id: Some(text()),
         };
         for error in [
             Error::Configuration(text()),
-            Error::Refused(Refused::new("query request_id", "c", "less", crate::check::quoted(text()))),
+            Error::InvalidArgument(InvalidArgument::new(
+                "query request_id",
+                "c",
+                "less",
+                crate::validate::quoted(text()),
+            )),
             Error::Rejected(Box::new(rejection.clone())),
             Error::Throttled(Box::new(rejection.clone())),
             Error::Shortage(Box::new(rejection)),
             Error::Transport(Box::new(transport)),
             Error::Timeout(Box::new(timeout)),
-            Error::NotUnderstood(Box::new(not_understood)),
+            Error::UnexpectedResponse(Box::new(unexpected_response)),
         ] {
             for shown in [error.to_string(), format!("{error:?}")] {
                 assert!(

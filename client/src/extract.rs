@@ -7,14 +7,14 @@ use crate::{
     Client, Endpoint, Error, Protocol, Separator,
     contract::{self, ExtractProxiesHeaders},
     generated::types,
+    response::RawResponse,
     retry::new_request_id,
     text::{Entries, entries},
-    verdict::Answer,
 };
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
-/// What an extraction is made of. Await it to send it.
+/// An extraction that is not sent yet; see [`Client::extract`]. Await it to send it.
 #[derive(Clone, Debug)]
 #[must_use = "an extraction is sent when it is awaited"]
 pub struct Extract {
@@ -22,7 +22,7 @@ pub struct Extract {
     options: Options,
 }
 
-/// An extraction whose answer is plain text. Await it to send it.
+/// An extraction with a plain-text response that is not sent yet; see [`Client::extract_text`]. Await it to send it.
 #[derive(Clone, Debug)]
 #[must_use = "an extraction is sent when it is awaited"]
 pub struct ExtractText {
@@ -31,41 +31,44 @@ pub struct ExtractText {
     separator: Separator,
 }
 
-/// Gateways out of the pool.
+/// The result of [`Client::extract`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Extraction {
-    /// The gateways.
+    /// The gateways, in the order of the response.
     pub endpoints: Vec<Endpoint>,
-    /// How many were asked for.
+    /// Number of gateways that were requested.
     pub requested: u32,
-    /// How many the service says it gave; the number of `endpoints` when it does not say.
+    /// Number of gateways that the service declares to have returned (`X-Proxy-Returned-Count`); that of `endpoints` when it
+    /// declares none.
     pub returned: usize,
-    /// Whether there are fewer than were asked for.
-    pub partial: bool,
-    /// The caller's address as the service sees it, when it is one.
+    /// Whether `endpoints` holds fewer gateways than were requested (`extract.partial`).
+    pub is_partial: bool,
+    /// The caller's IPv4 address as the service sees it (`extract.request-ip`), which the account's whitelist must contain;
+    /// `None` when the response has none.
     pub request_ip: Option<Ipv4Addr>,
-    /// The number to repeat this extraction with.
+    /// Pass it to [`Extract::request_id`] to receive the same gateways again.
     pub request_id: String,
-    /// What the service says about the result.
+    /// The service's description of the result; empty when it sends none.
     pub message: String,
 }
 
-/// Gateways out of the pool, as text.
+/// The result of [`Client::extract_text`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TextExtraction {
-    /// The text as it came.
+    /// The body of the response.
     pub raw: String,
-    /// The gateways in it.
+    /// The gateways of the entries in the form `host:port`.
     pub endpoints: Vec<Endpoint>,
-    /// The entries that are no `host:port`: the contract leaves the layout open, and some services add to it.
-    pub unread: Vec<String>,
-    /// How many were asked for.
+    /// The entries in another form: the contract leaves the layout open (`open.extract.txt-layout`), and some services add
+    /// user and password.
+    pub unparsed: Vec<String>,
+    /// Number of gateways that were requested.
     pub requested: u32,
-    /// Whether there are fewer than were asked for.
-    pub partial: bool,
-    /// The number to repeat this extraction with.
+    /// Whether the text has fewer entries than were requested.
+    pub is_partial: bool,
+    /// Pass it to [`ExtractText::request_id`] to receive the same gateways again.
     pub request_id: String,
 }
 
@@ -80,21 +83,25 @@ struct Options {
 macro_rules! options {
     ($name:ident) => {
         impl $name {
-            /// Country code of the gateways; any country unless set, or when it is empty.
+            /// Country code of the gateways, from the country directory. Default, and when empty: any country
+            /// (`extract.regions-default`).
             pub fn region(mut self, region: impl Into<String>) -> Self {
                 self.options.region = Some(region.into());
                 self
             }
 
-            /// Protocol that the gateways speak; HTTP unless set.
+            /// Protocol of the gateways. Default: [`Protocol::Http`] (`extract.protocol`).
             pub fn protocol(mut self, protocol: Protocol) -> Self {
                 self.options.protocol = Some(protocol);
                 self
             }
 
-            /// Number of this extraction, at most [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES)
-            /// long; a random one unless set, or when it is empty. To repeat an interrupted extraction without a second
-            /// one being made, give the number that [`Error::request_id`] tells.
+            /// Request id of the extraction, of at most
+            /// [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES) bytes of UTF-8. Default, and
+            /// when empty: a random one.
+            ///
+            /// The service answers a known request id with the gateways that it returned before, so pass
+            /// [`Error::request_id`] to repeat an interrupted extraction (`extract.idempotent`).
             pub fn request_id(mut self, id: impl Into<String>) -> Self {
                 self.options.request_id = Some(id.into());
                 self
@@ -127,19 +134,19 @@ impl IntoFuture for Extract {
             let requested = self.options.count;
             let (input, request_id) = self.options.input(None);
             let generated = self.client.generated();
-            let answer = match input.call(&generated)?.send().await {
-                Ok(answer) => answer,
+            let response = match input.call(&generated)?.send().await {
+                Ok(response) => response,
                 Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
             };
-            let headers = ExtractProxiesHeaders::read(answer.headers());
-            let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = answer.into_inner();
+            let headers = ExtractProxiesHeaders::read(response.headers());
+            let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = response.into_inner();
             Ok(Extraction {
                 requested,
                 returned: returned(&headers).unwrap_or(data.len()),
-                partial: is_partial(requested, data.len()),
-                request_ip: request_ip.parse().ok(),
+                is_partial: is_partial(requested, data.len()),
+                request_ip: request_ip.and_then(|ip| ip.parse().ok()),
                 request_id,
-                message: msg,
+                message: msg.unwrap_or_default(),
                 endpoints: data,
             })
         })
@@ -154,28 +161,28 @@ impl IntoFuture for ExtractText {
         Box::pin(async move {
             let requested = self.options.count;
             let (input, request_id) = self.options.input(Some(&self.separator));
-            let generated = self.client.generated();
-            let answer = match input.call_text(&generated)?.send().await {
-                Ok(answer) => answer,
+            let generated = self.client.generated_with(Some(self.separator.clone()));
+            let response = match input.call_text(&generated)?.send().await {
+                Ok(response) => response,
                 Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
             };
-            let (status, headers) = (answer.status(), answer.headers().clone());
-            // The hooks have read the body already, so this waits for nothing and cannot fail halfway.
-            let body: Vec<Bytes> = answer.into_inner_stream().try_collect().await.unwrap_or_default();
+            let (status, headers) = (response.status(), response.headers().clone());
+            // The hooks have read the body already, so this cannot fail.
+            let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
             let body = Bytes::from(body.concat());
             let raw = String::from_utf8_lossy(&body);
             match entries(&raw, &self.separator) {
-                Ok(Entries { endpoints, unread }) => Ok(TextExtraction {
-                    partial: is_partial(requested, endpoints.len() + unread.len()),
+                Ok(Entries { endpoints, unparsed }) => Ok(TextExtraction {
+                    is_partial: is_partial(requested, endpoints.len() + unparsed.len()),
                     raw: raw.into_owned(),
                     endpoints,
-                    unread,
+                    unparsed,
                     requested,
                     request_id,
                 }),
                 Err(reason) => {
-                    let answer = Answer { status, headers, body: body.clone() };
-                    Err(generated.unreadable(reason, &answer).with_request_id(&request_id))
+                    let response = RawResponse { status, headers, body: body.clone() };
+                    Err(generated.unexpected_body(reason, &response).with_request_id(&request_id))
                 }
             }
         })
@@ -187,14 +194,14 @@ impl Options {
         Self { count, region: None, protocol: None, request_id: None }
     }
 
-    /// Everything that is sent, and the request number in it.
+    /// Everything that is sent, and the request id in it.
     fn input(self, separator: Option<&Separator>) -> (contract::ExtractProxies, String) {
-        // An empty value would be sent as none, and an extraction without a number cannot be repeated.
-        let given = |text: &String| !text.is_empty();
-        let request_id = self.request_id.filter(given).unwrap_or_else(new_request_id);
+        // An empty value counts as absent, and an extraction without a request id cannot be repeated.
+        let is_present = |text: &String| !text.is_empty();
+        let request_id = self.request_id.filter(is_present).unwrap_or_else(new_request_id);
         let input = contract::ExtractProxies {
             num: self.count.into(),
-            regions: self.region.filter(given),
+            regions: self.region.filter(is_present),
             protocol: self.protocol,
             return_type: separator.map(|_| types::ReturnType::Txt),
             lb: separator.map(Separator::code),
@@ -219,9 +226,9 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The contract leaves the spelling of its flag open, so the numbers decide.
-fn is_partial(requested: u32, given: usize) -> bool {
-    usize::try_from(requested).is_ok_and(|requested| given < requested)
+/// The contract leaves the value of `X-Proxy-Partial` open, so the counts decide.
+fn is_partial(requested: u32, returned: usize) -> bool {
+    usize::try_from(requested).is_ok_and(|requested| returned < requested)
 }
 
 fn returned(headers: &ExtractProxiesHeaders) -> Option<usize> {

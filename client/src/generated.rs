@@ -71,32 +71,14 @@ pub mod types {
         ///The gateways, at most as many as were asked for.
         pub data: ::std::vec::Vec<ProxyEndpoint>,
         ///Description of the result.
-        pub msg: ::std::string::String,
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub msg: ::std::option::Option<::std::string::String>,
         ///The caller's real IPv4 address as the server sees it.
-        pub request_ip: ::std::string::String,
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub request_ip: ::std::option::Option<::std::string::String>,
         ///Always true.
-        pub success: bool,
-    }
-    /**Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
-*/
-    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
-    #[serde(transparent)]
-    pub struct GroupFilter(pub ::std::option::Option<i64>);
-    impl ::std::ops::Deref for GroupFilter {
-        type Target = ::std::option::Option<i64>;
-        fn deref(&self) -> &::std::option::Option<i64> {
-            &self.0
-        }
-    }
-    impl ::std::convert::From<GroupFilter> for ::std::option::Option<i64> {
-        fn from(value: GroupFilter) -> Self {
-            value.0
-        }
-    }
-    impl ::std::convert::From<::std::option::Option<i64>> for GroupFilter {
-        fn from(value: ::std::option::Option<i64>) -> Self {
-            Self(value)
-        }
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub success: ::std::option::Option<bool>,
     }
     ///The groups of the caller.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
@@ -114,10 +96,14 @@ pub mod types {
         pub code: i64,
         pub data: GroupsData,
         ///Description of the result.
-        pub message: ::std::string::String,
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub message: ::std::option::Option<::std::string::String>,
         ///Trace id for troubleshooting. Not an idempotency number.
-        #[serde(rename = "requestId")]
-        pub request_id: ::std::string::String,
+        #[serde(
+            rename = "requestId",
+            skip_serializing_if = "::std::option::Option::is_none"
+        )]
+        pub request_id: ::std::option::Option<::std::string::String>,
     }
     ///One proxy gateway. Holds no internal field and no password.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
@@ -184,7 +170,7 @@ pub mod types {
             value.parse()
         }
     }
-    ///What a rejection may say, read as far as it can be.
+    ///Fields of a rejection, each optional and of any type.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, Default)]
     pub struct Rejection {
         ///Business code, never 0.
@@ -301,11 +287,13 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub country_code: ::std::option::Option<::std::string::String>,
+        /**Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
+*/
         #[serde(
             rename = "groupId",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
-        pub group_id: ::std::option::Option<GroupFilter>,
+        pub group_id: ::std::option::Option<i64>,
         /**Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address
 matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
 */
@@ -342,10 +330,14 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
         pub code: i64,
         pub data: SearchData,
         ///Description of the result.
-        pub message: ::std::string::String,
+        #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        pub message: ::std::option::Option<::std::string::String>,
         ///Trace id for troubleshooting. Not an idempotency number.
-        #[serde(rename = "requestId")]
-        pub request_id: ::std::string::String,
+        #[serde(
+            rename = "requestId",
+            skip_serializing_if = "::std::option::Option::is_none"
+        )]
+        pub request_id: ::std::option::Option<::std::string::String>,
     }
     /**Separator of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
 */
@@ -540,7 +532,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                 ::std::string::String,
             >,
             group_id: ::std::result::Result<
-                ::std::option::Option<super::GroupFilter>,
+                ::std::option::Option<i64>,
                 ::std::string::String,
             >,
             ips: ::std::result::Result<
@@ -633,7 +625,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
             }
             pub fn group_id<T>(mut self, value: T) -> Self
             where
-                T: ::std::convert::TryInto<::std::option::Option<super::GroupFilter>>,
+                T: ::std::convert::TryInto<::std::option::Option<i64>>,
                 T::Error: ::std::fmt::Display,
             {
                 self.group_id = value

@@ -1,4 +1,4 @@
-//! The place where the generated client meets ours: every request leaves through here.
+//! Connects the generated client to [`Transport`], through which every request is sent.
 
 use std::sync::Arc;
 
@@ -8,34 +8,39 @@ use reqwest::{Request, Response, StatusCode, header::HeaderMap};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Error, contract, generated,
+    Error, Separator, contract, generated,
+    response::{RawResponse, unexpected_response},
     transport::Transport,
-    verdict::{Answer, not_understood},
 };
 
-/// What the generated client carries for one call.
+/// State of the generated client: the connections and settings that it shares with [`Client`](crate::Client).
 #[derive(Clone, Debug)]
 pub struct Hooks {
     transport: Arc<Transport>,
+    /// Separator of a text response.
+    separator: Option<Separator>,
 }
 
 impl Hooks {
-    pub(crate) fn new(transport: Arc<Transport>) -> Self {
-        Self { transport }
+    pub(crate) fn new(transport: Arc<Transport>, separator: Option<Separator>) -> Self {
+        Self { transport, separator }
     }
 }
 
 impl ClientHooks<Hooks> for generated::Client {
-    /// Sends through [`Transport`]. A failure comes back as a response of another status than success that carries our
-    /// error, because an error of reqwest can neither be made nor hold one; see [`generated::Client::failure`].
+    /// Sends with the settings of the client. A failure is returned as a response with an error status that carries our error, because
+    /// an error of reqwest can neither be constructed nor hold one; see [`generated::Client::failure`].
     async fn exec(&self, request: Request, info: &OperationInfo) -> reqwest::Result<Response> {
         let outcome = match contract::operation(info.operation_id) {
-            Some(operation) => self.inner().transport.send(request, operation).await,
-            None => Err(Error::configuration(format!("no operation is called {}", info.operation_id))),
+            Some(operation) => {
+                let Hooks { transport, separator } = self.inner();
+                transport.send(request, operation, separator.as_ref()).await
+            }
+            None => Err(Error::configuration(format!("unknown operation `{}`", info.operation_id))),
         };
         Ok(match outcome {
-            Ok(answer) => {
-                let mut response = respond(answer);
+            Ok(response) => {
+                let mut response = into_response(response);
                 response.extensions_mut().insert(self.inner().transport.clone());
                 response
             }
@@ -45,36 +50,39 @@ impl ClientHooks<Hooks> for generated::Client {
 }
 
 impl generated::Client {
-    /// Our error behind one of the generated client.
+    /// Converts an error of the generated client into [`Error`].
     pub fn failure(&self, error: generated::Error<()>) -> Error {
         match error {
             generated::Error::UnexpectedResponse(mut response) => response
                 .extensions_mut()
                 .remove::<Error>()
-                .unwrap_or_else(|| self.odd(response.status(), "no error")),
+                .unwrap_or_else(|| self.unexpected(response.status(), "the response carries no error")),
             generated::Error::InvalidRequest(reason) => Error::Configuration(reason),
-            // `exec` returns no error of reqwest, so this one is of a request that could not be made.
+            // `exec` returns no error of reqwest, so the request could not be built.
             generated::Error::CommunicationError(error) => {
-                Error::configuration(format!("the request cannot be made: {}", error.without_url()))
+                Error::configuration(format!("cannot build the request: {}", error.without_url()))
             }
-            // The generated code makes none of the others: bodies are read by the hooks, nothing is upgraded.
-            other => self.odd(other.status().unwrap_or_default(), "an error without a cause"),
+            // The generated code returns no other variant: the hooks read bodies, and no connection is upgraded.
+            other => self.unexpected(
+                other.status().unwrap_or_default(),
+                "the generated client failed without a cause",
+            ),
         }
     }
 
-    /// An answer whose head was good and whose body is not what it should be.
-    pub(crate) fn unreadable(&self, reason: &str, answer: &Answer) -> Error {
-        not_understood(reason, answer, &self.inner().transport.token)
+    /// The error for a success whose body is not what the contract describes.
+    pub(crate) fn unexpected_body(&self, reason: &str, response: &RawResponse) -> Error {
+        unexpected_response(reason, response, &self.inner().transport.token)
     }
 
-    fn odd(&self, status: StatusCode, reason: &str) -> Error {
-        let answer = Answer { status, headers: HeaderMap::new(), body: Bytes::new() };
-        not_understood(reason, &answer, &self.inner().transport.token)
+    fn unexpected(&self, status: StatusCode, reason: &str) -> Error {
+        let response = RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() };
+        unexpected_response(reason, &response, &self.inner().transport.token)
     }
 }
 
-/// Reads the body of a success. The generated code calls it for every JSON answer; a body that is not what the document
-/// says keeps its status and headers, in the same way as the failures of [`ClientHooks::exec`].
+/// Reads the body of a success. The generated code calls it for every JSON response. The error for a body that does not
+/// match the document keeps status and headers, as the failures of [`ClientHooks::exec`] do.
 pub(crate) async fn read<T: DeserializeOwned>(
     mut response: Response,
 ) -> Result<ResponseValue<T>, generated::Error<()>> {
@@ -85,25 +93,26 @@ pub(crate) async fn read<T: DeserializeOwned>(
     match (serde_json::from_slice(&body), transport) {
         (Ok(value), _) => Ok(ResponseValue::new(value, status, headers)),
         (Err(error), Some(transport)) => {
-            let reason = format!("not the document's JSON: {error}");
-            let error = not_understood(&reason, &Answer { status, headers, body }, &transport.token);
+            let reason = format!("expected the JSON that the document describes: {error}");
+            let error =
+                unexpected_response(&reason, &RawResponse { status, headers, body }, &transport.token);
             Err(generated::Error::UnexpectedResponse(failed(error)))
         }
         (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),
     }
 }
 
-/// A response that carries our error.
+/// A response that carries `error`.
 fn failed(error: Error) -> Response {
     let status = StatusCode::BAD_GATEWAY;
-    let mut response = respond(Answer { status, headers: HeaderMap::new(), body: Bytes::new() });
+    let mut response = into_response(RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() });
     response.extensions_mut().insert(error);
     response
 }
 
-fn respond(answer: Answer) -> Response {
-    let mut response = http::Response::new(answer.body);
-    *response.status_mut() = answer.status;
-    *response.headers_mut() = answer.headers;
+fn into_response(RawResponse { status, headers, body }: RawResponse) -> Response {
+    let mut response = http::Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
     response.into()
 }

@@ -1,4 +1,5 @@
-//! Reading what services send in place of what the contract says, as long as the meaning is certain.
+//! Lenient deserializers for values that some services send in another form than the contract's, where the meaning is
+//! certain.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,19 +12,19 @@ use serde::{
     de::{self, SeqAccess, Visitor},
 };
 
-/// A whole number, perhaps as decimal text.
+/// An integer, or its decimal text.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     deserializer
         .deserialize_any(Whole)
-        .and_then(|number| number.ok_or_else(|| de::Error::custom("expected a number, got null")))
+        .and_then(|number| number.ok_or_else(|| de::Error::custom("expected an integer, found null")))
 }
 
-/// A whole number, perhaps as decimal text, or null.
+/// An integer, its decimal text, or null.
 pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     deserializer.deserialize_any(Whole)
 }
 
-/// Whole numbers, each perhaps as decimal text; null is a list without any.
+/// A list of integers, each possibly as decimal text; null is an empty list.
 pub(crate) fn integers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     deserializer.deserialize_any(WholeList)
 }
@@ -40,25 +41,25 @@ pub(crate) fn optional_time<'de, D: Deserializer<'de>>(
     Option::<Cow<'de, str>>::deserialize(deserializer)?.map(|text| read_time(&text)).transpose()
 }
 
-/// The whole number that is written with a fraction of zero.
+/// Converts a number with a fraction of zero to an integer.
 pub(crate) fn whole(number: f64) -> Option<i64> {
-    /// Up to here every whole number of 64 bits is one of `f64` as well.
+    /// Up to here `f64` represents every integer exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_exact = number.fract() == 0.0 && number.abs() <= EXACT;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within the bounds of both types")]
     is_exact.then_some(number as i64)
 }
 
-/// Headers of an answer.
+/// Reads headers of a response.
 pub(crate) mod header {
     use reqwest::header::HeaderMap;
 
-    /// The header as a whole number, if it is one.
+    /// The header as an integer; `None` when it is absent or not one.
     pub(crate) fn integer(headers: &HeaderMap, name: &str) -> Option<i64> {
         headers.get(name)?.to_str().ok()?.trim().parse().ok()
     }
 
-    /// The header as text, if it is visible ASCII.
+    /// The header as text; `None` when it is absent or not visible ASCII.
     pub(crate) fn text(headers: &HeaderMap, name: &str) -> Option<String> {
         headers.get(name)?.to_str().ok().map(str::to_owned)
     }
@@ -70,7 +71,7 @@ impl Visitor<'_> for Whole {
     type Value = Option<i64>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a whole number of 64 bits, or its decimal text")
+        out.write_str("a 64-bit integer, or its decimal text")
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
@@ -100,7 +101,7 @@ impl<'de> Visitor<'de> for WholeList {
     type Value = Vec<i64>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a list of whole numbers")
+        out.write_str("a list of integers")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
@@ -129,8 +130,8 @@ fn read_time<E: de::Error>(text: &str) -> Result<Timestamp, E> {
         .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"a time of RFC 3339 with its time zone"))
 }
 
-/// Reads a time. RFC 3339 knows more than [`Timestamp`] holds: years up to the last second of 9999, which stand for "never",
-/// and fractions of any length. The first are moved to the nearest time that can be held, the second cut off.
+/// Parses a time. RFC 3339 allows more than [`Timestamp`] holds: the last hours of the year 9999, which stand for "never",
+/// become the nearest time that it holds, and fractions finer than nanoseconds are truncated.
 fn timestamp(text: &str) -> Option<Timestamp> {
     let text = shortened_fraction(text);
     if let Ok(time) = text.parse() {
@@ -147,7 +148,7 @@ fn timestamp(text: &str) -> Option<Timestamp> {
     Some(offset.to_timestamp(local).unwrap_or(nearest))
 }
 
-/// The time without the digits of its fraction that are finer than nanoseconds.
+/// The time with a fraction of at most nine digits.
 fn shortened_fraction(text: &str) -> Cow<'_, str> {
     const DIGITS: usize = 9;
     let Some((front, rest)) = text.split_once('.') else { return Cow::Borrowed(text) };

@@ -12,27 +12,27 @@
 //! # }
 //! ```
 //!
-//! It does what the contract asks of clients:
-//! - a call has succeeded only when HTTP status and business code say so; everything else is an [`Error`];
-//! - 429, 500, 502, 503, 504 and interruptions are tried again, after the time that the service asks for
-//!   ([`RetryPolicy`]); an extraction keeps its request number, so that none is made twice;
-//! - what the contract forbids is [`Refused`] before anything is sent, with the clause that forbids it;
-//! - values that are not known yet break nothing: fields are passed over, enums have `Other`, numbers may come as text;
-//! - the token is in no error, log, `Debug`, redirect or `Referer`.
+//! It follows the contract's rules for clients:
+//! - a call succeeds only when HTTP status and business code say so; everything else is an [`Error`];
+//! - HTTP 429, 500, 502, 503 and 504, shortages and interruptions are retried with exponential backoff, not before
+//!   `Retry-After` ([`RetryPolicy`]); an extraction keeps its request id, so that no gateway is extracted twice;
+//! - an argument that breaks a limit is an [`InvalidArgument`] with its clause, before anything is sent;
+//! - responses are read leniently: unknown fields are ignored, unknown enum values are kept as `Other`, numbers may be
+//!   decimal text;
+//! - the token is never part of an error, a log, `Debug`, a redirect or a `Referer` header.
 //!
 //! # Features
-//! - `rustls` (default) or `native-tls`: who does TLS. Without either, only plain HTTP to this machine works.
+//! - `rustls` (default) or `native-tls`: the TLS library. Without either, only plain HTTP works.
 //! - `blocking`: [`blocking::Client`](crate::blocking), for programs without an async runtime.
-//! - `tracing`: a span for each call and an event for each repetition, with OpenTelemetry's names.
+//! - `tracing`: a span for each call and an event for each retry, with OpenTelemetry's names.
 //! - `cli`: the program `sallyport`.
 //!
 //! # Layers
-//! [`generated`] is what progenitor makes from the document, and [`contract`] what it loses of it: limits, clauses,
-//! headers. Both are for those who need more than [`Client`] offers; they change whenever the document does.
+//! [`generated`] is the client that progenitor generates from the document; [`contract`] holds what progenitor leaves out:
+//! limits, clauses, headers. Both offer more than [`Client`] and change whenever the document does.
 
 mod address;
 mod builder;
-mod check;
 mod client;
 #[rustfmt::skip]
 #[allow(clippy::clone_on_copy, clippy::needless_pass_by_value, clippy::vec_init_then_push, reason = "generated")]
@@ -46,18 +46,19 @@ mod hooks;
 mod lenient;
 mod operation;
 mod printable;
+mod response;
 mod retry;
 mod search;
 mod secret;
 mod telemetry;
 mod text;
 mod transport;
-mod verdict;
+mod validate;
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
 
-/// The crates whose types stand in this one's API: times, HTTP settings and statuses, secrets.
+/// The crates whose types are part of this API: times, HTTP settings and statuses, secrets.
 pub use {jiff, reqwest, secrecy};
 
 use std::pin::Pin;
@@ -66,10 +67,9 @@ use futures_util::Stream;
 
 pub use address::Address;
 pub use builder::{ClientBuilder, TOKEN_VARIABLE};
-pub use check::Refused;
 pub use client::Client;
 pub use contract::{InstanceStatus, Separator};
-pub use error::{BusinessCode, Error, NotUnderstood, Rejection, TimeoutError, TransportError};
+pub use error::{BusinessCode, Error, Rejection, TimeoutError, TransportError, UnexpectedResponse};
 pub use extract::{Extract, ExtractText, Extraction, TextExtraction};
 pub use generated::types::{
     Capabilities, ProxyEndpoint as Endpoint, ProxyProtocol as Protocol, StaticGroup as Group,
@@ -77,10 +77,11 @@ pub use generated::types::{
 };
 pub use hooks::Hooks;
 pub use printable::printable;
-pub use retry::RetryPolicy;
-pub use search::{GroupChoice, Pages, Search, SearchPage};
+pub use retry::{RetryPolicy, new_request_id};
+pub use search::{GroupFilter, Pages, Search, SearchPage};
+pub use validate::InvalidArgument;
 
-/// The instances that a search finds, in the order of its pages.
+/// A stream of the instances that match a search, in the order of its pages; see [`Search::stream`].
 pub type Instances = Pin<Box<dyn Stream<Item = Result<Instance, Error>> + Send>>;
 
 #[cfg(doctest)]

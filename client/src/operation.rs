@@ -1,4 +1,4 @@
-//! What the hooks know of an operation. The values are generated, in [`contract`](crate::contract).
+//! What the hooks need to know about an operation. The values are generated, in [`contract`](crate::contract).
 
 /// One operation of the document.
 #[derive(Debug)]
@@ -14,15 +14,16 @@ pub(crate) struct Operation {
     pub(crate) code_field: &'static str,
     pub(crate) code: i64,
     pub(crate) credential: Credential,
-    /// Query parameter that makes a repetition the same request; a header stands in when it is absent.
+    /// Query parameter that carries the idempotency id; the header of [`REQUEST_ID_HEADER`](crate::contract::REQUEST_ID_HEADER)
+    /// is used when it is absent.
     pub(crate) request_id: Option<&'static str>,
-    /// Whether a rejection that says how long to wait means that resources are short.
+    /// Whether a rejection with `Retry-After` means a shortage.
     pub(crate) shortage: bool,
     /// Whether a success is plain text.
     pub(crate) text: bool,
 }
 
-/// Where the token goes.
+/// Where the token is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "the document decides which of these it uses")]
 pub(crate) enum Credential {

@@ -1,27 +1,28 @@
 use std::borrow::Cow;
 
-/// Text of a service, safe to show on one line: what steers a terminal or reorders a line is escaped as in Rust, such as
-/// `\u{1b}` or `\n`. Everything else stays as it is, whatever the language; escaping twice changes nothing more.
+/// Escapes text of a service so that it is safe on a terminal and fits on one line: control characters and those that
+/// reorder text become Rust escapes such as `\u{1b}` or `\n`. Everything else stays as it is, in every language; escaping
+/// twice is the same as escaping once.
 ///
-/// The [`Error`](crate::Error) type shows itself like this. Use it for fields that you print yourself.
+/// `Display` of [`Error`](crate::Error) does this. Use it for fields that you print yourself.
 ///
 /// ```
 /// assert_eq!(sallyport_client::printable("Zürich 北京"), "Zürich 北京");
 /// assert_eq!(sallyport_client::printable("\u{1b}[2Jgone\n"), r"\u{1b}[2Jgone\n");
 /// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+    if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        if is_steering(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+        if is_control(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
     }
     Cow::Owned(shown)
 }
 
 /// Control characters (C0, DEL, C1), line and paragraph separators, and the controls of the bidirectional algorithm.
-fn is_steering(letter: char) -> bool {
+fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_steers_is_escaped() {
+    fn only_control_characters_are_escaped() {
         for (text, shown) in [
             ("\u{1b}]0;title\u{7}", r"\u{1b}]0;title\u{7}"),
             ("\u{9b}31m\u{85}\u{7f}\0", r"\u{9b}31m\u{85}\u{7f}\u{0}"),

@@ -3,80 +3,101 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
 use crate::Error;
 
-/// When and how often a call is repeated. All operations are safe to repeat: they read, and an extraction keeps its
-/// request id.
+/// When and how often a failed request is retried: exponential backoff with jitter, and never before the response's
+/// `Retry-After`. Every operation is safe to retry: two only read, and an extraction keeps its request id.
 ///
 /// ```
 /// use std::time::Duration;
 /// use sallyport_client::RetryPolicy;
 ///
-/// let patient = RetryPolicy { retries: 8, longest_wait: Duration::from_secs(120), ..RetryPolicy::default() };
-/// assert_eq!(RetryPolicy::none().retries, 0);
-/// # let _ = patient;
+/// let impatient = RetryPolicy { max_retry_after: Some(Duration::from_secs(5)), ..RetryPolicy::default() };
+/// assert_eq!(RetryPolicy::none().max_retries, 0);
+/// # let _ = impatient;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often a call is repeated after its first try.
-    pub retries: u32,
-    /// Wait before the first repetition; it doubles each time, with jitter. A service that asks for more is given more.
-    pub first_wait: Duration,
-    /// Longest wait, apart from jitter. A service that asks for a longer one ends the call with its error.
-    pub longest_wait: Duration,
+    /// Maximum number of retries after the first request. Default: 3.
+    pub max_retries: u32,
+    /// Backoff before the first retry; doubled before each further one. The actual wait is random, from half of it to all
+    /// of it. Default: 250 ms.
+    pub initial_backoff: Duration,
+    /// Maximum backoff. It does not limit `Retry-After`. Default: 30 s.
+    pub max_backoff: Duration,
+    /// Maximum `Retry-After` that is waited for; a longer one ends the call with its error at once. Default: `None`, so
+    /// that only [`total_timeout`](crate::ClientBuilder::total_timeout) limits the wait.
+    pub max_retry_after: Option<Duration>,
 }
 
 impl Default for RetryPolicy {
-    /// Three repetitions, from a quarter of a second to half a minute.
     fn default() -> Self {
-        Self { retries: 3, first_wait: Duration::from_millis(250), longest_wait: Duration::from_secs(30) }
+        Self {
+            max_retries: 3,
+            initial_backoff: Duration::from_millis(250),
+            max_backoff: Duration::from_secs(30),
+            max_retry_after: None,
+        }
     }
 }
 
 impl RetryPolicy {
-    /// Never repeats.
+    /// No retries.
     pub fn none() -> Self {
-        Self { retries: 0, ..Self::default() }
+        Self { max_retries: 0, ..Self::default() }
     }
 
-    /// How long to wait before repetition number `done + 1`, or `None` when `error` is final.
+    /// How long to wait before retry number `done + 1`; `None` when `error` is final.
     pub(crate) fn wait(&self, done: u32, error: &Error) -> Option<Duration> {
-        if done >= self.retries || !error.is_retryable() {
+        if done >= self.max_retries || !error.is_retryable() {
             return None;
         }
-        let asked = error.retry_after().unwrap_or_default();
+        let retry_after = error.retry_after().unwrap_or_default();
         let random = f64::from(u32::try_from(random() >> 32).unwrap_or(0)) / f64::from(u32::MAX);
-        (asked <= self.longest_wait).then(|| self.backoff(done, asked, random))
+        let is_too_long = self.max_retry_after.is_some_and(|limit| retry_after > limit);
+        (!is_too_long).then(|| self.backoff(done, retry_after, random))
     }
 
-    /// Half of the doubled wait, or what the service asks for where that is more, and up to another half by `random`, from
-    /// 0 to 1. Clients that are told the same, such as no wait or one date, do not stay in step.
-    fn backoff(&self, done: u32, asked: Duration, random: f64) -> Duration {
+    /// Half of the backoff, or `Retry-After` where that is more, plus up to half of the backoff by `random`, from 0 to 1:
+    /// clients that receive the same `Retry-After`, such as 0 or one date, must not retry at the same moment.
+    fn backoff(&self, done: u32, retry_after: Duration, random: f64) -> Duration {
         let factor = 2u32.saturating_pow(done);
-        let half = self.first_wait.saturating_mul(factor).min(self.longest_wait) / 2;
-        asked.max(half).saturating_add(half.mul_f64(random))
+        let half = self.initial_backoff.saturating_mul(factor).min(self.max_backoff) / 2;
+        retry_after.max(half).saturating_add(half.mul_f64(random))
     }
 }
 
-/// How long the answer asks to wait: seconds, or until an HTTP date. A date in the past asks for no wait.
+/// The `Retry-After` of a response: seconds, or the time until an HTTP date; zero for a date in the past.
+///
+/// A date is compared with the response's own `Date`, so that the clock of this machine does not matter, and with `now`
+/// when there is none.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are still a wait, only longer than anyone has.
+        // A number that does not fit is still a wait, only a very long one.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let until = httpdate::parse_http_date(text).ok()?;
+    let sent = headers.get(DATE).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?.trim()).ok());
+    let now = sent.unwrap_or(now);
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// A request number that nobody else has: 128 random bits.
-pub(crate) fn new_request_id() -> String {
+/// A random request id of 128 bits, in hexadecimal, for [`Extract::request_id`](crate::Extract::request_id).
+///
+/// The client makes one by itself; use this to store the id before the extraction is sent, so that it can be repeated after
+/// a crash.
+///
+/// ```
+/// assert_eq!(sallyport_client::new_request_id().len(), 32);
+/// ```
+pub fn new_request_id() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// The standard library's hasher takes its keys from the operating system's randomness.
+/// The keys of the standard library's hasher are random numbers of the operating system.
 fn random() -> u64 {
     RandomState::new().hash_one(0u8)
 }
@@ -99,12 +120,13 @@ mod tests {
             code: None,
             message: String::new(),
             request_id: None,
+            trace_id: None,
             retry_after,
         }))
     }
 
     #[test]
-    fn retry_after_comes_in_two_forms() {
+    fn retry_after_is_seconds_or_a_date() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         for (value, expected) in [
             ("0", Some(0)),
@@ -122,19 +144,33 @@ mod tests {
     }
 
     #[test]
-    fn the_service_is_obeyed_up_to_the_longest_wait() {
-        let policy = RetryPolicy::default();
-        let wait = |seconds| policy.wait(0, &throttled(Some(Duration::from_secs(seconds))));
-        let most = Duration::from_secs(30) + policy.first_wait / 2;
-        assert!(wait(30).is_some_and(|wait| wait >= Duration::from_secs(30) && wait <= most));
-        assert_eq!(wait(31), None);
+    fn a_date_is_relative_to_the_date_of_the_response() {
+        let fast_clock = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777 + 3600);
+        let mut headers = headers("Sun, 06 Nov 1994 08:50:07 GMT");
+        assert_eq!(retry_after(&headers, fast_clock), Some(Duration::ZERO));
+        headers.insert(DATE, HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
+        assert_eq!(retry_after(&headers, fast_clock), Some(Duration::from_secs(30)));
+        headers.insert(DATE, HeaderValue::from_static("today"));
+        assert_eq!(retry_after(&headers, fast_clock), Some(Duration::ZERO), "our own clock");
     }
 
     #[test]
-    fn a_service_that_asks_for_no_wait_is_left_the_backoff() {
-        let policy = RetryPolicy { retries: 40, ..RetryPolicy::default() };
+    fn retry_after_is_limited_by_the_policy_only_where_it_says_so() {
+        let seconds = Duration::from_secs;
+        let wait = |policy: &RetryPolicy, asked| policy.wait(0, &throttled(Some(seconds(asked))));
+        let policy = RetryPolicy { max_retry_after: Some(seconds(30)), ..RetryPolicy::default() };
+        let most = seconds(30) + policy.initial_backoff / 2;
+        assert!(wait(&policy, 30).is_some_and(|wait| wait >= seconds(30) && wait <= most));
+        assert_eq!(wait(&policy, 31), None);
+        assert!(wait(&RetryPolicy::default(), 90).is_some_and(|wait| wait >= seconds(90)));
+    }
+
+    #[test]
+    fn retry_after_zero_waits_the_backoff() {
+        let policy = RetryPolicy { max_retries: 40, ..RetryPolicy::default() };
         for done in 0..40 {
-            let full = policy.first_wait.saturating_mul(2u32.saturating_pow(done)).min(policy.longest_wait);
+            let full =
+                policy.initial_backoff.saturating_mul(2u32.saturating_pow(done)).min(policy.max_backoff);
             let wait = policy.wait(done, &throttled(Some(Duration::ZERO))).unwrap();
             assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
         }
@@ -142,22 +178,23 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_are_told_the_same_do_not_stay_in_step() {
+    fn jitter_spreads_clients_with_the_same_retry_after() {
         let policy = RetryPolicy::default();
         for seconds in [0, 1, 30] {
-            let asked = Duration::from_secs(seconds);
-            let waits = [0.0, 0.5, 1.0].map(|random| policy.backoff(1, asked, random));
-            assert_eq!(waits[0], asked.max(policy.first_wait));
-            assert_eq!(waits[1], waits[0] + policy.first_wait / 2);
-            assert_eq!(waits[2], waits[0] + policy.first_wait);
+            let retry_after = Duration::from_secs(seconds);
+            let waits = [0.0, 0.5, 1.0].map(|random| policy.backoff(1, retry_after, random));
+            assert_eq!(waits[0], retry_after.max(policy.initial_backoff));
+            assert_eq!(waits[1], waits[0] + policy.initial_backoff / 2);
+            assert_eq!(waits[2], waits[0] + policy.initial_backoff);
         }
     }
 
     #[test]
-    fn waits_double_stay_within_their_bounds_and_end() {
-        let policy = RetryPolicy { retries: 40, ..RetryPolicy::default() };
+    fn backoff_doubles_up_to_its_maximum() {
+        let policy = RetryPolicy { max_retries: 40, ..RetryPolicy::default() };
         for done in 0..40 {
-            let full = policy.first_wait.saturating_mul(2u32.saturating_pow(done)).min(policy.longest_wait);
+            let full =
+                policy.initial_backoff.saturating_mul(2u32.saturating_pow(done)).min(policy.max_backoff);
             let wait = policy.wait(done, &throttled(None)).unwrap();
             assert!(wait >= full / 2 && wait <= full, "{done}: {wait:?}");
         }
@@ -165,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_help_is_not_repeated() {
+    fn final_errors_are_not_retried() {
         assert_eq!(RetryPolicy::none().wait(0, &throttled(None)), None);
         assert_eq!(RetryPolicy::default().wait(0, &Error::configuration("x")), None);
     }

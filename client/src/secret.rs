@@ -1,4 +1,4 @@
-//! The account's token, and keeping it out of whatever a person may read.
+//! The account's token, and its removal from text.
 
 use std::{env, fmt};
 
@@ -6,32 +6,32 @@ use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
-    Error, Refused,
+    Error, InvalidArgument,
     contract::{TOKEN_CLAUSE, TOKEN_MIN_LENGTH},
 };
 
-/// What stands in place of the token.
+/// Replaces the token in text.
 const REDACTED: &str = "<API_KEY>";
 
-/// Bytes of the token that give it away at the end of a text that broke off.
-const RECOGNISED: usize = 6;
+/// How many bytes of the token at the end of an interrupted text count as the token.
+const MIN_PREFIX: usize = 6;
 
-/// The token. It has no `Display`, and its `Debug` says nothing.
+/// The token. It has no `Display`, and its `Debug` is redacted.
 #[derive(Clone)]
 pub(crate) struct Token(SecretString);
 
 impl Token {
-    /// Refuses a token that is empty or cannot stand in a header, without repeating it.
+    /// Fails without repeating the token when it is empty or cannot be sent in a header.
     pub(crate) fn new(secret: SecretString) -> Result<Self, Error> {
         let text = secret.expose_secret();
         let length = text.chars().count();
         if length < TOKEN_MIN_LENGTH {
-            let limit = format!("an API token of at least {TOKEN_MIN_LENGTH} characters");
-            return Err(Refused::new("token", TOKEN_CLAUSE, limit, format!("{length} characters")).into());
+            let expected = format!("a length of at least {TOKEN_MIN_LENGTH}");
+            return Err(InvalidArgument::new("token", TOKEN_CLAUSE, expected, length.to_string()).into());
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let message = "the token holds spaces, line ends or other characters that no token has; look for a stray \
-                           line end";
+            let message =
+                "invalid token: expected printable ASCII without spaces; check for a line end at the end";
             return Err(Error::configuration(message));
         }
         Ok(Self(secret))
@@ -42,7 +42,7 @@ impl Token {
         // The variable's value is never part of the message, not even when it is not UTF-8.
         env::var(name).map(SecretString::from).map_err(|_| {
             Error::configuration(format!(
-                "the environment variable {name} is not set, or not UTF-8; put the token there"
+                "missing token: the environment variable {name} is not set or not UTF-8; set it to the API token"
             ))
         })
     }
@@ -51,20 +51,20 @@ impl Token {
         self.0.expose_secret()
     }
 
-    /// A header value that logs leave out.
+    /// A header value that is marked sensitive, so that logs omit it.
     pub(crate) fn header(&self, prefix: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::try_from(format!("{prefix}{}", self.expose())).ok()?;
         value.set_sensitive(true);
         Some(value)
     }
 
-    /// `text` without the token, in any of the spellings that it travels in.
+    /// Replaces the token in `text`, in every encoding in which it may be sent.
     pub(crate) fn scrub(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.scrub_start(text.as_bytes(), usize::MAX)).into_owned()
     }
 
-    /// The beginning of `text` without the token: at least `enough` bytes where there are as many, and never a part of a
-    /// token that the end would cut in two.
+    /// The beginning of `text` without the token: at least `enough` bytes where there are as many, and never only a part of
+    /// a token at its end.
     pub(crate) fn scrub_start(&self, text: &[u8], enough: usize) -> Vec<u8> {
         let mut scrubbed = Vec::with_capacity(text.len().min(enough));
         let mut at = 0;
@@ -90,7 +90,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Length of the token at the beginning of `text`, when it stands there.
+/// Length of the token at the beginning of `text`; `None` when `text` begins otherwise.
 ///
 /// Each of its bytes may be written plainly, with `%` and two digits, or with a JSON escape: encoders disagree about which
 /// bytes need one. A body that breaks off within the token still ends in most of it, so that a beginning counts as well.
@@ -101,7 +101,7 @@ fn spelling(token: &[u8], text: &[u8]) -> Option<usize> {
         let mut next = Vec::new();
         for end in &ends {
             let rest = &text[*end..];
-            if rest.is_empty() && index >= RECOGNISED.min(token.len()) {
+            if rest.is_empty() && index >= MIN_PREFIX.min(token.len()) {
                 return Some(text.len());
             }
             next.extend(written(*byte, rest).into_iter().flatten().map(|length| end + length));
@@ -189,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_token_is_not_repeated() {
+    fn an_invalid_token_is_not_repeated() {
         for text in ["canary\n", "cana ry", "canarié"] {
             let error = Token::new(SecretString::from(text)).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("cana"), "{error}");
         }
         let empty = Token::new(SecretString::from("")).unwrap_err();
-        assert!(matches!(&empty, Error::Refused(refused) if refused.clause == TOKEN_CLAUSE), "{empty:?}");
+        assert!(matches!(&empty, Error::InvalidArgument(error) if error.clause == TOKEN_CLAUSE), "{empty:?}");
     }
 }

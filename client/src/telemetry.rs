@@ -1,5 +1,5 @@
-//! Spans and events with the names of OpenTelemetry's HTTP conventions, behind the feature `tracing`. The query of a URL
-//! is never part of them.
+//! Spans and events with the names of OpenTelemetry's HTTP conventions, with the feature `tracing`. They never hold the
+//! query of a URL.
 
 use std::time::Duration;
 
@@ -36,23 +36,23 @@ pub(crate) async fn call<T>(
     outcome
 }
 
-/// An answer arrived.
+/// Records that a response was received.
 #[cfg(feature = "tracing")]
-pub(crate) fn answered(status: StatusCode) {
+pub(crate) fn responded(status: StatusCode) {
     tracing::Span::current().record("http.response.status_code", status.as_u16());
-    tracing::debug!(http.response.status_code = status.as_u16(), "answered");
+    tracing::debug!(http.response.status_code = status.as_u16(), "response received");
 }
 
-/// The call is about to be repeated for the `count`th time.
+/// Records that retry number `count` follows after `wait`.
 #[cfg(feature = "tracing")]
-pub(crate) fn repeating(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
+pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
     tracing::Span::current().record("http.request.resend_count", count);
     tracing::warn!(
         operation = operation.id,
         http.request.resend_count = count,
         wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
         error = %error,
-        "repeating"
+        "retrying"
     );
 }
 
@@ -62,7 +62,7 @@ fn host(base: &str) -> Option<(String, u16)> {
     Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
 }
 
-/// The path that is asked for: that of the base URL, and behind it the operation's.
+/// The path of the request: that of the base URL followed by the operation's.
 #[cfg(feature = "tracing")]
 fn path(base: &str, operation: &Operation) -> String {
     let base = reqwest::Url::parse(base);
@@ -74,13 +74,13 @@ fn path(base: &str, operation: &Operation) -> String {
 fn kind(error: &Error) -> &'static str {
     match error {
         Error::Configuration(_) => "configuration",
-        Error::Refused(_) => "refused",
+        Error::InvalidArgument(_) => "invalid_argument",
         Error::Rejected(_) => "rejected",
         Error::Throttled(_) => "throttled",
         Error::Shortage(_) => "shortage",
         Error::Transport(_) => "transport",
         Error::Timeout(_) => "timeout",
-        Error::NotUnderstood(_) => "not_understood",
+        Error::UnexpectedResponse(_) => "unexpected_response",
     }
 }
 
@@ -94,10 +94,10 @@ pub(crate) async fn call<T>(
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn answered(_: StatusCode) {}
+pub(crate) fn responded(_: StatusCode) {}
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn repeating(_: &'static Operation, _: u32, _: Duration, _: &Error) {}
+pub(crate) fn retrying(_: &'static Operation, _: u32, _: Duration, _: &Error) {}
 
 #[cfg(all(test, feature = "tracing"))]
 mod tests {

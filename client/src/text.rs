@@ -1,4 +1,5 @@
-//! Reading a plain-text answer, whose layout apart from its separator the contract leaves open.
+//! Parses plain-text responses, whose layout the contract leaves open, apart from the separator
+//! (`open.extract.txt-layout`).
 
 use std::net::Ipv6Addr;
 
@@ -6,26 +7,26 @@ use serde::de::IgnoredAny;
 
 use crate::{Endpoint, Separator};
 
-/// What stands in a text.
+/// The entries of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) endpoints: Vec<Endpoint>,
-    /// Entries that are no `host:port`, such as one with a user and a password behind it.
-    pub(crate) unread: Vec<String>,
+    /// Entries in another form than `host:port`, such as `host:port:user:password`.
+    pub(crate) unparsed: Vec<String>,
 }
 
-/// The entries of `text`, or why it is no list.
+/// Splits `text` into its entries; fails with a reason when it is not a list of gateways.
 ///
-/// A separator at the end is passed over. Services confuse line ends, so one kind is read as any other.
+/// A separator at the end is ignored. Services mix up line ends, so every kind separates where one is expected.
 pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'static str> {
     if is_json(text) {
-        return Err("expected a list of gateways, got JSON");
+        return Err("expected a list of gateways, found JSON");
     }
     if is_markup(text) {
-        return Err("expected a list of gateways, got HTML or XML");
+        return Err("expected a list of gateways, found HTML or XML");
     }
     if !text.trim().is_empty() && !text.contains(|letter: char| letter.is_ascii_digit()) {
-        return Err("expected a list of gateways, got a text without any port");
+        return Err("expected a list of gateways, found a text without any port");
     }
     let separator = separator.text();
     let parts: Vec<&str> = if separator.trim().is_empty() {
@@ -37,13 +38,26 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
     for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
         match endpoint(part) {
             Some(endpoint) => entries.endpoints.push(endpoint),
-            None => entries.unread.push(part.to_owned()),
+            None => entries.unparsed.push(part.to_owned()),
         }
     }
     Ok(entries)
 }
 
-/// `[IPv6]:port` begins like JSON, and ends otherwise.
+/// Whether a body whose response declares no length may have been cut short: it is a list of gateways that does not end
+/// with its separator, so that digits of the last port may be missing.
+pub(crate) fn is_cut(body: &[u8], separator: &Separator) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let separator = separator.text();
+    let is_ended = if separator.trim().is_empty() {
+        text.ends_with(['\r', '\n', '\t']) || text.ends_with(separator)
+    } else {
+        text.trim_end().ends_with(separator.trim_end())
+    };
+    !is_ended && !is_json(&text) && !is_markup(&text)
+}
+
+/// `[IPv6]:port` begins like JSON, so the text is parsed.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim();
     text.starts_with(['{', '[', '"']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
@@ -77,10 +91,10 @@ fn endpoint(entry: &str) -> Option<Endpoint> {
 mod tests {
     use super::*;
 
-    /// Gateways and unread entries, as text.
-    fn read(text: &str, separator: Separator) -> (Vec<String>, Vec<String>) {
+    /// Gateways and unparsed entries, as text.
+    fn parse(text: &str, separator: Separator) -> (Vec<String>, Vec<String>) {
         let entries = entries(text, &separator).unwrap();
-        (entries.endpoints.iter().map(ToString::to_string).collect(), entries.unread)
+        (entries.endpoints.iter().map(ToString::to_string).collect(), entries.unparsed)
     }
 
     #[test]
@@ -94,30 +108,30 @@ mod tests {
                 let text = format!("gw.invalid:1{between}203.0.113.7:65535{between}[2001:db8::1]:8080{end}");
                 let expected =
                     ["gw.invalid:1", "203.0.113.7:65535", "[2001:db8::1]:8080"].map(str::to_owned).to_vec();
-                assert_eq!(read(&text, separator.clone()), (expected, vec![]), "{separator:?} {end:?}");
+                assert_eq!(parse(&text, separator.clone()), (expected, vec![]), "{separator:?} {end:?}");
             }
         }
     }
 
     #[test]
-    fn other_line_ends_than_asked_for_are_read() {
-        assert_eq!(read("a:1\nb:2\n", Separator::CrLf).0, ["a:1", "b:2"]);
+    fn other_line_ends_than_requested_separate_too() {
+        assert_eq!(parse("a:1\nb:2\n", Separator::CrLf).0, ["a:1", "b:2"]);
     }
 
     #[test]
-    fn other_layouts_are_kept_apart_and_lose_nothing() {
+    fn entries_in_other_layouts_are_kept_unparsed() {
         let text = "gw.invalid:80\ngw.invalid:80:user:pass\n203.0.113.7:80:1:2\n203.0.113.7,8080 US\ngw:+80\ngw:99999";
-        let (endpoints, unread) = read(text, Separator::Lf);
+        let (endpoints, unparsed) = parse(text, Separator::Lf);
         assert_eq!(endpoints, ["gw.invalid:80"]);
         assert_eq!(
-            unread,
+            unparsed,
             ["gw.invalid:80:user:pass", "203.0.113.7:80:1:2", "203.0.113.7,8080 US", "gw:+80", "gw:99999"]
         );
     }
 
     #[test]
-    fn an_empty_text_is_no_gateway_and_what_is_no_list_is_an_error() {
-        assert_eq!(read("", Separator::CrLf), (vec![], vec![]));
+    fn an_empty_text_has_no_gateways_and_another_text_is_an_error() {
+        assert_eq!(parse("", Separator::CrLf), (vec![], vec![]));
         for text in [
             "error: token expired",
             "<html><h1>502</h1>",
@@ -128,6 +142,26 @@ mod tests {
             "\"gw.invalid:80\"",
         ] {
             assert!(entries(text, &Separator::Br).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_does_not_end_with_its_separator_may_be_cut() {
+        let custom = || Separator::Custom("|".to_owned());
+        for (text, separator, expected) in [
+            ("", Separator::Lf, true),
+            ("gw.invalid:8", Separator::Lf, true),
+            ("gw.invalid:80\n", Separator::Lf, false),
+            ("gw.invalid:80\n", Separator::CrLf, false),
+            ("gw.invalid:80\r", Separator::CrLf, false),
+            ("gw.invalid:80/b", Separator::Br, true),
+            ("gw.invalid:80/br", Separator::Br, false),
+            ("gw.invalid:80/br\n", Separator::Br, false),
+            ("gw.invalid:80\n", custom(), true),
+            ("gw.invalid:80|", custom(), false),
+            ("<html>8080</html>", Separator::Lf, false),
+        ] {
+            assert_eq!(is_cut(text.as_bytes(), &separator), expected, "{text:?} {separator:?}");
         }
     }
 }

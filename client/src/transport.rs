@@ -1,75 +1,84 @@
-//! Sending: one try, the tries together, and their limits.
+//! Sends requests: authentication, timeouts, retries, limits on bodies.
 
 use std::{error::Error as _, mem, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::Request;
+use reqwest::{
+    Request, Version,
+    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
+};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryPolicy, TimeoutError, TransportError,
+    Error, RetryPolicy, Separator, TimeoutError, TransportError,
     contract::REQUEST_ID_HEADER,
     operation::{Credential, Operation},
+    response::{RawResponse, classify, unexpected_response},
     retry::new_request_id,
     secret::Token,
-    telemetry,
-    verdict::{Answer, judge, not_understood},
+    telemetry, text,
 };
 
-/// Longest part of a rejection that is read, and first room for a body, in bytes.
+/// Maximum length of a rejection that is read, and maximum initial capacity for a body, in bytes.
 const BEGINNING: usize = 64 << 10;
 
-/// A time that no program sees the end of, and that a clock can still add.
-const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+/// Stands for longer durations: an instant plus this one does not overflow.
+const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// What every call needs. One for each client, shared by its clones.
+/// Connections and settings of a client, shared by its clones.
 #[derive(Debug)]
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
     pub(crate) token: Token,
     pub(crate) retry: RetryPolicy,
-    /// For one request, from connecting to the end of its body.
+    /// For one request, from connecting to the end of the response body.
     pub(crate) request_timeout: Duration,
     /// For a call with all its retries and waits.
     pub(crate) total_timeout: Duration,
-    /// Longest body that is read, in bytes.
+    /// Maximum length of a response body, in bytes.
     pub(crate) max_body: usize,
 }
 
 impl Transport {
-    /// Sends the request, repeats it as the policy says, and gives back an answer only when it is a success.
+    /// Sends the request, retries it as the policy says, and returns the response of a success. `separator` is that of a
+    /// text response, whose end it marks when the response has no declared length.
     pub(crate) async fn send(
         &self,
         mut request: Request,
         operation: &'static Operation,
-    ) -> Result<Answer, Error> {
+        separator: Option<&Separator>,
+    ) -> Result<RawResponse, Error> {
         self.prepare(&mut request, operation)?;
-        let deadline = Instant::now() + self.total_timeout.min(FOREVER);
-        telemetry::call(operation, &self.base, self.repeat(&request, operation, deadline)).await
+        let deadline = Instant::now() + self.total_timeout.min(MAX_DURATION);
+        let outcome = self.send_with_retries(&request, operation, separator, deadline);
+        telemetry::call(operation, &self.base, outcome).await
     }
 
-    async fn repeat(
+    async fn send_with_retries(
         &self,
         request: &Request,
         operation: &'static Operation,
+        separator: Option<&Separator>,
         deadline: Instant,
-    ) -> Result<Answer, Error> {
+    ) -> Result<RawResponse, Error> {
         let mut done = 0;
         loop {
             let Some(copy) = request.try_clone() else {
-                return Err(Error::configuration("a request with a streamed body cannot be repeated"));
+                return Err(Error::configuration(
+                    "a request with a streamed body cannot be retried; buffer its body",
+                ));
             };
-            let outcome = timeout_at(deadline, self.try_once(copy, operation)).await;
+            let outcome = timeout_at(deadline, self.send_once(copy, operation, separator)).await;
             let error = match outcome {
-                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Ok(response)) => return Ok(response),
                 Ok(Err(error)) => error,
                 Err(_) => return Err(timeout(true, self.total_timeout)),
             };
             match self.retry.wait(done, &error) {
-                // A wait past the deadline would only turn a clear error into a timeout.
-                Some(wait) if Instant::now() + wait.min(FOREVER) < deadline => {
-                    telemetry::repeating(operation, done + 1, wait, &error);
+                // Waiting past the deadline would only replace this error by a timeout.
+                Some(wait) if Instant::now() + wait.min(MAX_DURATION) < deadline => {
+                    telemetry::retrying(operation, done + 1, wait, &error);
                     sleep(wait).await;
                 }
                 _ => return Err(error),
@@ -78,59 +87,76 @@ impl Transport {
         }
     }
 
-    async fn try_once(&self, request: Request, operation: &'static Operation) -> Result<Answer, Error> {
+    async fn send_once(
+        &self,
+        request: Request,
+        operation: &'static Operation,
+        separator: Option<&Separator>,
+    ) -> Result<RawResponse, Error> {
         let response = self.http.execute(request).await.map_err(|error| self.transport(error))?;
-        let answer = if response.status().as_u16() == operation.status {
+        let has_length = has_length(&response);
+        let response = if response.status().as_u16() == operation.status {
             self.read(response).await?
         } else {
             read_beginning(response).await
         };
-        telemetry::answered(answer.status);
-        judge(operation, answer, &self.token)
+        telemetry::responded(response.status);
+        let response = classify(operation, response, &self.token)?;
+        match separator {
+            Some(separator) if !has_length && text::is_cut(&response.body, separator) => Err(incomplete(
+                "the text does not end with its separator, and the response declares no length",
+            )),
+            _ => Ok(response),
+        }
     }
 
-    /// Reads the body to its end, or to the longest that is read.
-    async fn read(&self, mut response: reqwest::Response) -> Result<Answer, Error> {
+    /// Reads the whole body, up to [`max_body`](Self::max_body).
+    async fn read(&self, mut response: reqwest::Response) -> Result<RawResponse, Error> {
         let status = response.status();
         let headers = mem::take(response.headers_mut());
-        // What the service announces is only a hint, so it buys little room at first.
-        let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
-        let room = announced.unwrap_or_default().min(self.max_body).min(BEGINNING);
-        // A body that comes in one piece is taken as it is.
+        // `Content-Length` is only what the service claims, so it reserves little.
+        let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
+        let capacity = declared.unwrap_or_default().min(self.max_body).min(BEGINNING);
+        // A body that is received in one chunk is not copied.
         let (mut piece, mut joined) = (Bytes::new(), BytesMut::new());
         while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
             let length = piece.len().max(joined.len());
             if chunk.len() > self.max_body.saturating_sub(length) {
-                let reason = format!("the body is longer than {} bytes", self.max_body);
+                let reason =
+                    format!("expected a body of at most {} bytes, found a longer one", self.max_body);
                 let body = if joined.is_empty() { piece } else { joined.freeze() };
-                return Err(not_understood(&reason, &Answer { status, headers, body }, &self.token));
+                return Err(unexpected_response(
+                    &reason,
+                    &RawResponse { status, headers, body },
+                    &self.token,
+                ));
             }
             if length == 0 {
                 piece = chunk;
                 continue;
             }
             if joined.is_empty() {
-                joined.reserve(room);
+                joined.reserve(capacity);
                 joined.extend_from_slice(&mem::take(&mut piece));
             }
             joined.extend_from_slice(&chunk);
         }
         let body = if joined.is_empty() { piece } else { joined.freeze() };
-        Ok(Answer { status, headers, body })
+        Ok(RawResponse { status, headers, body })
     }
 
-    /// Puts in what no caller gives: the token, and a request number where one is missing.
+    /// Adds the token, and a request id where the caller gave none.
     fn prepare(&self, request: &mut Request, operation: &Operation) -> Result<(), Error> {
-        // The twin of an operation that answers in text differs by a fragment; the version header is in no contract.
+        // The text variant of an operation differs by a fragment; the contract has no version header.
         request.url_mut().set_fragment(None);
         request.headers_mut().remove("api-version");
         *request.timeout_mut() = Some(self.request_timeout);
         if let Some(parameter) = operation.request_id
-            && !has_number(request, parameter)
+            && !has_request_id(request, parameter)
         {
             let id = new_request_id()
                 .parse()
-                .map_err(|_| Error::configuration("no request number could be made"))?;
+                .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
             request.headers_mut().insert(REQUEST_ID_HEADER, id);
         }
         let (name, prefix) = match operation.credential {
@@ -147,16 +173,18 @@ impl Transport {
                 request.headers_mut().insert(name, value);
                 Ok(())
             }
-            _ => Err(Error::configuration("the token cannot stand in a header")),
+            _ => Err(Error::configuration(
+                "the token cannot be sent in a header; it holds characters that are not allowed there",
+            )),
         }
     }
 
-    /// reqwest's own error prints the whole URL, so it goes no further than this.
+    /// Converts an error of reqwest, which would display the whole URL.
     fn transport(&self, error: reqwest::Error) -> Error {
         if error.is_timeout() && !error.is_connect() {
             return timeout(false, self.request_timeout);
         }
-        let connecting = error.is_connect();
+        let is_connect = error.is_connect();
         let error = error.without_url();
         let mut detail = error.to_string();
         let mut source = error.source();
@@ -165,15 +193,31 @@ impl Transport {
             source = inner.source();
         }
         Error::Transport(Box::new(TransportError {
-            connecting,
+            is_connect,
             detail: self.token.scrub(&detail),
             request_id: None,
         }))
     }
 }
 
-/// Reads as much of a rejection as a rejection needs. Status and `Retry-After` count however its body ends.
-async fn read_beginning(mut response: reqwest::Response) -> Answer {
+/// Whether the end of the body can be told from an interruption: by `Content-Length`, by chunks or by HTTP/2 frames.
+fn has_length(response: &reqwest::Response) -> bool {
+    let headers = response.headers();
+    response.version() > Version::HTTP_11
+        || headers.contains_key(CONTENT_LENGTH)
+        || headers.contains_key(TRANSFER_ENCODING)
+}
+
+fn incomplete(detail: &str) -> Error {
+    Error::Transport(Box::new(TransportError {
+        is_connect: false,
+        detail: detail.to_owned(),
+        request_id: None,
+    }))
+}
+
+/// Reads the beginning of a rejection. Its status and `Retry-After` count even when the body is interrupted.
+async fn read_beginning(mut response: reqwest::Response) -> RawResponse {
     let status = response.status();
     let headers = mem::take(response.headers_mut());
     let mut body = BytesMut::new();
@@ -182,23 +226,23 @@ async fn read_beginning(mut response: reqwest::Response) -> Answer {
     {
         body.extend_from_slice(&chunk[..chunk.len().min(BEGINNING - body.len())]);
     }
-    Answer { status, headers, body: body.freeze() }
+    RawResponse { status, headers, body: body.freeze() }
 }
 
-/// Whether the request has a number. An empty one is none: it is taken out, so that the header counts.
-fn has_number(request: &mut Request, parameter: &str) -> bool {
-    let is_number = |name: &str| name == parameter;
-    if request.url().query_pairs().any(|(name, value)| is_number(&name) && !value.is_empty()) {
+/// Whether the request has a request id in its query. An empty one is removed, so that the header counts.
+fn has_request_id(request: &mut Request, parameter: &str) -> bool {
+    let is_id = |name: &str| name == parameter;
+    if request.url().query_pairs().any(|(name, value)| is_id(&name) && !value.is_empty()) {
         return true;
     }
-    if request.url().query_pairs().any(|(name, _)| is_number(&name)) {
+    if request.url().query_pairs().any(|(name, _)| is_id(&name)) {
         let url = request.url().clone();
-        let kept = url.query_pairs().filter(|(name, _)| !is_number(name));
+        let kept = url.query_pairs().filter(|(name, _)| !is_id(name));
         request.url_mut().query_pairs_mut().clear().extend_pairs(kept);
     }
     false
 }
 
-fn timeout(total: bool, limit: Duration) -> Error {
-    Error::Timeout(Box::new(TimeoutError { total, limit: Some(limit), request_id: None }))
+fn timeout(is_total: bool, limit: Duration) -> Error {
+    Error::Timeout(Box::new(TimeoutError { is_total, limit: Some(limit), request_id: None }))
 }

@@ -216,3 +216,64 @@ async fn completions_need_no_service() {
     command.args(["completions", "bash"]);
     assert!(stdout(&start(command, String::new()).await).contains("_sallyport"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partial_result_is_reported_on_standard_error() {
+    let server = Faulty::start(vec![one_gateway()]).await;
+    let output = run(&server, &["extract", "3"], "").await;
+    assert_eq!(stdout(&output), "gw.invalid:80\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "sallyport: partial result: 1 of 3 requested gateways\n"
+    );
+    let output = run(&server, &["extract", "1"], "").await;
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let server = Faulty::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
+    let output = run(&server, &["extract", "2"], "").await;
+    assert_eq!(stdout(&output), "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("0 of 2"), "{output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retry_after_is_waited_for_within_the_timeout_unless_max_wait_is_shorter() {
+    let throttled = || reply(429, &[("retry-after", "31")], "");
+    for arguments in [["groups", "--timeout", "30"], ["groups", "--max-wait", "30"]] {
+        let server = Faulty::start(vec![throttled(), no_groups()]).await;
+        let output = run(&server, &arguments, "").await;
+        assert_eq!((output.status.code(), server.seen().len()), (Some(3), 1), "{output:?}");
+    }
+    let server = Faulty::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
+    stdout(&run(&server, &["groups", "--max-wait", "1"], "").await);
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_prints_the_request_id_of_the_extraction() {
+    let server = Faulty::start(vec![Reply::Hang]).await;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+    command
+        .env("SALLYPORT_BASE_URL", server.base_url())
+        .env("SALLYPORT_API_KEY", CANARY)
+        .args(["extract", "1"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..1000 {
+        if !server.seen().is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    let id = message.trim_end().rsplit("--request-id ").next().unwrap();
+    assert!(id.len() == 32 && server.seen()[0].contains(&format!("request_id={id}")), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_list_the_values_of_an_argument() {
+    let server = Faulty::start(vec![no_groups()]).await;
+    let output = run(&server, &["extract", "1", "--protocol", "https"], "").await;
+    assert!(String::from_utf8_lossy(&output.stderr).contains("expected one of: http, socks5"), "{output:?}");
+}

@@ -1,6 +1,6 @@
-//! The public API, held against a snapshot: whoever changes it sees so, and says so in the change log.
+//! Compares the public API with a snapshot, so that changes are noticed and listed in the changelog.
 //!
-//! It stands in for cargo-semver-checks, which needs a published version to compare with. After a wanted change run
+//! It replaces cargo-semver-checks, which needs a published version to compare with. After an intended change run
 //! `INSTA_UPDATE=always cargo test -p sallyport-client --test public_api`.
 #![allow(clippy::unwrap_used, reason = "sources that cannot be read fail the test")]
 
@@ -19,7 +19,7 @@ fn the_public_api_is_the_one_of_the_snapshot() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
-/// Reads every file of `folder` but the program, whose items nobody can name.
+/// Reads every file of `folder` except the program, whose items are private.
 fn collect(folder: &Path, module: &str, lines: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

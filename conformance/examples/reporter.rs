@@ -22,11 +22,11 @@ impl Observer for Dots {
 
     fn check_ended(&self, result: &CheckResult) {
         let sign = match result.outcome {
-            Outcome::Pass => '.',
+            Outcome::Passed => '.',
             Outcome::Skipped(_) => 's',
             _ => '!',
         };
-        self.failed.fetch_add(usize::from(result.outcome == Outcome::Fail), Ordering::Relaxed);
+        self.failed.fetch_add(usize::from(result.outcome == Outcome::Failed), Ordering::Relaxed);
         print!("{sign}");
     }
 }

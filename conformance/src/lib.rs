@@ -14,20 +14,22 @@
 //! ```
 
 pub mod check;
-mod checks;
+pub mod checks;
 pub mod config;
 pub mod contract;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;
-mod relation;
+mod grammar;
 pub mod report;
+pub mod response;
 pub mod run;
 pub mod snapshot;
 pub mod target;
 pub mod wire;
 
-pub use check::{Check, Finding, Outcome, registry};
+pub use check::{Check, Finding, Outcome};
+pub use checks::registry;
 pub use contract::Contract;
 pub use run::{Observer, Options, Report, Selection, Silent, Suite, Verdict};
 pub use target::{Facts, Secret, Target};

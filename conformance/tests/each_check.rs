@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use sallyport_conformance::check::Run;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::{Screen, failures};
 use sallyport_conformance::run::{Glob, Profile};
@@ -66,7 +65,7 @@ impl Tested {
             At::Reference(_) => Profile::Full,
             At::Elsewhere(_) => Profile::Production,
         };
-        let watching = matches!(check.run, Run::Watch(_));
+        let watching = check.is_passive();
         let beside = ["groups.envelope", "search.envelope", "extract.envelope", "extract.num-range"];
         let mut only = vec![Glob::new(check.id)];
         only.extend(beside.iter().filter(|_| watching).map(|clause| Glob::new(*clause)));
@@ -83,8 +82,10 @@ impl Tested {
         }
         report.checks.retain(|result| result.id == check.id);
         match report.checks.first().map(|result| &result.outcome) {
-            Some(Outcome::Pass | Outcome::Warn | Outcome::Expected(_) | Outcome::Skipped(_)) => Ok(()),
-            Some(Outcome::Fail | Outcome::Flaky(_)) => Err(failures(&report, &Screen::PLAIN).into()),
+            Some(Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_)) => {
+                Ok(())
+            }
+            Some(Outcome::Failed | Outcome::Flaky(_)) => Err(failures(&report, &Screen::PLAIN).into()),
             Some(Outcome::Inconclusive(reason) | Outcome::Error(reason)) => Err(reason.into()),
             None => Err("the check did not run".into()),
         }

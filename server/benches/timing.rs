@@ -29,11 +29,11 @@ use sallyport_server::{
         instance::{Capabilities, Id, Status},
         token::{Token, TokenKind},
     },
-    edge::answer::Operation,
+    edge::operation::Operation,
     start,
     store::{
         Location, OpenMode, Store,
-        record::{Account, InstanceRecord, Record, TokenRecord},
+        record::{AccountRecord, InstanceRecord, Record, TokenRecord},
         sqlite::SqliteStore,
     },
 };
@@ -191,7 +191,7 @@ async fn fill(store: &dyn Store) -> Tokens {
         ] {
             if revoked_at.is_some() || account == "own" {
                 let account = account.to_owned();
-                write(Record::Account(Account { name: account, real_name_verified: true }));
+                write(Record::Account(AccountRecord { name: account, real_name_verified: true }));
             }
             write(Record::Token(TokenRecord {
                 account: account.to_owned(),

@@ -1,7 +1,7 @@
 //! The service: proxy extraction and static IP queries, as `openapi/openapi.yaml` describes them.
 //!
 //! [`start`] serves a [`store::Store`] and gives the address. [`data`] fills a store, [`domain`] holds the rules,
-//! [`edge`] reads requests and gives refusals their words, and [`api`] is generated from the document.
+//! [`edge`] parses requests and responds, and [`api`] is generated from the document.
 
 mod admin;
 pub mod api;
@@ -14,6 +14,7 @@ pub mod log;
 mod metrics;
 pub mod names;
 pub mod printable;
+pub mod proxies;
 mod retention;
 mod running;
 pub mod store;
@@ -34,7 +35,7 @@ pub fn emitted_openapi() -> serde_json::Value {
     api::generated::definition(&api).json().expect("a document that Dropshot can write")
 }
 
-/// The contract as one HTML page with this server's refusals, as `/docs` of the operator's address shows it. It needs no
+/// The contract as one HTML page with this server's error codes, as `/docs` of the operator's address shows it. It needs no
 /// other file and no network.
 #[must_use]
 pub fn contract_page() -> String {

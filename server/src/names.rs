@@ -1,37 +1,22 @@
-//! Names that somebody may have meant.
+//! Suggestions for misspelled names.
 
-/// Longest text, in characters, that is compared with names.
-const LONGEST: usize = 40;
+/// Maximum length of a text, in characters, that is compared with names.
+const MAX_LENGTH: usize = 40;
 
-/// The known name that somebody may have meant by `name`: it differs in letter case or in two letters at most.
+/// The known name that is nearest to `name`, if it differs in letter case or in at most two letters.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    if name.chars().nth(LONGEST).is_some() {
+    if name.chars().nth(MAX_LENGTH).is_some() {
         return None;
     }
     let plain = |text: &str| text.to_lowercase().replace(['_', '-'], "");
     let name = plain(name);
     known
         .iter()
-        .map(|candidate| (distance(&name, &plain(candidate)), *candidate))
+        .map(|candidate| (strsim::levenshtein(&name, &plain(candidate)), *candidate))
         .filter(|(distance, candidate)| *distance <= 2 && *distance < candidate.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// Letters to insert, remove or replace to turn one text into the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,33 +1,33 @@
-//! Extractions that are kept under request ids are forgotten after a time, a few at once, while nobody waits for it.
+//! Retention: extractions that were stored under a request id long enough ago are deleted, a few at a time.
 
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
-use crate::store::{Store, StoreError};
+use crate::store::{StoreError, Upkeep};
 
-/// How often it is looked whether there is something to forget.
-const EVERY: Duration = Duration::from_secs(60);
+/// Interval between two looks for old extractions.
+const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Between one change and the next, so that callers come first.
+/// Pause between two transactions, so that callers come first.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Forgets until it is dropped.
+/// Deletes old extractions until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Retention(JoinHandle<()>);
 
 impl Retention {
-    /// Forgets what was kept longer ago than `kept_for`.
-    pub(crate) fn start(store: Arc<dyn Store>, kept_for: Duration) -> Self {
+    /// Deletes extractions that are older than `max_age`.
+    pub(crate) fn start(store: Arc<dyn Upkeep>, max_age: Duration) -> Self {
         Self(tokio::spawn(async move {
             loop {
-                let pause = match forget(store.as_ref(), kept_for).await {
-                    Ok(0) => EVERY,
+                let pause = match delete_old(store.as_ref(), max_age).await {
+                    Ok(0) => INTERVAL,
                     Ok(_) => PAUSE,
                     Err(error) => {
-                        tracing::warn!(%error, "old request ids could not be forgotten; they are tried again");
-                        EVERY
+                        tracing::warn!(%error, "old request ids could not be deleted; retrying later");
+                        INTERVAL
                     }
                 };
                 tokio::time::sleep(pause).await;
@@ -42,8 +42,8 @@ impl Drop for Retention {
     }
 }
 
-async fn forget(store: &dyn Store, kept_for: Duration) -> Result<u64, StoreError> {
+async fn delete_old(store: &dyn Upkeep, max_age: Duration) -> Result<u64, StoreError> {
     // Nothing is older than time itself.
-    let end = Timestamp::now().checked_sub(kept_for).unwrap_or(Timestamp::MIN);
-    store.forget(end).await
+    let end = Timestamp::now().checked_sub(max_age).unwrap_or(Timestamp::MIN);
+    store.delete_extractions(end).await
 }

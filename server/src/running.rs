@@ -21,15 +21,17 @@ use crate::{
     connections::{self, Connections, Watch},
     domain::service::Service,
     edge::{
-        body,
-        call::Context,
-        caller::TrustedProxies,
-        gate::Gate,
-        limit::{Limits, RateRule},
+        admission::{
+            control::AdmissionControl,
+            rate_limit::{RateLimits, RateRule},
+        },
+        reading::body,
+        serve::Context,
         tls::Identity,
     },
     handlers, log,
-    metrics::{MeasuredStore, Metrics},
+    metrics::{MeasuredRepository, Metrics},
+    proxies::TrustedProxies,
     retention::Retention,
     store::Store,
 };
@@ -92,16 +94,16 @@ impl Config {
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The address cannot be had.
-    #[error("expected to listen on {address}, but: {reason}; choose another address or stop what holds it")]
+    /// The address cannot be bound.
+    #[error("cannot listen on {address}: {reason}; choose another address or stop the program that uses it")]
     Listen {
         /// The address.
         address: SocketAddr,
         /// What the system says.
         reason: std::io::Error,
     },
-    /// A rate is set for an operation that there is not.
-    #[error("expected rates for known operations, but there is no `{operation}`; there are {known}")]
+    /// A rate limit names an unknown operation.
+    #[error("unknown operation `{operation}` in a rate limit; expected one of: {known}")]
     UnknownOperation {
         /// What the rate names.
         operation: String,
@@ -109,7 +111,7 @@ pub enum StartError {
         known: String,
     },
     /// The endpoints do not fit together. The generator is there to prevent that.
-    #[error("expected endpoints that fit together, but: {0}; this is a fault of the program")]
+    #[error("endpoints do not fit together: {0}; this is a bug, please report it")]
     Api(String),
 }
 
@@ -158,18 +160,18 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     };
     let memory = connections::Limits { bodies: limit(body::MAX_BYTES), responses: limit(RESPONSE_BYTES) };
     let connections = Arc::new(Connections::new(memory, trusted_proxies.clone()));
-    let gate = Gate {
+    let admission = AdmissionControl {
         proxies: trusted_proxies,
-        encrypted: tls.is_some(),
-        limits: Limits::new(rates),
+        is_encrypted: tls.is_some(),
+        rate_limits: RateLimits::new(rates),
         work: Semaphore::new(max_in_flight.min(Semaphore::MAX_PERMITS)),
         connections: Arc::clone(&connections),
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let measured = MeasuredStore::new(Arc::clone(&store), Arc::clone(&metrics));
-    let context = Context { service: Service::new(Arc::new(measured)), gate: Arc::new(gate) };
-    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store), kept_for));
+    let measured = MeasuredRepository::new(Arc::clone(&store) as _, Arc::clone(&metrics));
+    let context = Context { service: Service::new(Arc::new(measured)), admission: Arc::new(admission) };
+    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
     // The operator's address first: whoever finds it taken has served nobody yet.
     let admin = admin
         .map(|address| {
@@ -253,7 +255,7 @@ fn serve<C: ServerContext>(
     })
 }
 
-/// Whether every rate is one of an operation that there is. [`start`] looks as well.
+/// Whether every rate limit names a known operation. [`start`] checks it as well.
 ///
 /// # Errors
 /// [`StartError::UnknownOperation`]

@@ -42,19 +42,19 @@ fn flags_go_before_the_environment_and_both_before_the_file() {
 #[test]
 fn mistakes_are_one_line_with_the_file_and_what_to_do() {
     for (file, told) in [
-        ("listn = \"127.0.0.1:1\"", "no setting `listn`; did you mean `listen`?"),
-        ("quux = 1", "no setting `quux`; there are db, listen"),
-        ("config = \"other.toml\"", "no setting `config`"),
-        ("[limits]\nrate = 1", "no setting `limits`"),
-        ("listen = 1.5", "`listen` must be a text, a number or a list of them, not a float"),
+        ("listn = \"127.0.0.1:1\"", "unknown setting `listn`; did you mean `listen`?"),
+        ("quux = 1", "unknown setting `quux`; expected one of: db, listen"),
+        ("config = \"other.toml\"", "unknown setting `config`"),
+        ("[limits]\nrate = 1", "unknown setting `limits`"),
+        ("listen = 1.5", "`listen`: expected a string, a number or a list of them, found a float"),
         ("listen = \"nowhere\"", "invalid value 'nowhere' for '--listen"),
         ("max-in-flight = -1", "invalid value '-1' for '--max-in-flight"),
         ("max-in-flight = 0", "expected max-in-flight to be 1 or more"),
         ("listen = \"a\"\nlisten = \"b\"", "line 2: duplicate key"),
         ("rate = \"10/s\"", "expected OPERATION:token|address:NUMBER"),
-        ("rate = \"listGroups:token:10/s\"", "there is no `listGroups`"),
+        ("rate = \"listGroups:token:10/s\"", "unknown operation `listGroups`"),
         ("trusted-proxies = [\"10.0.0.0/99\"]", "expected an address or a network"),
-        ("listen = \"0.0.0.0:80\"", "tokens must not travel over plain http"),
+        ("listen = \"0.0.0.0:80\"", "tokens must not be sent over plain HTTP"),
         ("tls-cert = \"cert.pem\"", "set tls-key"),
         ("tls-cert = \"nowhere.pem\"\ntls-key = \"key.pem\"", "nowhere.pem: "),
     ] {

@@ -319,7 +319,9 @@ fn a_token_is_seen_once_and_then_known_by_its_number() {
     let revoked = done(&server(&["token", "revoke", "--yes", "--db", text(&path), "1"]));
     assert_eq!(revoked, "token 1 is revoked\n");
     assert!(list().contains("revoked 20"));
-    assert!(failure(&server(&["token", "revoke", "--yes", "--db", text(&path), "2"])).contains("no token 2"));
+    assert!(
+        failure(&server(&["token", "revoke", "--yes", "--db", text(&path), "2"])).contains("unknown token 2")
+    );
 
     let error = failed(&server(&["token", "revoke", "--db", text(&path), &token]), 2);
     assert!(error.contains("number of a token") && !error.contains(&token), "{error}");

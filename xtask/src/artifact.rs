@@ -1,6 +1,6 @@
-//! A generated file, not yet written.
+//! A generated file that is not yet written.
 
-/// A file that follows from the document. `task` alone reads and writes the disk.
+/// A file generated from the document. Only `task` reads and writes files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Artifact {
     /// Path relative to the root of the workspace, with `/`.

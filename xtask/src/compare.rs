@@ -1,5 +1,5 @@
-//! What differs between two OpenAPI documents, by JSON pointer. What cannot matter is made equal first: order of
-//! parameters and names, white space of descriptions, defaults that are written out.
+//! Compares two OpenAPI documents by JSON pointer. Insignificant differences are ignored: order of parameters and names,
+//! white space of descriptions, explicit defaults.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::document::join;
 
-/// One place at which the server does not say what the contract says.
+/// A difference between the contract and what the server emits.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
-    /// Where, in both documents. A parameter is named by its place and name, such as `query num`, not by its index.
+    /// Pointer in both documents, in which a parameter has its location and name, such as `query num`, instead of an index.
     pub(crate) pointer: String,
-    /// What the contract has there, projected; `None` when it has nothing.
+    /// The value in the projected contract, if any.
     pub(crate) contract: Option<Value>,
-    /// What the server emits there; `None` when it emits nothing.
+    /// The value that the server emits, if any.
     pub(crate) server: Option<Value>,
 }
 
@@ -56,7 +56,7 @@ fn differences(pointer: &str, contract: Option<&Value>, server: Option<&Value>, 
     }
 }
 
-/// The document in the one form that is compared.
+/// The document in normal form.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -77,7 +77,7 @@ fn member(around: &Map<String, Value>, key: &str, value: &Value) -> Option<(Stri
         ("required", Value::Array(names)) => sorted(names, Value::to_string),
         ("tags", Value::Array(tags)) => sorted(tags, |tag| tag.get("name").unwrap_or(tag).to_string()),
         ("required" | "nullable" | "deprecated", Value::Bool(false)) => return None,
-        // The only styles that the contract's parts can have; Dropshot writes them out.
+        // The default styles, which Dropshot makes explicit.
         ("style", Value::String(style)) if style == "form" || style == "simple" => return None,
         ("required", Value::Bool(true)) => Value::Bool(true),
         ("example" | "default" | "enum", value) => value.clone(),
@@ -101,7 +101,7 @@ fn sorted(list: &[Value], key: impl Fn(&Value) -> String) -> Value {
     list.into()
 }
 
-/// A number without fraction, however it is written.
+/// Converts a number without fraction to an integer.
 #[expect(clippy::cast_possible_truncation, reason = "guarded by the comparison")]
 fn whole(number: &serde_json::Number) -> Option<Value> {
     let float = number.as_f64().filter(|_| number.is_f64())?;

@@ -1,4 +1,4 @@
-//! The document as a JSON value that knows where each of its parts stands in the file.
+//! The document as a JSON value with the position of each part in the file.
 
 use std::{collections::HashMap, fmt, path::Path};
 
@@ -8,10 +8,10 @@ use serde_saphyr::Spanned;
 
 use crate::problem::{Place, Problem};
 
-/// How many `$ref`s may lead to one another before they are taken for a circle.
+/// Maximum length of a chain of `$ref`s; a longer one counts as a cycle.
 const MAX_REFERENCES: usize = 32;
 
-/// A YAML document, read once.
+/// A parsed YAML document.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     root: Value,
@@ -21,14 +21,14 @@ pub(crate) struct Document {
 impl Document {
     /// Reads the file at `path`.
     ///
-    /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or holds what JSON cannot say.
+    /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or has a value that JSON lacks.
     pub(crate) fn load(path: &Path) -> Result<Document, Vec<Problem>> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             vec![Problem {
                 pointer: String::new(),
                 place: None,
                 operation: None,
-                message: format!("the document cannot be read: {error}"),
+                message: format!("cannot read the document: {error}"),
                 help: "run from a complete checkout of the repository".to_owned(),
             }]
         })?;
@@ -45,7 +45,7 @@ impl Document {
         Ok(Document { root, places })
     }
 
-    /// The document with another content, whose places are those of the old one.
+    /// The document with another content and the positions of this one.
     #[cfg(test)]
     pub(crate) fn with_root(&self, root: Value) -> Document {
         Document { root, places: self.places.clone() }
@@ -61,8 +61,8 @@ impl Document {
         self.root.pointer(pointer)
     }
 
-    /// Where the value at `pointer` stands: its key in a mapping, the item itself in a sequence. A pointer to
-    /// something that is absent gives the place of the nearest parent that exists.
+    /// Position of the value at `pointer`: of its key in a mapping, of the item itself in a sequence. For an absent value it is
+    /// that of the nearest parent.
     pub(crate) fn place(&self, pointer: &str) -> Place {
         let mut rest = pointer;
         loop {
@@ -76,8 +76,7 @@ impl Document {
         }
     }
 
-    /// Follows local `$ref`s from `value`; gives `value` itself when it holds none, or one that leads nowhere
-    /// (which the lint reports).
+    /// Follows local `$ref`s from `value`; returns `value` itself when it has none, or an unknown one, which the lint reports.
     pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         let mut value = value;
         for _ in 0..MAX_REFERENCES {
@@ -89,7 +88,7 @@ impl Document {
         value
     }
 
-    /// The pointer where the definition of the value at `pointer` stands, after following local `$ref`s.
+    /// The pointer of the definition of the value at `pointer`, after following local `$ref`s.
     pub(crate) fn definition<'a>(&'a self, pointer: &'a str) -> &'a str {
         let mut pointer = pointer;
         for _ in 0..MAX_REFERENCES {
@@ -101,7 +100,7 @@ impl Document {
         pointer
     }
 
-    /// A problem at `pointer`, with its place.
+    /// A problem at `pointer`, with its position.
     pub(crate) fn problem(
         &self,
         pointer: impl Into<String>,
@@ -124,7 +123,7 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()?.strip_prefix('#')
 }
 
-/// `pointer` with one more step, escaped as RFC 6901 wants it.
+/// `pointer` with one more step, escaped as in RFC 6901.
 pub(crate) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
@@ -132,18 +131,18 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
 fn unreadable(error: &serde_saphyr::Error) -> Problem {
     let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
     let text = error.without_snippet().to_string();
-    // The parser appends the place, which stands in front already.
+    // The parser appends the position, which every message starts with.
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     Problem {
         pointer: String::new(),
         place,
         operation: None,
-        message: format!("the document is not valid YAML: {message}"),
-        help: "mend the YAML at this place; a key may stand only once in a mapping".to_owned(),
+        message: format!("invalid YAML: {message}"),
+        help: "fix the YAML at this position; a key may occur only once in a mapping".to_owned(),
     }
 }
 
-/// A value with its place; only the road from YAML to `Value`.
+/// A value with its position, as an intermediate step from YAML to `Value`.
 struct Node {
     place: Place,
     content: Content,
@@ -156,8 +155,7 @@ enum Content {
 }
 
 impl Node {
-    /// Turns the node into a value and notes the place of everything in it. `key` is the place of the key that leads
-    /// here.
+    /// Converts the node into a value and records the position of everything in it. `key` is the position of its key.
     fn settle(self, pointer: String, key: Option<Place>, places: &mut HashMap<String, Place>) -> Value {
         let value = match self.content {
             Content::Scalar(value) => value,
@@ -199,7 +197,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     type Value = Content;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value that JSON can say")
+        out.write_str("a JSON value")
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Content, E> {
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_has_the_place_of_its_key_or_item() {
+    fn every_value_has_the_position_of_its_key_or_item() {
         let document = Document::parse("a:\n  b: { c: 1, 'd/e': 2 }\nl:\n  - x\n  - y: 1\n").unwrap();
         for (pointer, line, column) in [
             ("/a", 1, 1),
@@ -287,20 +285,20 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_key_is_refused_with_its_place() {
+    fn a_repeated_key_is_rejected_with_its_position() {
         let problems = Document::parse("a: 1\nb:\n  c: 1\n  c: 2\n").unwrap_err();
         assert_eq!(problems[0].place, Some(Place { line: 4, column: 3 }), "{}", problems[0]);
         assert!(problems[0].message.contains("duplicate"), "{}", problems[0]);
     }
 
     #[test]
-    fn a_syntax_error_is_refused_with_its_place() {
+    fn a_syntax_error_is_rejected_with_its_position() {
         let problems = Document::parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
         assert!(problems[0].place.is_some_and(|place| place.line >= 2), "{}", problems[0]);
     }
 
     #[test]
-    fn references_are_followed_and_a_circle_ends() {
+    fn references_are_followed_and_a_cycle_ends() {
         let document =
             Document::parse("x: { $ref: '#/y' }\ny: { $ref: '#/z' }\nz: 7\nc: { $ref: '#/c' }\n").unwrap();
         assert_eq!(document.resolve(&document.root()["x"]), &json!(7));

@@ -1,4 +1,4 @@
-//! `cargo xtask`: makes code and reference pages from the document, and proves that what is there follows from it.
+//! `cargo xtask`: generates code and reference pages from the document, and checks that they are up to date.
 
 mod artifact;
 mod compare;
@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-/// Makes code and reference pages from openapi/openapi.yaml.
+/// Generate code and reference pages from openapi/openapi.yaml.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version, after_help = EXIT_CODES)]
 struct Arguments {
@@ -24,28 +24,28 @@ struct Arguments {
     task: Task,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or nothing to do, 1 problems or drift, 2 wrong usage.";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 problems or outdated files, 2 invalid usage.";
 
 #[derive(Subcommand)]
 enum Task {
-    /// Write every generated file that is not what the document gives.
+    /// Write every generated file that is out of date.
     ///
-    /// Files that are right already stay untouched. Code is written first; the ledger and the list of checks follow
-    /// once the code builds, because they name what the built programs say of themselves.
+    /// Files that are up to date are not touched. Code is written first; the ledger and the list of checks follow when the
+    /// code builds, because they are made from the output of the built programs.
     #[command(after_help = "Example: edit openapi/openapi.yaml, then\n  cargo xtask generate")]
     Generate,
-    /// Verify that every generated file follows from the document; write nothing.
+    /// Verify that every generated file is up to date; write nothing.
     ///
-    /// Lints the document, shows a diff for each file that differs, and compares the document with what the server
-    /// says of itself.
+    /// Lints the document, prints a diff for each file that differs, and compares the document with the one that the server
+    /// emits.
     #[command(after_help = "Example, as CI runs it:\n  cargo xtask check && cargo test --workspace")]
     Check,
-    /// Write the contract as one HTML page, with the server's error catalogue, for any browser and without network.
+    /// Write the contract and the server's error catalogue as one HTML page that needs no network.
     ///
-    /// The page is the one that the server shows under /docs of its admin address.
+    /// It is the page under /docs of the server's admin address.
     #[command(after_help = "Example, for an integrator:\n  cargo xtask docs contract.html")]
     Docs {
-        /// File to write; one that is there is replaced [default: target/contract.html of the workspace].
+        /// Write to this file, which is replaced when it exists [default: target/contract.html of the workspace].
         file: Option<PathBuf>,
     },
 }
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     #[expect(
         clippy::print_stdout,
         clippy::print_stderr,
-        reason = "the one place of this program that prints"
+        reason = "the only place of this program that prints"
     )]
     match outcome {
         Ok(report) => {

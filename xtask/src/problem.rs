@@ -1,37 +1,37 @@
-//! What is wrong with the document, where, and what to do about it.
+//! A problem of the document: its position, its message and what to do.
 
 use std::fmt;
 
-/// A line and column of the document, both counted from 1.
+/// A line and column of the document, both starting at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) line: u64,
     pub(crate) column: u64,
 }
 
-/// One reason why nothing can be generated.
+/// A problem that prevents generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     /// JSON pointer of the offending value; empty for the document as a whole.
     pub(crate) pointer: String,
-    /// Where the value stands in the file, when the file could be read that far.
+    /// Position of the value in the file; `None` when the file could not be parsed.
     pub(crate) place: Option<Place>,
-    /// `operationId` of the operation that the value belongs to.
+    /// `operationId` of the operation around the value.
     pub(crate) operation: Option<String>,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub(crate) message: String,
     /// What to do.
     pub(crate) help: String,
 }
 
 impl Problem {
-    /// Sorts problems by their place in the file, those without a place first.
+    /// Sorts problems by position, those without one first.
     pub(crate) fn sort(problems: &mut [Problem]) {
         problems.sort_by(|a, b| (a.place, &a.pointer, &a.message).cmp(&(b.place, &b.pointer, &b.message)));
     }
 }
 
-/// The path that every message names, relative to the root of the workspace.
+/// Path of the document, relative to the root of the workspace.
 pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
 
 impl fmt::Display for Problem {

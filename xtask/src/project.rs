@@ -1,8 +1,7 @@
-//! The contract as Dropshot would say it: a short list of edits, each of something that Dropshot cannot say or says in
-//! another way. What is left must be equal to what the server emits; `compare` holds both together.
+//! Projects the contract to what Dropshot can emit: each edit removes or rewrites something that Dropshot cannot express or
+//! expresses otherwise. The result must equal what the server emits, which `compare` checks.
 //!
-//! None of the edits hides a constraint of a request: those that Dropshot drops are all kept by generated code, which
-//! the ledger accounts for.
+//! No edit hides a constraint of a request: generated code enforces those that Dropshot drops, and the ledger lists them.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +9,7 @@ use crate::document::{Document, reference};
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// Every edit, in the order in which they are made.
+/// The edits, in order.
 const EDITS: [fn(&mut Value, &Value); 7] = [
     inline_parts,
     drop_extensions,
@@ -21,7 +20,7 @@ const EDITS: [fn(&mut Value, &Value); 7] = [
     merge_errors,
 ];
 
-/// The contract as the server should emit it.
+/// The document that the server should emit.
 pub(crate) fn project(document: &Document) -> Value {
     let mut projected = document.root().clone();
     for edit in EDITS {
@@ -30,7 +29,7 @@ pub(crate) fn project(document: &Document) -> Value {
     projected
 }
 
-/// Dropshot writes parameters, headers and success responses where they are used, without names of their own.
+/// Dropshot inlines parameters, headers and success responses.
 fn inline_parts(projected: &mut Value, root: &Value) {
     let definition = |value: &Value| {
         let target = reference(value).filter(|target| !target.starts_with("/components/schemas/"));
@@ -46,7 +45,7 @@ fn inline_parts(projected: &mut Value, root: &Value) {
     }
 }
 
-/// Our extensions are for generators and for the suite; Dropshot would only repeat them.
+/// Extensions are for the generators and the suite; Dropshot does not emit them.
 fn drop_extensions(projected: &mut Value, _: &Value) {
     walk(projected, &mut |value| {
         if let Value::Object(map) = value {
@@ -55,7 +54,7 @@ fn drop_extensions(projected: &mut Value, _: &Value) {
     });
 }
 
-/// Servers and ways to send the token are none of Dropshot's concerns.
+/// Dropshot emits neither servers nor security schemes.
 fn drop_deployment(projected: &mut Value, _: &Value) {
     remove(projected, &["servers", "security"]);
     if let Some(components) = projected.get_mut("components").and_then(Value::as_object_mut) {
@@ -83,7 +82,7 @@ fn drop_part_examples(projected: &mut Value, _: &Value) {
     });
 }
 
-/// Of several media types of an answer Dropshot shows the JSON alone.
+/// Of several media types of a response Dropshot emits only JSON.
 fn keep_json_alone(projected: &mut Value, _: &Value) {
     each_operation(projected, |operation| {
         for response in members(operation.get_mut("responses")) {
@@ -95,7 +94,7 @@ fn keep_json_alone(projected: &mut Value, _: &Value) {
     });
 }
 
-/// A body has no description in Dropshot.
+/// Dropshot emits no description of a request body.
 fn drop_body_description(projected: &mut Value, _: &Value) {
     each_operation(projected, |operation| {
         if let Some(body) = operation.get_mut("requestBody") {
@@ -104,8 +103,8 @@ fn drop_body_description(projected: &mut Value, _: &Value) {
     });
 }
 
-/// Dropshot knows one error body an operation, for all of 4XX and 5XX, without headers, as a response that has the name
-/// of its schema.
+/// Dropshot emits one error body per operation, for all of 4XX and 5XX, without headers, as a response with the name of its
+/// schema.
 fn merge_errors(projected: &mut Value, _: &Value) {
     let mut named = Map::new();
     each_operation(projected, |operation| {
@@ -133,8 +132,8 @@ fn merge_errors(projected: &mut Value, _: &Value) {
     }
 }
 
-/// Visits every value that is not a name's own map, the outer ones first. Maps whose keys are names chosen by the
-/// document (`properties`, `headers` …) are passed through, so that no name is taken for a keyword.
+/// Visits every value, outer ones first, except maps whose keys are names of the document (`properties`, `headers` …): there
+/// only the members are visited, so that no name is taken for a keyword.
 fn walk(value: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     visit(value);
     match value {

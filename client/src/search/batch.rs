@@ -1,21 +1,21 @@
-//! More addresses than one request takes.
+//! Splits more addresses than one request takes.
 
 use std::{collections::HashSet, net::IpAddr};
 
 use crate::Address;
 
-/// Splits addresses into batches of at most `most`, so that no instance matches in two of them: an address counts once,
-/// and one with a port goes when the same address without a port is there as well.
-pub(super) fn split(addresses: Vec<Address>, most: usize) -> Vec<Vec<Address>> {
-    let whole: HashSet<IpAddr> =
+/// Splits addresses into batches of at most `max`, so that no instance matches in two of them: duplicates are removed, and
+/// so are addresses with a port that are listed without a port as well.
+pub(super) fn split(addresses: Vec<Address>, max: usize) -> Vec<Vec<Address>> {
+    let without_port: HashSet<IpAddr> =
         addresses.iter().filter(|address| address.port().is_none()).map(Address::ip).collect();
     let mut seen = HashSet::new();
     let kept: Vec<Address> = addresses
         .into_iter()
-        .filter(|address| address.port().is_none() || !whole.contains(&address.ip()))
+        .filter(|address| address.port().is_none() || !without_port.contains(&address.ip()))
         .filter(|address| seen.insert(address.clone()))
         .collect();
-    kept.chunks(most.max(1)).map(<[Address]>::to_vec).collect()
+    kept.chunks(max.max(1)).map(<[Address]>::to_vec).collect()
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapped_address_goes_with_its_ipv4_address() {
+    fn a_mapped_address_is_a_duplicate_of_its_ipv4_address() {
         let written = ["[::ffff:192.0.2.1]:80", "::ffff:192.0.2.1", "192.0.2.1"];
         let batches = split(written.map(|text| text.parse().unwrap()).to_vec(), 1);
         assert_eq!(batches.iter().flatten().map(Address::as_written).collect::<Vec<_>>(), ["192.0.2.1"]);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_text_of_an_address_is_the_one_that_goes() {
+    fn the_first_text_of_an_address_is_sent() {
         let written = ["2001:DB8::1", "2001:db8:0::1"].map(|text| text.parse::<Address>().unwrap());
         let batches = split(written.to_vec(), 1);
         assert_eq!(batches.len(), 1);
@@ -56,10 +56,10 @@ mod tests {
         #[test]
         fn every_instance_matches_in_one_batch_if_it_matched_before(
             addresses in proptest::collection::vec(address(), 0..40),
-            most in 1usize..6,
+            max in 1usize..6,
         ) {
-            let batches = split(addresses.clone(), most);
-            prop_assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= most));
+            let batches = split(addresses.clone(), max);
+            prop_assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= max));
             for last in 0..8u8 {
                 for port in 1..5u16 {
                     let ip = IpAddr::from([192, 0, 2, last]);

@@ -1,7 +1,9 @@
-//! Searching: the filters, and the ways to take the result.
+//! Searches: filters, pages and streams.
 
 mod batch;
 mod pages;
+
+use std::{future::IntoFuture, pin::Pin};
 
 use futures_util::{TryStreamExt, stream};
 use jiff::Timestamp;
@@ -9,12 +11,14 @@ use jiff::Timestamp;
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, Refused, check, contract, generated::types,
+    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, contract, generated::types,
+    validate,
 };
 
-/// A search of the account's static instances.
+/// A search of the account's static instances that is not sent yet; see [`Client::search`].
 ///
-/// Filters narrow it; [`page`](Self::page), [`pages`](Self::pages) or [`stream`](Self::stream) send it.
+/// Await it to receive all instances in one list, or send it with [`page`](Self::page), [`pages`](Self::pages) or
+/// [`stream`](Self::stream). An instance must match all filters (`search.intersection`).
 ///
 /// ```no_run
 /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -29,24 +33,24 @@ use crate::{
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a search is sent by page(), pages() or stream()"]
+#[must_use = "a search is sent when it is awaited, or by page(), pages() or stream()"]
 pub struct Search {
     client: Client,
-    addresses: Result<Vec<Address>, Refused>,
+    addresses: Result<Vec<Address>, InvalidArgument>,
     filters: Filters,
     page_size: Option<i64>,
     in_batches: bool,
 }
 
-/// Which group an instance must be in (`search.group`).
+/// Which groups a search includes (`search.group`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum GroupChoice {
-    /// Any group, or none.
+pub enum GroupFilter {
+    /// Instances of every group and of none.
     #[default]
     All,
-    /// No group.
+    /// Instances without a group.
     Ungrouped,
-    /// The group with this id, which is positive.
+    /// Instances of the group with this id, which is positive.
     Id(i64),
 }
 
@@ -54,22 +58,23 @@ pub enum GroupChoice {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SearchPage {
-    /// The instances of this page.
+    /// The instances on this page, at most [`page_size`](Self::page_size).
     pub items: Vec<Instance>,
-    /// Number of the page, counted from 1.
+    /// Number of this page, starting at 1.
     pub page: i64,
-    /// Longest page.
+    /// Maximum number of instances on a page.
     pub page_size: i64,
-    /// Instances on all pages together.
+    /// Number of instances on all pages (`search.total`); never negative.
     pub total: i64,
-    /// The service's trace id, for its support.
-    pub request_id: String,
+    /// The id that the service gave the request, for its support; of several requests the last one's. `None` when the
+    /// response has none.
+    pub trace_id: Option<String>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Filters {
     order_number: Option<String>,
-    group: GroupChoice,
+    group: GroupFilter,
     country: Option<String>,
     city: Option<String>,
     status: Option<InstanceStatus>,
@@ -78,70 +83,79 @@ struct Filters {
 }
 
 impl Search {
-    pub(crate) fn new(client: Client, addresses: Result<Vec<Address>, Refused>) -> Self {
+    pub(crate) fn new(client: Client, addresses: Result<Vec<Address>, InvalidArgument>) -> Self {
         Self { client, addresses, filters: Filters::default(), page_size: None, in_batches: false }
     }
 
-    /// Only instances of this order.
+    /// Only instances of the order with this platform order number; an exact match.
     pub fn order_number(mut self, number: impl Into<String>) -> Self {
         self.filters.order_number = Some(number.into());
         self
     }
 
-    /// Only instances of this group, or of none.
-    pub fn group(mut self, group: GroupChoice) -> Self {
+    /// Only instances of these groups. Default: [`GroupFilter::All`].
+    ///
+    /// [`GroupFilter::Id`] of an id that is not positive is an [`Error::InvalidArgument`].
+    pub fn group(mut self, group: GroupFilter) -> Self {
         self.filters.group = group;
         self
     }
 
-    /// Only instances of this country, by its three-letter code.
+    /// Only instances of the country with this three-letter code from the country directory.
     pub fn country(mut self, code: impl Into<String>) -> Self {
         self.filters.country = Some(code.into());
         self
     }
 
-    /// Only instances of this city, by its code.
+    /// Only instances of the city with this code from the city directory.
     pub fn city(mut self, code: impl Into<String>) -> Self {
         self.filters.city = Some(code.into());
         self
     }
 
-    /// Only instances in this state.
+    /// Only instances with this status. [`InstanceStatus::Other`] is an [`Error::InvalidArgument`] (`search.status`).
     pub fn status(mut self, status: InstanceStatus) -> Self {
         self.filters.status = Some(status);
         self
     }
 
-    /// Only instances activated at this time or later.
+    /// Only instances activated at this time or later (`search.activated-range`).
     pub fn activated_from(mut self, time: Timestamp) -> Self {
         self.filters.activated_from = Some(time);
         self
     }
 
-    /// Only instances activated at this time or earlier.
+    /// Only instances activated at this time or earlier; not before [`activated_from`](Self::activated_from)
+    /// (`search.activated-order`).
     pub fn activated_to(mut self, time: Timestamp) -> Self {
         self.filters.activated_to = Some(time);
         self
     }
 
-    /// Longest page. Unless set, [`page`](Self::page) leaves it to the service, and the others take the longest that the
-    /// contract allows.
+    /// Maximum number of instances on a page, from
+    /// [`PAGE_SIZE_MINIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MINIMUM) to
+    /// [`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) (`search.page-size`).
+    ///
+    /// Default: that of the service for [`page`](Self::page), and the maximum for the other ways to send a search.
     pub fn page_size(mut self, size: u32) -> Self {
         self.page_size = Some(size.into());
         self
     }
 
-    /// Allows more addresses than one request takes: they are split over as many requests as it needs, and pages run
-    /// through all of them.
+    /// Splits more addresses than one request takes
+    /// ([`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
+    /// once; pages and totals are those of all requests together.
     pub fn in_batches(mut self) -> Self {
         self.in_batches = true;
         self
     }
 
-    /// One page, counted from 1.
+    /// Sends the search for one page, from [`PAGE_MINIMUM`](contract::SearchStaticInstances::PAGE_MINIMUM) to
+    /// [`PAGE_MAXIMUM`](contract::SearchStaticInstances::PAGE_MAXIMUM) (`search.page`).
     ///
     /// # Errors
-    /// Any [`Error`].
+    /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; otherwise
+    /// any other [`Error`] but [`Error::Configuration`] and [`Error::Shortage`].
     pub async fn page(self, number: u32) -> Result<SearchPage, Error> {
         let batches = self.batches()?;
         let number = i64::from(number);
@@ -151,41 +165,41 @@ impl Search {
         }
     }
 
-    /// All pages, one after another.
+    /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
         Pages::new(self)
     }
 
-    /// All instances. A page is asked for when the one before it has been taken.
+    /// All instances as a stream. The next page is requested when the instances of the one before are consumed.
     pub fn stream(self) -> Instances {
         let pages = self.pages().into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
     }
 
-    /// The addresses as they go into requests.
+    /// The addresses of each request.
     fn batches(&self) -> Result<Vec<Vec<Address>>, Error> {
-        if let GroupChoice::Id(id) = self.filters.group {
-            // The lowest value stands for "no group".
+        if let GroupFilter::Id(id) = self.filters.group {
+            // The lowest value means "no group".
             let lowest = contract::SearchStaticInstances::GROUP_ID_MINIMUM + 1;
-            check::minimum("group", contract::SearchStaticInstances::GROUP_ID_MINIMUM_CLAUSE, lowest, id)?;
+            validate::minimum("group", contract::SearchStaticInstances::GROUP_ID_MINIMUM_CLAUSE, lowest, id)?;
         }
         let addresses = self.addresses.clone()?;
-        let most = contract::SearchStaticInstances::IPS_MAX_DISTINCT;
-        if self.in_batches && addresses.len() > most {
-            return Ok(batch::split(addresses, most));
+        let max = contract::SearchStaticInstances::IPS_MAX_DISTINCT;
+        if self.in_batches && addresses.len() > max {
+            return Ok(batch::split(addresses, max));
         }
         Ok(vec![addresses])
     }
 
-    /// A page of all batches together: their results stand one after another.
+    /// A page over all batches, whose results follow one another.
     async fn merged(&self, batches: &[Vec<Address>], number: i64) -> Result<SearchPage, Error> {
         let mut size = self.page_size;
-        // The limits of `number` hold for the whole as for a part; no part is asked for more.
+        // `number` must be valid although every batch is asked for smaller ones.
         if let Some(first) = batches.first() {
-            self.input(first, number, size).check()?;
+            self.input(first, number, size).validate()?;
         }
         let mut merged =
-            SearchPage { items: Vec::new(), page: number, page_size: 0, total: 0, request_id: String::new() };
+            SearchPage { items: Vec::new(), page: number, page_size: 0, total: 0, trace_id: None };
         for addresses in batches {
             let head = self.send(addresses, 1, size).await?;
             let length = size.unwrap_or(head.page_size).max(1);
@@ -194,18 +208,18 @@ impl Search {
             let to = number.saturating_mul(length).saturating_sub(merged.total).min(head.total);
             merged.total = merged.total.saturating_add(head.total);
             merged.page_size = length;
-            merged.request_id.clone_from(&head.request_id);
+            merged.trace_id.clone_from(&head.trace_id);
             if from >= to {
                 continue;
             }
             let mut head = Some(head);
-            for part in from / length + 1..=(to - 1) / length + 1 {
+            for own_number in from / length + 1..=(to - 1) / length + 1 {
                 let page = match head.take() {
-                    Some(head) if part == 1 => head,
-                    _ => self.send(addresses, part, size).await?,
+                    Some(head) if own_number == 1 => head,
+                    _ => self.send(addresses, own_number, size).await?,
                 };
-                // `part` is at most `to / length + 1`, so this is at most `to`.
-                let before = (part - 1) * length;
+                // `own_number` is at most `to / length + 1`, so this is at most `to`.
+                let before = (own_number - 1) * length;
                 let wanted = (from - before).max(0)..to - before;
                 let numbered = (0i64..).zip(page.items);
                 merged.items.extend(numbered.filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item));
@@ -216,15 +230,15 @@ impl Search {
 
     async fn send(&self, addresses: &[Address], page: i64, size: Option<i64>) -> Result<SearchPage, Error> {
         let generated = self.client.generated();
-        let call = self.input(addresses, page, size).call(&generated)?;
-        let answer = match call.send().await {
-            Ok(answer) => answer.into_inner(),
+        let call = self.input(addresses, page, size).call(&generated).map_err(with_batch_advice)?;
+        let response = match call.send().await {
+            Ok(response) => response.into_inner(),
             Err(error) => return Err(generated.failure(error)),
         };
-        let types::SearchSuccess { data, request_id, code: _, message: _ } = answer;
+        let types::SearchSuccess { data, request_id, code: _, message: _ } = response;
         let types::SearchData { items, page, page_size, total } = data;
-        // Nothing is there less than no times; the sums of batches rely on that.
-        Ok(SearchPage { items, page, page_size, total: total.max(0), request_id })
+        // The sums over batches rely on totals that are not negative.
+        Ok(SearchPage { items, page, page_size, total: total.max(0), trace_id: request_id })
     }
 
     fn input(&self, addresses: &[Address], page: i64, size: Option<i64>) -> contract::SearchStaticInstances {
@@ -235,11 +249,9 @@ impl Search {
                 ips: addresses.to_vec(),
                 order_no: order_number,
                 group_id: match group {
-                    GroupChoice::All => None,
-                    GroupChoice::Ungrouped => {
-                        Some(types::GroupFilter(Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM)))
-                    }
-                    GroupChoice::Id(id) => Some(types::GroupFilter(Some(id))),
+                    GroupFilter::All => None,
+                    GroupFilter::Ungrouped => Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM),
+                    GroupFilter::Id(id) => Some(id),
                 },
                 country_code: country,
                 city_code: city,
@@ -250,5 +262,27 @@ impl Search {
                 activated_to,
             },
         }
+    }
+}
+
+impl IntoFuture for Search {
+    type Output = Result<Vec<Instance>, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    /// Sends the search and collects the instances of all pages. Use [`stream`](Search::stream) for results that should not
+    /// be held in memory at once.
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.stream().try_collect())
+    }
+}
+
+/// Says how to search for more addresses than one request takes.
+fn with_batch_advice(error: InvalidArgument) -> InvalidArgument {
+    use contract::SearchStaticInstances as Limits;
+    let is_too_many = [Limits::IPS_MAX_DISTINCT_CLAUSE, Limits::IPS_MAX_ITEMS_CLAUSE].contains(&error.clause)
+        && !error.found.starts_with("0 ");
+    InvalidArgument {
+        help: is_too_many.then_some("call `in_batches()` to split them over several requests").or(error.help),
+        ..error
     }
 }

@@ -5,10 +5,10 @@ use futures_util::stream::{self, Stream};
 use super::{Search, SearchPage};
 use crate::{Address, Error, Instance, contract::SearchStaticInstances};
 
-/// The pages of a search, each asked for when it is wanted.
+/// The pages of a search, each requested when it is asked for.
 ///
-/// A search in several batches asks for the size of each batch first, so that every page tells the total of all. Its pages
-/// run over the bounds of batches: the one with number `n` is that of [`Search::page`] for the same page size.
+/// A search in several batches requests the total of each batch first, so that every page has the total of all. Page `n` is
+/// that of [`Search::page`] with the same page size; it may hold instances of two batches.
 ///
 /// ```no_run
 /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -23,19 +23,19 @@ use crate::{Address, Error, Instance, contract::SearchStaticInstances};
 pub struct Pages {
     search: Search,
     size: i64,
-    /// `None` until the first page is asked for.
+    /// `None` until the first page is requested.
     remaining: Option<VecDeque<Vec<Address>>>,
     /// Total of all batches, when there are several.
     total: Option<i64>,
-    /// Next page of the batch in front, and how many of its instances have come.
+    /// Next page of the first remaining batch, and how many of its instances were received.
     page: i64,
-    seen: i64,
-    /// Pages given so far.
-    given: i64,
-    /// Instances of several batches that fill no page yet.
-    waiting: VecDeque<Instance>,
-    /// Trace id of the last answer.
-    request_id: String,
+    received: i64,
+    /// Number of pages returned so far.
+    returned: i64,
+    /// Instances of several batches that were received and not returned yet.
+    buffered: VecDeque<Instance>,
+    /// Of the last response.
+    trace_id: Option<String>,
 }
 
 impl Pages {
@@ -47,17 +47,17 @@ impl Pages {
             remaining: None,
             total: None,
             page: 1,
-            seen: 0,
-            given: 0,
-            waiting: VecDeque::new(),
-            request_id: String::new(),
+            received: 0,
+            returned: 0,
+            buffered: VecDeque::new(),
+            trace_id: None,
         }
     }
 
-    /// The next page, or `None` after the last. The first page comes even when it is empty.
+    /// The next page; `None` after the last. A search without matches has one empty page.
     ///
     /// # Errors
-    /// Any [`Error`]. The same page is asked for again by the next call.
+    /// As [`Search::page`]. The next call requests the same page again.
     pub async fn next(&mut self) -> Result<Option<SearchPage>, Error> {
         if self.remaining.is_none() {
             let batches = self.search.batches()?;
@@ -67,26 +67,26 @@ impl Pages {
             self.remaining = Some(batches.into());
         }
         loop {
-            if self.total.is_some() && self.waiting.len() >= self.length() {
-                return Ok(Some(self.filled()));
+            if self.total.is_some() && self.buffered.len() >= self.length() {
+                return Ok(Some(self.buffered_page()));
             }
             let Some(addresses) = self.remaining.as_ref().and_then(VecDeque::front) else {
-                let is_over = self.waiting.is_empty() && self.given > 0;
-                return Ok((!is_over).then(|| self.filled()));
+                let is_over = self.buffered.is_empty() && self.returned > 0;
+                return Ok((!is_over).then(|| self.buffered_page()));
             };
             let mut page = self.search.send(addresses, self.page, Some(self.size)).await?;
-            let came = i64::try_from(page.items.len()).unwrap_or(i64::MAX);
-            self.seen = self.seen.saturating_add(came);
+            let count = i64::try_from(page.items.len()).unwrap_or(i64::MAX);
+            self.received = self.received.saturating_add(count);
             self.page += 1;
-            if came == 0 || self.seen >= page.total {
+            if count == 0 || self.received >= page.total {
                 self.next_batch();
             }
-            self.request_id.clone_from(&page.request_id);
+            self.trace_id.clone_from(&page.trace_id);
             if self.total.is_some() {
-                self.waiting.extend(page.items);
-            } else if came > 0 || self.given == 0 {
-                self.given += 1;
-                page.page = self.given;
+                self.buffered.extend(page.items);
+            } else if count > 0 || self.returned == 0 {
+                self.returned += 1;
+                page.page = self.returned;
                 return Ok(Some(page));
             }
         }
@@ -101,15 +101,15 @@ impl Pages {
         usize::try_from(self.size).unwrap_or(usize::MAX).max(1)
     }
 
-    /// A page over the bounds of batches, of what is waiting.
-    fn filled(&mut self) -> SearchPage {
-        self.given += 1;
+    /// A page of the buffered instances.
+    fn buffered_page(&mut self) -> SearchPage {
+        self.returned += 1;
         SearchPage {
-            items: self.waiting.drain(..self.waiting.len().min(self.length())).collect(),
-            page: self.given,
+            items: self.buffered.drain(..self.buffered.len().min(self.length())).collect(),
+            page: self.returned,
             page_size: self.size,
             total: self.total.unwrap_or_default(),
-            request_id: self.request_id.clone(),
+            trace_id: self.trace_id.clone(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Pages {
         if let Some(remaining) = &mut self.remaining {
             remaining.pop_front();
         }
-        (self.page, self.seen) = (1, 0);
+        (self.page, self.received) = (1, 0);
     }
 
     async fn count(&self, batches: &[Vec<Address>]) -> Result<i64, Error> {

@@ -1,4 +1,4 @@
-//! A server on a loopback socket that answers as a script says, one reply a request, and keeps what it was sent.
+//! A server on a loopback socket that replies as a script says, one reply per request, and records the requests.
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
@@ -30,7 +30,7 @@ pub(crate) enum Reply {
     Flood(usize),
 }
 
-/// An answer with a body and its length.
+/// A response with a body and its length.
 pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Reply {
     let mut head =
         format!("HTTP/1.1 {status} Some\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
@@ -40,7 +40,7 @@ pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Reply 
     Reply::Raw(format!("{head}\r\n{body}").into_bytes())
 }
 
-/// A JSON answer under status 200.
+/// A JSON response under status 200.
 pub(crate) fn ok(body: &str) -> Reply {
     reply(200, &[("content-type", "application/json")], body)
 }
@@ -95,9 +95,10 @@ impl Faulty {
             .request_timeout(Duration::from_millis(400))
             .total_timeout(Duration::from_secs(5))
             .retry(RetryPolicy {
-                retries: 2,
-                first_wait: Duration::from_millis(5),
-                longest_wait: Duration::from_secs(2),
+                max_retries: 2,
+                initial_backoff: Duration::from_millis(5),
+                max_backoff: Duration::from_secs(2),
+                max_retry_after: None,
             })
     }
 

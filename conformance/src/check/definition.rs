@@ -1,31 +1,79 @@
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
-use super::{Complaint, Probe, Sighting};
-use crate::contract::OperationId;
-use crate::target::Fact;
+use super::{Observed, PassiveFinding, Probe};
+use crate::contract::{Clause, Contract, OperationId};
+use crate::target::{Fact, Facts};
 use crate::wire::{Exhausted, WireError};
 
-/// One rule of the contract, tested one way. Lives as a `static` in a file of its own under `checks/`.
+/// One rule of the contract under test: a list of cases, or a passive check.
 #[derive(Debug)]
 pub struct Check {
     /// `operation.rule.aspect`, unique; the first part is the operation's, or `all`.
     pub id: &'static str,
     /// What a conforming service does, in a few words.
     pub title: &'static str,
+    /// What goes wrong for users when the clause is broken.
+    pub why: &'static str,
     /// The operation that it tests; none when it looks at all of them.
     pub operation: Option<OperationId>,
     /// The clauses that its findings may cite.
-    pub clauses: &'static [&'static str],
-    /// Facts without which it is skipped.
+    pub clauses: &'static [Clause],
+    /// Facts without which it is skipped; a case may need more.
     pub needs: &'static [Fact],
-    /// What it sends at most when nothing has to be repeated.
-    pub cost: Cost,
     /// How it is done.
     pub run: Run,
 }
 
-/// Requests and gateways that a check may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a check is done.
+#[derive(Debug, Clone, Copy)]
+pub enum Run {
+    /// Active: the cases, from what is known before anything is sent. They run one after another in one [`Probe`], so that
+    /// a control request is sent once for all of them.
+    Cases(fn(&Scope<'_>) -> Vec<Case>),
+    /// Passive: judges the exchanges of other checks. None means that the exchange does not concern it.
+    Passive(fn(&Observed<'_>) -> Option<Vec<PassiveFinding>>),
+}
+
+/// What cases are made from. The same scope gives the same cases, so that a plan knows labels and costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    /// The contract.
+    pub contract: &'a Contract,
+    /// What the tester knows.
+    pub facts: &'a Facts,
+}
+
+/// One request pattern of a check, with what it needs and costs.
+#[derive(Clone)]
+pub struct Case {
+    label: Cow<'static, str>,
+    cost: Cost,
+    needs: Vec<Fact>,
+    controls: Vec<SharedControl>,
+    run: RunCase,
+}
+
+/// A control request that several cases need and that is sent once for all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedControl {
+    label: Cow<'static, str>,
+    cost: Cost,
+    /// Whether it is sent once in the run; otherwise once in the check.
+    is_in_run: bool,
+}
+
+type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
+
+/// A case at work.
+pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
+
+/// Requests and gateways that a case may use, its control request included, when nothing has to be repeated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.
     pub requests: u32,
@@ -33,16 +81,7 @@ pub struct Cost {
     pub gateways: u32,
 }
 
-/// How a check is done.
-#[derive(Debug, Clone, Copy)]
-pub enum Run {
-    /// It sends requests of its own.
-    Probe(for<'a> fn(&'a Probe<'a>) -> BoxFuture<'a, Result<(), Stop>>),
-    /// It looks at every exchange of every check. None means that the exchange does not concern it.
-    Watch(fn(&Sighting<'_>) -> Option<Vec<Complaint>>),
-}
-
-/// Why a check ends before its end.
+/// Why a case ends before its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// It does not apply here; the text says what is missing.
@@ -54,9 +93,127 @@ pub enum Stop {
     /// Our own fault or the network's.
     #[error("{0}")]
     Error(String),
-    /// The budget is used up.
+    /// The budget is used up. This ends the whole check.
     #[error(transparent)]
     Budget(#[from] Exhausted),
+}
+
+impl Check {
+    /// Its cases in a scope; none for a passive check.
+    #[must_use]
+    pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
+        match self.run {
+            Run::Cases(cases) => cases(scope),
+            Run::Passive(_) => Vec::new(),
+        }
+    }
+
+    /// Whether it judges the exchanges of other checks.
+    #[must_use]
+    pub const fn is_passive(&self) -> bool {
+        matches!(self.run, Run::Passive(_))
+    }
+}
+
+impl Case {
+    /// A case. `label` is unique within its check and says what is special about the request.
+    #[must_use]
+    pub fn new(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
+    ) -> Self {
+        Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
+    }
+
+    /// A case that is given a copy of some data, such as the value that it sends.
+    #[must_use]
+    pub fn with<T: Clone + Send + Sync + 'static>(
+        label: impl Into<Cow<'static, str>>,
+        cost: Cost,
+        data: T,
+        run: for<'p> fn(&'p Probe<'p>, T) -> Running<'p>,
+    ) -> Self {
+        Self::new(label, cost, move |probe| run(probe, data.clone()))
+    }
+
+    /// The one case of a check that has no others; it has no label.
+    #[must_use]
+    pub fn single(
+        cost: Cost,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
+    ) -> Vec<Self> {
+        vec![Self::new("", cost, run)]
+    }
+
+    /// Facts without which this case is skipped, beside those of its check.
+    #[must_use]
+    pub fn needs(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
+        self.needs.extend(facts);
+        self
+    }
+
+    /// A control request that the cases of this check with the same control label send once. Its cost is not part of the
+    /// case's own.
+    #[must_use]
+    pub fn sharing(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
+        self.controls.push(SharedControl { label: control.into(), cost, is_in_run: false });
+        self
+    }
+
+    /// The same for a control request that the cases of all checks with the same control label send once in a run.
+    #[must_use]
+    pub fn sharing_in_run(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
+        self.controls.push(SharedControl { label: control.into(), cost, is_in_run: true });
+        self
+    }
+
+    /// What is special about its request; empty for the one case of a check that has no others.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// What it may use, without the control requests that it shares.
+    #[must_use]
+    pub const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// What it may use when no other case has sent the control requests that it shares.
+    #[must_use]
+    pub fn cost_alone(&self) -> Cost {
+        Cost::of_cases([self])
+    }
+
+    /// The control requests that it shares.
+    #[must_use]
+    pub fn controls(&self) -> &[SharedControl] {
+        &self.controls
+    }
+
+    /// Facts without which it is skipped, beside those of its check.
+    #[must_use]
+    pub fn needed(&self) -> &[Fact] {
+        &self.needs
+    }
+
+    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> Running<'p> {
+        (self.run)(probe)
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { label, cost, needs, controls, run: _ } = self;
+        let mut shown = f.debug_struct("Case");
+        shown
+            .field("label", label)
+            .field("cost", cost)
+            .field("needs", needs)
+            .field("controls", controls)
+            .finish()
+    }
 }
 
 impl Cost {
@@ -70,6 +227,48 @@ impl Cost {
     #[must_use]
     pub const fn extraction(requests: u32, gateways: u32) -> Self {
         Self { requests, gateways }
+    }
+
+    /// What cases of one check may use together: each shared control request counts once.
+    #[must_use]
+    pub fn of_cases<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
+        let mut labels = BTreeSet::new();
+        let mut costs = Vec::new();
+        for case in cases {
+            costs.push(case.cost);
+            let new = case.controls.iter().filter(|control| labels.insert(control.label.as_ref()));
+            costs.extend(new.map(|control| control.cost));
+        }
+        costs.into_iter().sum()
+    }
+}
+
+impl SharedControl {
+    /// What tells it from others of the same check, or of the run.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// What it may use.
+    #[must_use]
+    pub const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Whether all checks of a run share it.
+    #[must_use]
+    pub const fn is_in_run(&self) -> bool {
+        self.is_in_run
+    }
+}
+
+impl std::iter::Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |sum, cost| Self {
+            requests: sum.requests.saturating_add(cost.requests),
+            gateways: sum.gateways.saturating_add(cost.gateways),
+        })
     }
 }
 

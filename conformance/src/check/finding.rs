@@ -1,13 +1,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Redactor};
 
 /// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// The clause's own words.
     pub requirement: String,
     /// What a conforming service would have done here.
@@ -18,6 +19,20 @@ pub struct Finding {
     pub severity: Severity,
     /// Numbers of the exchanges that show it, in the recording of its check.
     pub exchanges: Vec<usize>,
+    /// The label of its case; none when its check has one unnamed case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+}
+
+/// What came out of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CaseResult {
+    /// Unique within the check; empty when it is the only one.
+    pub label: String,
+    /// What came out.
+    pub outcome: Outcome,
+    /// Requests sent.
+    pub requests: usize,
 }
 
 /// How much a finding weighs.
@@ -33,26 +48,27 @@ pub enum Severity {
 /// How the target decided something that the contract leaves open. Never judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
-    /// Id of the silence, `open.…`.
-    pub silence: String,
+    /// What is left open.
+    #[serde(rename = "silence")]
+    pub unspecified: Unspecified,
     /// What was seen.
     pub text: String,
 }
 
 /// What came out of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(tag = "kind", content = "reason", rename_all = "lowercase")]
+#[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
     /// All as the contract says.
-    Pass,
+    Passed,
     /// A clause is broken.
-    Fail,
+    Failed,
     /// Doubtful.
-    Warn,
+    Warning,
     /// A clause was broken once, and kept when the check was run again; the text says how often.
     Flaky(String),
     /// A clause is broken, as the tester expects for the reason given.
-    Expected(String),
+    ExpectedFailure(String),
     /// Not run; the text says what is missing and how to supply it.
     Skipped(String),
     /// Run without a result, for instance because the control was not accepted.
@@ -74,13 +90,87 @@ pub struct Evidence {
     pub elapsed_ms: u64,
 }
 
+impl Finding {
+    /// Whether it is one of the case with that label.
+    #[must_use]
+    pub fn is_of(&self, label: &str) -> bool {
+        self.case.as_deref().unwrap_or_default() == label
+    }
+}
+
+impl CaseResult {
+    pub(crate) fn skipped(label: &str, reason: &str) -> Self {
+        Self { label: label.to_owned(), outcome: Outcome::Skipped(reason.to_owned()), requests: 0 }
+    }
+}
+
 impl Outcome {
+    /// What the cases of a check come to together: failed when one failed, then flaky, error, inconclusive, warning, passed
+    /// when one passed, and skipped when all were.
+    #[must_use]
+    pub fn of_cases(cases: &[CaseResult]) -> Self {
+        let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
+        let Some(worst) = worst else { return Self::Skipped("it has no case here".to_owned()) };
+        let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
+        let mut reasons: Vec<String> = Vec::new();
+        for case in alike {
+            let reason = case.outcome.reason().unwrap_or_default();
+            // A reason that all have needs no label, nor does the only case.
+            let shared = cases.iter().all(|other| other.outcome == case.outcome);
+            let reason = if shared { reason.to_owned() } else { format!("{}: {reason}", case.label) };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        worst.clone().with_reason(listed(&reasons))
+    }
+
+    fn with_reason(self, reason: String) -> Self {
+        match self {
+            Self::Passed | Self::Failed | Self::Warning => self,
+            Self::Flaky(_) => Self::Flaky(reason),
+            Self::ExpectedFailure(_) => Self::ExpectedFailure(reason),
+            Self::Skipped(_) => Self::Skipped(reason),
+            Self::Inconclusive(_) => Self::Inconclusive(reason),
+            Self::Error(_) => Self::Error(reason),
+        }
+    }
+
+    /// Which of several outcomes decides, the smallest first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Failed => 0,
+            Self::ExpectedFailure(_) => 1,
+            Self::Flaky(_) => 2,
+            Self::Error(_) => 3,
+            Self::Inconclusive(_) => 4,
+            Self::Warning => 5,
+            Self::Passed => 6,
+            Self::Skipped(_) => 7,
+        }
+    }
+
     /// Whether the check came to a result about the target.
     #[must_use]
     pub fn concluded(&self) -> bool {
         match self {
-            Self::Pass | Self::Fail | Self::Warn | Self::Flaky(_) | Self::Expected(_) => true,
+            Self::Passed | Self::Failed | Self::Warning | Self::Flaky(_) | Self::ExpectedFailure(_) => true,
             Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_) => false,
+        }
+    }
+
+    /// The one name that it has in every report.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Warning => "warning",
+            Self::Flaky(_) => "flaky",
+            Self::ExpectedFailure(_) => "expected failure",
+            Self::Skipped(_) => "skipped",
+            Self::Inconclusive(_) => "inconclusive",
+            Self::Error(_) => "error",
         }
     }
 
@@ -88,13 +178,23 @@ impl Outcome {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Pass | Self::Fail | Self::Warn => None,
+            Self::Passed | Self::Failed | Self::Warning => None,
             Self::Flaky(reason)
-            | Self::Expected(reason)
+            | Self::ExpectedFailure(reason)
             | Self::Skipped(reason)
             | Self::Inconclusive(reason)
             | Self::Error(reason) => Some(reason),
         }
+    }
+}
+
+/// The first few reasons, and how many there are.
+fn listed(reasons: &[String]) -> String {
+    const MOST: usize = 3;
+    let shown = reasons[..reasons.len().min(MOST)].join("; ");
+    match reasons.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
 }
 
@@ -111,5 +211,31 @@ impl Evidence {
             failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), LONGEST)),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(outcomes: &[Outcome]) -> Outcome {
+        let case = |(number, outcome): (usize, &Outcome)| CaseResult {
+            label: format!("case-{number}"),
+            outcome: outcome.clone(),
+            requests: 1,
+        };
+        Outcome::of_cases(&outcomes.iter().enumerate().map(case).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_check_comes_to_what_its_cases_come_to() {
+        let skipped = || Outcome::Skipped("no fact".to_owned());
+        let unclear = || Outcome::Inconclusive("busy".to_owned());
+        assert_eq!(of(&[Outcome::Passed, Outcome::Failed, unclear()]), Outcome::Failed);
+        assert_eq!(of(&[skipped(), Outcome::Passed]), Outcome::Passed);
+        assert_eq!(of(&[Outcome::Warning, Outcome::Passed]), Outcome::Warning);
+        assert_eq!(of(&[skipped(), skipped()]), skipped());
+        assert_eq!(of(&[Outcome::Passed, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
+        assert_eq!(of(&[unclear()]), unclear());
     }
 }

@@ -1,21 +1,18 @@
 //! What a check is, the context it runs in, and what comes out of it.
 
-mod asking;
 mod definition;
 mod finding;
-pub(crate) mod gateways;
-mod judgement;
+mod passive;
 mod probe;
-mod registry;
-mod watch;
+mod sending;
 
-pub use asking::Accepted;
-pub use definition::{Check, Cost, Run, Stop};
-pub use finding::{Evidence, Finding, Observation, Outcome, Severity};
-pub use judgement::{Decision, Form, Judgement};
+pub use definition::{Case, Check, Cost, Run, Running, Scope, SharedControl, Stop};
+pub use finding::{CaseResult, Evidence, Finding, Observation, Outcome, Severity};
+pub use passive::{Observed, PassiveFinding};
 pub use probe::Probe;
-pub use registry::{UNCOVERED, registry};
-pub use watch::{Complaint, Sighting};
+pub use sending::Accepted;
 
-pub(crate) use probe::{KnownForms, ProbeContext};
-pub(crate) use watch::{Watcher, Watchtower};
+pub use crate::response::{Decision, Form, ResponseClass};
+
+pub(crate) use passive::{PassiveCheck, PassiveChecks};
+pub(crate) use probe::ProbeContext;

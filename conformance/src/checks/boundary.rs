@@ -1,35 +1,30 @@
 //! Sends the boundary values that the document gives for a parameter or a property, one at a time.
 
-use crate::check::{Probe, Stop};
-use crate::contract::{Boundary, Citations, Parameter, Property, boundaries};
+use crate::check::{Case, Cost, Probe, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Boundary, Citations, Property, Search, boundaries};
 use crate::wire::Request;
 
-/// Tries the chosen values of a query parameter; everything else is as in `good`.
-pub(super) async fn parameter(
-    probe: &Probe<'_>,
-    parameter: &Parameter,
-    good: &Request,
+/// A case for each of the chosen values of a body property of the search.
+pub(super) fn cases(
+    scope: &Scope<'_>,
+    property: fn(&Search) -> &Property,
     chosen: impl Fn(&Boundary) -> bool,
-) -> Result<(), Stop> {
-    for case in boundaries(&parameter.schema).into_iter().filter(|case| chosen(case)) {
-        let request = good.clone().query(&parameter.name, case.text());
-        judge(probe, &parameter.name, &parameter.citations, good, &request, &case).await?;
-    }
-    Ok(())
-}
-
-/// Tries the chosen values of a body property; everything else is as in `good`.
-pub(super) async fn property(
-    probe: &Probe<'_>,
-    property: &Property,
-    good: &Request,
-    chosen: impl Fn(&Boundary) -> bool,
-) -> Result<(), Stop> {
-    for case in boundaries(&property.schema).into_iter().filter(|case| chosen(case)) {
-        let request = good.clone().field(&property.name, case.value.clone());
-        judge(probe, &property.name, &property.citations, good, &request, &case).await?;
-    }
-    Ok(())
+) -> Vec<Case> {
+    let values = boundaries(&property(&scope.contract.search).schema).into_iter().filter(|case| chosen(case));
+    let case = |value: Boundary| {
+        let label = format!("{}={}", property(&scope.contract.search).name, value.text());
+        Case::with(label, Cost::requests(1), (property, value), |probe, (property, value)| {
+            Box::pin(async move {
+                let property = property(&probe.contract().search);
+                let good = probe.any_search();
+                let request = good.clone().field(&property.name, value.value.clone());
+                judge(probe, &property.name, &property.citations, &good, &request, &value).await
+            })
+        })
+        .sharing("plain", Cost::requests(1))
+    };
+    values.map(case).collect()
 }
 
 async fn judge(
@@ -45,9 +40,9 @@ async fn judge(
         clause.ok_or_else(|| Stop::Error(format!("no clause is cited for {} of {name}", case.keyword)))?;
     let why = format!("{name}={}, {}", case.text(), case.reason);
     if case.allowed {
-        probe.ground(good).await?;
+        probe.control_once(good).await?;
         probe.accepts(clause, &why, request).await?;
         return Ok(());
     }
-    probe.refuses(clause, &why, good, request).await
+    probe.rejects_after_control(clause, &why, good, request).await
 }

@@ -1,15 +1,25 @@
-//! One check, one file, named after its rule. `README.md` says how to add one.
+//! The checks, and what they share. `README.md` says how to add one.
 
 mod all;
 mod boundary;
 mod extract;
 mod groups;
+mod registry;
+mod relation;
+mod requests;
 mod schema;
 mod search;
+mod state;
 mod success;
 mod token;
+
+pub use registry::{UNCOVERED, registry};
+pub use requests::{NOBODYS_ADDRESS, Requests};
+
+pub(crate) use requests::first_requests;
+pub(crate) use state::State;
 
 use crate::check::Check;
 
 /// Every check, by operation, sorted by id.
-pub(crate) static ALL: &[&[&Check]] = &[all::CHECKS, extract::CHECKS, groups::CHECKS, search::CHECKS];
+static ALL: &[&[&Check]] = &[all::CHECKS, extract::CHECKS, groups::CHECKS, search::CHECKS];

@@ -1,21 +1,22 @@
 //! Holds successful JSON answers against the document's response schemas, headers included.
 
-use crate::check::{Complaint, Form, Judgement, Severity, Sighting};
+use crate::check::{Form, Observed, PassiveFinding, ResponseClass, Severity};
+use crate::contract::{Clause, OperationId};
 
 /// Every constraint of the document that a successful answer breaks; none for other answers.
 ///
 /// An answer that is half a success is taken too: its envelope breaks the schema or the status.
-pub(super) fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
-    let operation = sighting.contract.operation(sighting.operation);
-    let successful = matches!(sighting.judgement, Judgement::Accepted | Judgement::Muddled(_));
-    if !successful || sighting.form != Form::Json {
+pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let operation = observed.contract.operation(observed.operation);
+    let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
+    if !successful || observed.form != Form::Json {
         return None;
     }
-    let body = sighting.answer.json()?;
-    let violations = operation.success.violations(body, |name| sighting.answer.header_values(name));
-    let mut complaints: Vec<_> = violations
+    let body = observed.answer.json()?;
+    let violations = operation.success.violations(body, |name| observed.answer.header_values(name));
+    let mut findings: Vec<_> = violations
         .into_iter()
-        .map(|violation| Complaint {
+        .map(|violation| PassiveFinding {
             clause: violation.clause,
             expected: format!("an answer that fits the document at {}", violation.schema_path),
             actual: format!("at {}: {}", violation.instance_path, violation.message),
@@ -23,14 +24,18 @@ pub(super) fn watch(sighting: &Sighting<'_>) -> Option<Vec<Complaint>> {
             severity: Severity::Fail,
         })
         .collect();
-    if sighting.answer.status != operation.success.status {
-        complaints.push(Complaint {
-            clause: format!("{}.envelope", sighting.operation),
+    if observed.answer.status != operation.success.status {
+        findings.push(PassiveFinding {
+            clause: match observed.operation {
+                OperationId::Extract => Clause::ExtractEnvelope,
+                OperationId::Groups => Clause::GroupsEnvelope,
+                OperationId::Search => Clause::SearchEnvelope,
+            },
             key: "status".to_owned(),
             severity: Severity::Fail,
             expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),
-            actual: sighting.judgement.description().to_owned(),
+            actual: observed.class.description().to_owned(),
         });
     }
-    Some(complaints)
+    Some(findings)
 }

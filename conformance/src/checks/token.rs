@@ -1,61 +1,107 @@
-//! Requests without a token that the service knows.
+//! Tokens that no service may take for the account's.
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::target::Secret;
 use crate::wire::Request;
 
 /// A token that no account has.
 pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
 
-/// Shows that a request is refused without its token, and with each of [`wrong`].
+/// A way in which a token is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WrongToken {
+    Empty,
+    Unknown,
+    /// Unknown, and as long as the account's token.
+    SameLength,
+    /// The account's token without its last character.
+    Cut,
+    /// The account's token with one more character.
+    Longer,
+    /// The account's token with another last character.
+    Altered,
+    /// The account's token with the case of its letters changed.
+    OtherCase,
+}
+
+impl WrongToken {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Empty,
+        Self::Unknown,
+        Self::SameLength,
+        Self::Cut,
+        Self::Longer,
+        Self::Altered,
+        Self::OtherCase,
+    ];
+
+    /// For the label of a case.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Unknown => "unknown",
+            Self::SameLength => "same-length",
+            Self::Cut => "cut",
+            Self::Longer => "longer",
+            Self::Altered => "altered",
+            Self::OtherCase => "other-case",
+        }
+    }
+
+    /// What is wrong with it.
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::Empty => "the token is empty",
+            Self::Unknown => "the token is unknown",
+            Self::SameLength => "the token is unknown and as long as a known one",
+            Self::Cut => "the last character of the token is missing",
+            Self::Longer => "there is one more character behind the token",
+            Self::Altered => "the last character of the token is another",
+            Self::OtherCase => "the letters of the token are in the other case",
+        }
+    }
+
+    /// The token to send. The redactor knows each that is made of the account's.
+    ///
+    /// # Errors
+    /// Skip when there is none: some account has this token, or the account's token has no letters.
+    pub(super) fn of(self, probe: &Probe<'_>) -> Result<String, Stop> {
+        let token = probe.token();
+        let text = match self {
+            Self::Empty => return Ok(String::new()),
+            Self::Unknown => UNKNOWN.to_owned(),
+            Self::SameLength => UNKNOWN.chars().cycle().take(token.expose().chars().count()).collect(),
+            Self::Cut => token.without_last_character().to_owned(),
+            Self::Longer => format!("{}~", token.expose()),
+            Self::Altered => altered(token),
+            Self::OtherCase => token.in_other_case(),
+        };
+        let mut known = std::iter::once(token).chain(probe.facts().secrets());
+        if text.is_empty() || known.any(|secret| secret.expose() == text) {
+            return Err(probe.skip("the account's token leaves no token of this kind"));
+        }
+        Ok(text)
+    }
+}
+
+/// Shows that a request is rejected without its token, and with each wrong one.
 pub(super) async fn required(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     good: &Request,
     name: &str,
 ) -> Result<(), Stop> {
     let without = good.clone().without_query(name);
-    probe.refuses(clause, "the token is absent", good, &without).await?;
-    for (why, token) in wrong(probe) {
-        probe.refuses(clause, why, good, &good.clone().query(name, token)).await?;
+    probe.rejects_after_control(clause, "the token is absent", good, &without).await?;
+    for wrong in WrongToken::ALL {
+        let Ok(token) = wrong.of(probe) else { continue };
+        probe.rejects_after_control(clause, wrong.reason(), good, &good.clone().query(name, token)).await?;
     }
     Ok(())
 }
 
-/// What no service may take for the token, and what is wrong with it: an empty one, an unknown one and near misses.
-pub(super) fn wrong(probe: &Probe<'_>) -> Vec<(&'static str, String)> {
-    let near = [
-        ("the last character of the token is missing", shortened(probe.token())),
-        ("there is one more character behind the token", lengthened(probe.token())),
-        ("the last character of the token is another", altered(probe.token())),
-    ];
-    let is_a_token = |token: &str| probe.facts().secrets().any(|secret| secret.expose() == token);
-    let near = near.into_iter().filter(|(_, token)| !token.is_empty() && !is_a_token(token));
-    let plain = [("the token is empty", String::new()), ("the token is unknown", UNKNOWN.to_owned())];
-    plain.into_iter().chain(near).collect()
-}
-
-/// Keeps the first reason for which an operation could not be judged, so that the others are judged all the same.
-pub(super) fn set_aside(result: Result<(), Stop>, aside: &mut Option<Stop>) -> Result<(), Stop> {
-    match result {
-        Err(stop @ Stop::Inconclusive(_)) => {
-            aside.get_or_insert(stop);
-            Ok(())
-        }
-        other => other,
-    }
-}
-
 /// The token with another last character, one that tokens hardly have.
 pub(super) fn altered(token: &Secret) -> String {
-    shortened(token) + "~"
-}
-
-fn lengthened(token: &Secret) -> String {
-    format!("{}~", token.expose())
-}
-
-/// The redactor knows this form as well.
-fn shortened(token: &Secret) -> String {
-    token.without_last_character().to_owned()
+    format!("{}~", token.without_last_character())
 }

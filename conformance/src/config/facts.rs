@@ -1,7 +1,8 @@
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use super::document::{ConfigError, Item, Section};
-use crate::target::{Fact, Facts, HeldOrder, Secret};
+use crate::target::{Fact, Facts, HeldOrder, Source};
 
 /// The key of a fact in `[facts]`: its variable, in lower case and without the prefix.
 #[must_use]
@@ -18,7 +19,7 @@ pub(super) fn facts(
     let mut facts = Facts::default();
     for fact in Fact::ALL {
         if let Some(item) = section.get(&fact_key(fact)) {
-            set(&mut facts, fact, &item, variable)?;
+            facts.supply(fact, &Entry { item: &item, variable })?;
         }
     }
     Ok(facts)
@@ -51,92 +52,43 @@ pub(super) fn secret_text(
     Ok(text)
 }
 
-/// Takes from `over` what it knows, and from `under` what it does not.
-#[must_use]
-pub fn layered(over: Facts, under: Facts) -> Facts {
-    fn list<T>(over: Vec<T>, under: Vec<T>) -> Vec<T> {
-        if over.is_empty() { under } else { over }
-    }
-    let Facts {
-        own_addresses,
-        orders,
-        foreign_addresses,
-        foreign_order,
-        foreign_group,
-        shared_address,
-        second_token,
-        empty_token,
-        link_credential,
-        revoked_token,
-        token_not_whitelisted,
-        token_not_verified,
-        token_not_entitled,
-        token_partly_entitled,
-        plentiful_region,
-        scarce_region,
-        empty_region,
-        egress_ip,
-        canaries,
-    } = over;
-    Facts {
-        own_addresses: list(own_addresses, under.own_addresses),
-        orders: list(orders, under.orders),
-        foreign_addresses: list(foreign_addresses, under.foreign_addresses),
-        foreign_order: foreign_order.or(under.foreign_order),
-        foreign_group: foreign_group.or(under.foreign_group),
-        shared_address: shared_address.or(under.shared_address),
-        second_token: second_token.or(under.second_token),
-        empty_token: empty_token.or(under.empty_token),
-        link_credential: link_credential.or(under.link_credential),
-        revoked_token: revoked_token.or(under.revoked_token),
-        token_not_whitelisted: token_not_whitelisted.or(under.token_not_whitelisted),
-        token_not_verified: token_not_verified.or(under.token_not_verified),
-        token_not_entitled: token_not_entitled.or(under.token_not_entitled),
-        token_partly_entitled: token_partly_entitled.or(under.token_partly_entitled),
-        plentiful_region: plentiful_region.or(under.plentiful_region),
-        scarce_region: scarce_region.or(under.scarce_region),
-        empty_region: empty_region.or(under.empty_region),
-        egress_ip: egress_ip.or(under.egress_ip),
-        canaries: list(canaries, under.canaries),
-    }
+/// An entry of `[facts]`.
+struct Entry<'a> {
+    item: &'a Item<'a>,
+    variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
-fn set(
-    facts: &mut Facts,
-    fact: Fact,
-    item: &Item<'_>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<(), ConfigError> {
-    let secret = || Ok(Some(Secret::new(fact.variable(), secret_text(item, variable)?)));
-    match fact {
-        Fact::OwnAddresses => facts.own_addresses = lines(item)?,
-        Fact::Orders => facts.orders = orders(item)?,
-        Fact::ForeignAddresses => facts.foreign_addresses = lines(item)?,
-        Fact::ForeignOrder => facts.foreign_order = Some(item.string()?),
-        Fact::ForeignGroup => facts.foreign_group = Some(item.integer(1..=i64::MAX)?),
-        Fact::SharedAddress => facts.shared_address = Some(item.string()?),
-        Fact::SecondToken => facts.second_token = secret()?,
-        Fact::EmptyToken => facts.empty_token = secret()?,
-        Fact::LinkCredential => facts.link_credential = secret()?,
-        Fact::RevokedToken => facts.revoked_token = secret()?,
-        Fact::TokenNotWhitelisted => facts.token_not_whitelisted = secret()?,
-        Fact::TokenNotVerified => facts.token_not_verified = secret()?,
-        Fact::TokenNotEntitled => facts.token_not_entitled = secret()?,
-        Fact::TokenPartlyEntitled => facts.token_partly_entitled = secret()?,
-        Fact::PlentifulRegion => facts.plentiful_region = Some(item.string()?),
-        Fact::ScarceRegion => facts.scarce_region = Some(item.string()?),
-        Fact::EmptyRegion => facts.empty_region = Some(item.string()?),
-        Fact::EgressIp => {
-            let address = item.string()?.parse().map_err(|_| item.wrong("an IPv4 address"))?;
-            facts.egress_ip = Some(address);
-        }
-        Fact::Canaries => {
-            let text = secret_text(item, variable)?;
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-            facts.canaries = lines.map(|line| Secret::new(fact.variable(), line)).collect();
-        }
+impl Source for Entry<'_> {
+    type Error = ConfigError;
+
+    fn text(&self) -> Result<String, ConfigError> {
+        self.item.string()
     }
-    Ok(())
+
+    fn integer(&self) -> Result<i64, ConfigError> {
+        self.item.integer(1..=i64::MAX)
+    }
+
+    fn ip(&self) -> Result<Ipv4Addr, ConfigError> {
+        self.item.string()?.parse().map_err(|_| self.item.wrong("an IPv4 address"))
+    }
+
+    fn texts(&self) -> Result<Vec<String>, ConfigError> {
+        lines(self.item)
+    }
+
+    fn orders(&self) -> Result<Vec<HeldOrder>, ConfigError> {
+        orders(self.item)
+    }
+
+    fn secret(&self) -> Result<String, ConfigError> {
+        secret_text(self.item, self.variable)
+    }
+
+    fn secrets(&self) -> Result<Vec<String>, ConfigError> {
+        let text = self.secret()?;
+        Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    }
 }
 
 /// A list of strings, or `{ file = "PATH" }` of a file with one on each line; a line that begins with # is a remark.

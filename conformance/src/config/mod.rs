@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use document::ConfigError;
-pub use facts::{fact_key, layered};
+pub use facts::fact_key;
 pub use template::{Answers, template};
 
 use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};
 
-use crate::contract::Catalogue;
+use crate::contract::Clause;
 use crate::run::{ExpectedFailure, Glob, Profile};
 use crate::target::{Facts, Secret};
 use crate::wire::{Budget, ExtraHeader};
@@ -82,14 +82,10 @@ impl Config {
     ///
     /// # Errors
     /// Names file, line and what to do.
-    pub fn read(
-        file: &Path,
-        catalogue: &Catalogue,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, ConfigError> {
+    pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| ConfigError::of_file(file, format!("can't be read: {error}")))?;
-        Self::parse(file, &text, catalogue, variable)
+        Self::parse(file, &text, variable)
     }
 
     /// The same from a text; `file` names it in errors, and other files are looked for beside it.
@@ -99,7 +95,6 @@ impl Config {
     pub fn parse(
         file: &Path,
         text: &str,
-        catalogue: &Catalogue,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         Document::parse(file, text, |root| {
@@ -122,7 +117,7 @@ impl Config {
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
                 expected: root
                     .get("expected-failure")
-                    .map(|item| expected(&item, catalogue))
+                    .map(|item| expected(&item))
                     .transpose()?
                     .unwrap_or_default(),
             })
@@ -217,23 +212,17 @@ fn header(
     Ok(ExtraHeader { name, value: Secret::new("HEADER", value), public })
 }
 
-fn expected(item: &Item<'_>, catalogue: &Catalogue) -> Result<Vec<ExpectedFailure>, ConfigError> {
+fn expected(item: &Item<'_>) -> Result<Vec<ExpectedFailure>, ConfigError> {
     let entry = |item: &Item<'_>| {
         item.section(|entry| {
             let need = |key: &str| {
                 entry.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` beside the others")))
             };
-            let clause = need("clause")?;
-            let id = clause.string()?;
-            if catalogue.clause(&id).is_none() {
-                let known: Vec<&str> = catalogue.clauses().iter().map(|clause| clause.id.as_str()).collect();
-                return Err(clause.unknown("clause", &id, &known));
-            }
-            Ok(ExpectedFailure {
-                clause: id,
-                reason: need("reason")?.string()?,
-                until: need("until")?.date()?,
-            })
+            let item = need("clause")?;
+            let id = item.string()?;
+            let known = || Clause::ALL.iter().map(|clause| clause.id()).collect::<Vec<_>>();
+            let clause = Clause::from_id(&id).ok_or_else(|| item.unknown("clause", &id, &known()))?;
+            Ok(ExpectedFailure { clause, reason: need("reason")?.string()?, until: need("until")?.date()? })
         })
     };
     item.items("a list of tables: [[expected-failure]]")?.iter().map(entry).collect()

@@ -41,7 +41,7 @@ pub fn template(answers: &Answers) -> String {
                 answers.own_addresses.iter().map(|address| quoted(address)).collect();
             let _ = writeln!(text, "{key} = [{}]", addresses.join(", "));
         } else {
-            let _ = writeln!(text, "# {key} = {}", example(fact));
+            let _ = writeln!(text, "# {key} = {}", fact.example());
         }
     }
     text.push_str(TAIL);
@@ -101,29 +101,6 @@ fn line(key: &str, answer: Option<&str>, example: &str) -> String {
     match answer {
         Some(answer) => format!("{key} = {}", quoted(answer)),
         None => format!("# {key} = {}", quoted(example)),
-    }
-}
-
-/// An example that a reader can uncomment and change.
-fn example(fact: Fact) -> &'static str {
-    match fact {
-        Fact::OwnAddresses => r#"["203.0.113.7", "[2001:db8::1]:1080"]  # or { file = "addresses.txt" }"#,
-        Fact::Orders => r#"[{ number = "SO-1", addresses = ["203.0.113.7"] }]"#,
-        Fact::ForeignAddresses => r#"["203.0.113.9"]"#,
-        Fact::ForeignOrder => r#""SO-2""#,
-        Fact::ForeignGroup => "7",
-        Fact::SharedAddress => r#""203.0.113.8""#,
-        Fact::PlentifulRegion | Fact::ScarceRegion | Fact::EmptyRegion => r#""USA""#,
-        Fact::EgressIp => r#""198.51.100.4""#,
-        Fact::Canaries => r#"{ file = "never-in-an-answer.txt" }  # one on each line"#,
-        Fact::SecondToken
-        | Fact::EmptyToken
-        | Fact::LinkCredential
-        | Fact::RevokedToken
-        | Fact::TokenNotWhitelisted
-        | Fact::TokenNotVerified
-        | Fact::TokenNotEntitled
-        | Fact::TokenPartlyEntitled => r#"{ env = "NAME" }  # or { file = "PATH" }"#,
     }
 }
 

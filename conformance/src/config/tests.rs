@@ -1,11 +1,9 @@
 use super::*;
-use crate::contract::Contract;
 use crate::target::Fact;
 
 fn parse(text: &str) -> Result<Config, String> {
-    let catalogue = &Contract::embedded().expect("contract").catalogue;
     let variable = |name: &str| (name == "HELD").then(|| "hunter2".to_owned());
-    Config::parse(Path::new("c.toml"), text, catalogue, &variable).map_err(|error| error.to_string())
+    Config::parse(Path::new("c.toml"), text, &variable).map_err(|error| error.to_string())
 }
 
 fn wrong(text: &str) -> String {
@@ -145,6 +143,6 @@ fn fact_keys() -> Vec<String> {
 fn what_is_known_first_goes_first() {
     let over = parse("[facts]\nforeign-group = 1").expect("good").facts;
     let under = parse("[facts]\nforeign-group = 2\nforeign-order = \"SO-2\"").expect("good").facts;
-    let both = layered(over, under);
+    let both = over.over(under);
     assert_eq!((both.foreign_group, both.foreign_order.as_deref()), (Some(1), Some("SO-2")));
 }

@@ -1,19 +1,20 @@
 use serde::Serialize;
 
 use super::source::{ContractError, Node, Source};
+use super::{Clause, Unspecified};
 
-/// All clauses and all silences, sorted by id.
+/// What the document says of each clause and of each unspecified behaviour.
 #[derive(Debug)]
 pub struct Catalogue {
-    clauses: Vec<Clause>,
-    silences: Vec<Silence>,
+    clauses: Vec<ClauseEntry>,
+    unspecified: Vec<UnspecifiedEntry>,
 }
 
-/// One rule of the contract.
+/// What the document says of a clause.
 #[derive(Debug, Clone, Serialize)]
-pub struct Clause {
+pub struct ClauseEntry {
     /// The id that checks and reports cite.
-    pub id: String,
+    pub id: Clause,
     /// Section of the prose contract.
     pub section: String,
     /// The rule in one sentence.
@@ -26,11 +27,11 @@ pub struct Clause {
     pub line: u64,
 }
 
-/// Something that the contract leaves open. No check may fail on it.
+/// What the document says of a behaviour that it leaves open.
 #[derive(Debug, Clone, Serialize)]
-pub struct Silence {
-    /// The id that observations cite, `open.…`.
-    pub id: String,
+pub struct UnspecifiedEntry {
+    /// The id that observations cite.
+    pub id: Unspecified,
     /// What is open.
     pub text: String,
 }
@@ -39,46 +40,40 @@ impl Catalogue {
     pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
         let root = source.root();
         let clauses = root.get("clauses")?.items()?.iter().map(clause).collect::<Result<Vec<_>, _>>()?;
-        let silences =
-            root.get("unspecified")?.items()?.iter().map(silence).collect::<Result<Vec<_>, _>>()?;
-        if !clauses.is_sorted_by(|a, b| a.id < b.id) || !silences.is_sorted_by(|a, b| a.id < b.id) {
-            return Err(root.wrong("expected clauses and silences sorted by id, each id once"));
+        let unspecified =
+            root.get("unspecified")?.items()?.iter().map(unspecified).collect::<Result<Vec<_>, _>>()?;
+        let complete = clauses.iter().map(|entry| entry.id).eq(Clause::ALL.iter().copied())
+            && unspecified.iter().map(|entry| entry.id).eq(Unspecified::ALL.iter().copied());
+        if !complete {
+            return Err(root.wrong("expected the ids of `generated/clause.rs`, sorted, each of them once"));
         }
-        Ok(Self { clauses, silences })
+        Ok(Self { clauses, unspecified })
     }
 
     /// Every clause, sorted by id.
     #[must_use]
-    pub fn clauses(&self) -> &[Clause] {
+    pub fn clauses(&self) -> &[ClauseEntry] {
         &self.clauses
     }
 
-    /// Every silence, sorted by id.
+    /// What the document says of a clause.
     #[must_use]
-    pub fn silences(&self) -> &[Silence] {
-        &self.silences
+    pub fn clause(&self, clause: Clause) -> &ClauseEntry {
+        // `read` has shown that there is one entry for each variant, in their order.
+        &self.clauses[clause as usize]
     }
 
-    /// The clause with that id.
+    /// What the document says of an unspecified behaviour.
     #[must_use]
-    pub fn clause(&self, id: &str) -> Option<&Clause> {
-        self.clauses
-            .binary_search_by(|clause| clause.id.as_str().cmp(id))
-            .ok()
-            .map(|index| &self.clauses[index])
-    }
-
-    /// The silence with that id.
-    #[must_use]
-    pub fn silence(&self, id: &str) -> Option<&Silence> {
-        let index = self.silences.binary_search_by(|silence| silence.id.as_str().cmp(id)).ok()?;
-        Some(&self.silences[index])
+    pub fn unspecified(&self, unspecified: Unspecified) -> &UnspecifiedEntry {
+        &self.unspecified[unspecified as usize]
     }
 }
 
-fn clause(node: &Node<'_>) -> Result<Clause, ContractError> {
-    Ok(Clause {
-        id: node.get("id")?.string()?.to_owned(),
+fn clause(node: &Node<'_>) -> Result<ClauseEntry, ContractError> {
+    let id = node.get("id")?;
+    Ok(ClauseEntry {
+        id: Clause::from_id(id.string()?).ok_or_else(|| id.wrong("unknown clause"))?,
         section: node.get("section")?.string()?.to_owned(),
         text: node.get("text")?.string()?.to_owned(),
         observable: node.get("observable")?.boolean()?,
@@ -88,6 +83,10 @@ fn clause(node: &Node<'_>) -> Result<Clause, ContractError> {
     })
 }
 
-fn silence(node: &Node<'_>) -> Result<Silence, ContractError> {
-    Ok(Silence { id: node.get("id")?.string()?.to_owned(), text: node.get("text")?.string()?.to_owned() })
+fn unspecified(node: &Node<'_>) -> Result<UnspecifiedEntry, ContractError> {
+    let id = node.get("id")?;
+    Ok(UnspecifiedEntry {
+        id: Unspecified::from_id(id.string()?).ok_or_else(|| id.wrong("unknown unspecified behaviour"))?,
+        text: node.get("text")?.string()?.to_owned(),
+    })
 }

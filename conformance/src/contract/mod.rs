@@ -3,8 +3,11 @@
 
 mod boundary;
 mod catalogue;
+#[path = "generated/clause.rs"]
+mod clause;
 mod extract;
 mod groups;
+mod ids;
 mod operation;
 mod schema;
 mod search;
@@ -14,7 +17,8 @@ mod validate;
 use std::sync::LazyLock;
 
 pub use boundary::{Boundary, boundaries};
-pub use catalogue::{Catalogue, Clause, Silence};
+pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
+pub use clause::{Clause, Unspecified};
 pub use extract::{Extract, Separator};
 pub use groups::Groups;
 pub use operation::{Operation, OperationId, Parameter, Place, Success};
@@ -28,7 +32,7 @@ use source::Source;
 /// Everything that the suite knows about the service.
 #[derive(Debug)]
 pub struct Contract {
-    /// Clauses and silences, by id.
+    /// What the document says of each clause and of each unspecified behaviour.
     pub catalogue: Catalogue,
     /// `GET …/proxy/extract`.
     pub extract: Extract,

@@ -3,6 +3,7 @@ use std::ops::RangeInclusive;
 use serde_json::Value;
 
 use super::source::{ContractError, Node};
+use super::{Clause, Unspecified};
 
 /// What a value must be, as far as checks derive cases from it. Responses are judged by JSON Schema instead.
 #[derive(Debug, Clone)]
@@ -60,11 +61,11 @@ pub struct Property {
     pub citations: Citations,
 }
 
-/// `x-clause`: one clause, several, or one for each keyword.
+/// `x-clause`: one clause, several, or one for each keyword. A limit that the contract leaves open has no clause.
 #[derive(Debug, Clone, Default)]
 pub struct Citations {
-    by_keyword: Vec<(String, String)>,
-    any: Vec<String>,
+    by_keyword: Vec<(String, Option<Clause>)>,
+    any: Vec<Clause>,
 }
 
 impl Schema {
@@ -122,43 +123,53 @@ impl Schema {
 
 impl Citations {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
-        let Some(clause) = node.find("x-clause") else { return Ok(Self::default()) };
-        match clause.value {
-            Value::String(id) => Ok(Self { by_keyword: Vec::new(), any: vec![id.clone()] }),
+        let Some(cited) = node.find("x-clause") else { return Ok(Self::default()) };
+        let mut citations = Self::default();
+        match cited.value {
+            Value::String(_) => citations.any.extend(clause(&cited)?),
             Value::Array(_) => {
-                let ids: Result<_, _> =
-                    clause.items()?.iter().map(|id| id.string().map(str::to_owned)).collect();
-                Ok(Self { by_keyword: Vec::new(), any: ids? })
+                for id in cited.items()? {
+                    citations.any.extend(clause(&id)?);
+                }
             }
             _ => {
-                let mut citations = Self::default();
-                for (keyword, id) in clause.members()? {
+                for (keyword, id) in cited.members()? {
                     match keyword {
-                        "any" => citations.any.push(id.string()?.to_owned()),
-                        _ => citations.by_keyword.push((keyword.to_owned(), id.string()?.to_owned())),
+                        "any" => citations.any.extend(clause(&id)?),
+                        _ => citations.by_keyword.push((keyword.to_owned(), clause(&id)?)),
                     }
                 }
-                Ok(citations)
             }
         }
+        Ok(citations)
     }
 
     /// The clause of a keyword, else the one that stands for all others.
     #[must_use]
-    pub fn of(&self, keyword: &str) -> Option<&str> {
-        let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, id)| id);
-        own.or_else(|| self.any.first()).map(String::as_str)
+    pub fn of(&self, keyword: &str) -> Option<Clause> {
+        let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, clause)| *clause);
+        own.unwrap_or_else(|| self.any.first().copied())
     }
 
     /// Whether some constraint comes from the clause.
     #[must_use]
-    pub fn cites(&self, clause: &str) -> bool {
-        self.by_keyword.iter().map(|(_, id)| id).chain(&self.any).any(|id| id == clause)
+    pub fn cites(&self, clause: Clause) -> bool {
+        self.by_keyword.iter().any(|(_, own)| *own == Some(clause)) || self.any.contains(&clause)
     }
 
     pub(super) fn or(self, fallback: Self) -> Self {
         if self.any.is_empty() && self.by_keyword.is_empty() { fallback } else { self }
     }
+}
+
+/// The clause that a part of the document cites; none when it cites what is unspecified.
+fn clause(node: &Node<'_>) -> Result<Option<Clause>, ContractError> {
+    let id = node.string()?;
+    let clause = Clause::from_id(id);
+    if clause.is_none() && Unspecified::from_id(id).is_none() {
+        return Err(node.wrong(&format!("unknown clause `{id}`")));
+    }
+    Ok(clause)
 }
 
 fn integer(node: &Node<'_>, key: &str) -> Result<Option<i64>, ContractError> {

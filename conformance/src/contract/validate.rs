@@ -3,13 +3,14 @@ use std::collections::BTreeMap;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
+use super::Clause;
 use super::source::{ContractError, Node, Source};
 
 /// One way in which an answer does not fit the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The clause that the broken constraint comes from.
-    pub clause: String,
+    pub clause: Clause,
     /// Where in the document's schemas the constraint stands.
     pub schema_path: String,
     /// Where in the answer it is broken.
@@ -24,14 +25,14 @@ pub(super) struct ResponseSchema {
     root: Value,
     validator: Validator,
     headers: Vec<HeaderSchema>,
-    fallback: String,
+    fallback: Clause,
 }
 
 #[derive(Debug)]
 struct HeaderSchema {
     name: String,
     values: Vec<String>,
-    clause: String,
+    clause: Clause,
 }
 
 /// Violations of one constraint that are kept of one answer.
@@ -56,15 +57,15 @@ impl ResponseSchema {
             .build(&root)
             .map_err(|error| media.wrong(&format!("the lowered schema does not compile: {error}")))?;
         let citations = super::Citations::read(response)?;
-        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?.to_owned();
+        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
         let headers = match response.find("headers") {
             Some(headers) => headers.members()?,
             None => Vec::new(),
         };
-        let clause = citations.of("headers").unwrap_or(&fallback).to_owned();
+        let clause = citations.of("headers").unwrap_or(fallback);
         let headers = headers
             .into_iter()
-            .filter_map(|(name, header)| HeaderSchema::read(name, &header, &clause).transpose())
+            .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())
             .collect::<Result<_, _>>()?;
         Ok(Self { root, validator, headers, fallback })
     }
@@ -107,30 +108,30 @@ impl ResponseSchema {
     }
 
     /// The clause of the innermost schema around a constraint that cites one.
-    fn clause_at(&self, schema_path: &str) -> String {
+    fn clause_at(&self, schema_path: &str) -> Clause {
         let keyword = schema_path.rsplit('/').next().unwrap_or_default();
         let mut path = schema_path;
         while let Some((parent, _)) = path.rsplit_once('/') {
             let schema = self.root.pointer(parent).and_then(Value::as_object);
             if let Some(clause) = schema.and_then(|schema| cited(schema, keyword)) {
-                return clause.to_owned();
+                return clause;
             }
             path = parent;
         }
-        self.fallback.clone()
+        self.fallback
     }
 }
 
 impl HeaderSchema {
     /// None for a header that an answer may leave out: when it must come is a rule of its own, with checks of its own.
-    fn read(name: &str, node: &Node<'_>, clause: &str) -> Result<Option<Self>, ContractError> {
+    fn read(name: &str, node: &Node<'_>, clause: Clause) -> Result<Option<Self>, ContractError> {
         let required = node.find("required").map(|required| required.boolean()).transpose()?;
         if required != Some(true) {
             return Ok(None);
         }
         let schema = super::Schema::read(&node.get("schema")?)?;
         let values = if schema.values.is_empty() { Vec::new() } else { schema.strings()? };
-        Ok(Some(Self { name: name.to_owned(), values, clause: clause.to_owned() }))
+        Ok(Some(Self { name: name.to_owned(), values, clause }))
     }
 
     /// A header with a closed list of values is a list of directives, of which one must be in the closed list.
@@ -149,7 +150,7 @@ impl HeaderSchema {
             }
         };
         Some(Violation {
-            clause: self.clause.clone(),
+            clause: self.clause,
             schema_path: format!("/headers/{}", self.name),
             instance_path: self.name.clone(),
             message,
@@ -167,13 +168,14 @@ impl super::Success {
     }
 }
 
-fn cited<'a>(schema: &'a Map<String, Value>, keyword: &str) -> Option<&'a str> {
-    match schema.get("x-clause")? {
-        Value::String(clause) => Some(clause),
-        Value::Array(clauses) => clauses.first()?.as_str(),
-        Value::Object(clauses) => clauses.get(keyword).or_else(|| clauses.get("any"))?.as_str(),
-        _ => None,
-    }
+fn cited(schema: &Map<String, Value>, keyword: &str) -> Option<Clause> {
+    let id = match schema.get("x-clause")? {
+        Value::String(clause) => clause,
+        Value::Array(clauses) => clauses.first()?.as_str()?,
+        Value::Object(clauses) => clauses.get(keyword).or_else(|| clauses.get("any"))?.as_str()?,
+        _ => return None,
+    };
+    Clause::from_id(id)
 }
 
 #[cfg(test)]
@@ -196,8 +198,7 @@ mod tests {
             {"groupId": 0, "name": "a", "createdAt": "2026-01-04T09:30:00", "updatedAt": "2026-01-04T09:30:00Z"},
         ]}});
         let violations = contract.groups.operation.success.violations(&body, headers);
-        let found: Vec<_> =
-            violations.iter().map(|v| (v.clause.as_str(), v.instance_path.as_str())).collect();
+        let found: Vec<_> = violations.iter().map(|v| (v.clause.id(), v.instance_path.as_str())).collect();
         assert_eq!(
             found,
             [("groups.fields", "/data/items/0/groupId"), ("groups.fields", "/data/items/0/createdAt")]
@@ -222,7 +223,7 @@ mod tests {
         item["port"] = json!(null);
         item["status"] = json!("sleeping");
         let clauses: Vec<_> =
-            success.violations(&body(&item), headers).into_iter().map(|v| v.clause).collect();
+            success.violations(&body(&item), headers).into_iter().map(|v| v.clause.id()).collect();
         assert_eq!(clauses, ["search.status", "search.instance"]);
     }
 
@@ -236,6 +237,6 @@ mod tests {
             "Cache-Control" => vec!["no-cache".to_owned()],
             _ => Vec::new(),
         });
-        assert_eq!(found.iter().map(|v| v.clause.as_str()).collect::<Vec<_>>(), ["groups.headers"; 2]);
+        assert_eq!(found.iter().map(|v| v.clause.id()).collect::<Vec<_>>(), ["groups.headers"; 2]);
     }
 }

@@ -4,8 +4,11 @@ mod meaning;
 
 use serde_json::Value;
 
-use crate::check::{Check, Probe, registry};
-use crate::contract::{Clause, Contract, Extract, OperationId, Parameter, Place, Schema, Search};
+use crate::check::Check;
+use crate::checks::{NOBODYS_ADDRESS, registry};
+use crate::contract::{
+    Clause, ClauseEntry, Contract, Extract, OperationId, Parameter, Place, Schema, Search,
+};
 use crate::report::curl;
 use crate::target::Secret;
 use crate::wire::{Exchange, FailureKind, Recorded, Redactor, Request, WireFailure};
@@ -14,7 +17,7 @@ use crate::wire::{Exchange, FailureKind, Recorded, Redactor, Request, WireFailur
 #[derive(Debug)]
 pub struct Explanation {
     /// The clause.
-    pub clause: &'static Clause,
+    pub clause: &'static ClauseEntry,
     /// What goes wrong for a client when a service breaks it.
     pub meaning: &'static str,
     /// A command that sends a request to the operation, which a conforming service accepts.
@@ -24,29 +27,31 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Explains a clause; none when there is no such clause.
+    /// Explains a clause.
     #[must_use]
-    pub fn of(contract: &'static Contract, id: &str) -> Option<Self> {
-        let clause = contract.catalogue.clause(id)?;
-        let meaning = meaning::of(id)?;
+    pub fn new(contract: &'static Contract, clause: Clause) -> Self {
         let mut checks = registry();
-        checks.retain(|check| check.clauses.contains(&id));
-        Some(Self { clause, meaning, sample: sample(contract, id), checks })
+        checks.retain(|check| check.clauses.contains(&clause));
+        let entry = contract.catalogue.clause(clause);
+        Self { clause: entry, meaning: meaning::of(clause), sample: sample(contract, clause), checks }
     }
 }
 
 /// A request that shows the parameters which the clause speaks of, with the document's own examples. Clauses of all operations
 /// are shown by the one that costs nothing.
-fn sample(contract: &Contract, id: &str) -> String {
+fn sample(contract: &Contract, clause: Clause) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
-    let operation = OperationId::ALL.into_iter().find(|operation| id.starts_with(operation.prefix()));
+    let operation =
+        OperationId::ALL.into_iter().find(|operation| clause.id().starts_with(operation.prefix()));
     let operation = operation.unwrap_or(OperationId::Groups);
     let request = Request::to(contract.operation(operation));
     let (extract, groups, search) = (&contract.extract, &contract.groups, &contract.search);
     let request = match operation {
-        OperationId::Extract => extraction(extract, id, request.query(&extract.api_key.name, token.expose())),
+        OperationId::Extract => {
+            extraction(extract, clause, request.query(&extract.api_key.name, token.expose()))
+        }
         OperationId::Groups => request.query(&groups.api_key.name, token.expose()),
-        OperationId::Search => searching(search, id, request.query(&search.api_key.name, token.expose())),
+        OperationId::Search => searching(search, clause, request.query(&search.api_key.name, token.expose())),
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
@@ -56,18 +61,18 @@ fn sample(contract: &Contract, id: &str) -> String {
     command.replace("'$BASE_URL", "\"$BASE_URL\"'")
 }
 
-fn extraction(extract: &Extract, id: &str, request: Request) -> Request {
+fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
     let shown = |parameter: &Parameter| match shown(&parameter.schema) {
         Some(Value::String(text)) => text,
         value => value.unwrap_or_default().to_string(),
     };
     let request = request.query(&extract.num.name, extract.num_range.start());
-    let cited = extract.parameters().into_iter().filter(|parameter| parameter.citations.cites(id));
+    let cited = extract.parameters().into_iter().filter(|parameter| parameter.citations.cites(clause));
     let request = cited.fold(request, |request, parameter| match parameter.place {
         Place::Query => request.query(&parameter.name, shown(parameter)),
         Place::Header => request.header(&parameter.name, shown(parameter)),
     });
-    let cites = |parameter: &Parameter| parameter.citations.cites(id);
+    let cites = |parameter: &Parameter| parameter.citations.cites(clause);
     // A text of one's own needs the separator that stands for it, and separators stand in text only.
     let request =
         if cites(&extract.sb) { request.query(&extract.lb.name, &extract.custom_separator) } else { request };
@@ -78,10 +83,10 @@ fn extraction(extract: &Extract, id: &str, request: Request) -> Request {
     }
 }
 
-fn searching(search: &Search, id: &str, request: Request) -> Request {
-    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![Probe::NOBODYS_ADDRESS].into());
+fn searching(search: &Search, clause: Clause, request: Request) -> Request {
+    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![NOBODYS_ADDRESS].into());
     let request = request.field(&search.ips.name, ips);
-    let cited = search.properties().into_iter().filter(|property| property.citations.cites(id));
+    let cited = search.properties().into_iter().filter(|property| property.citations.cites(clause));
     cited.fold(request, |request, property| match shown(&property.schema) {
         Some(value) => request.field(&property.name, value),
         None => request,
@@ -99,27 +104,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_clause_is_explained_and_nothing_else_is() {
+    fn every_clause_is_explained_with_a_sample() {
         let contract = Contract::embedded().expect("contract");
         for clause in contract.catalogue.clauses() {
-            let explanation = Explanation::of(contract, &clause.id);
-            let explanation = explanation.unwrap_or_else(|| panic!("{} is not explained", clause.id));
+            let explanation = Explanation::new(contract, clause.id);
             assert!(explanation.sample.starts_with("curl ") && explanation.sample.contains("$API_KEY"));
             assert!(explanation.meaning.ends_with('.'), "{}", clause.id);
             assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
         }
-        let sample = |id: &str| Explanation::of(contract, id).expect("explained").sample;
+        let sample = |clause| Explanation::new(contract, clause).sample;
         for property in contract.search.properties() {
             let clause = property.citations.of("any").expect("each property cites a clause");
             assert!(sample(clause).contains(&property.name), "{}", sample(clause));
         }
         assert!(
-            sample("extract.sb-length").contains("lb=6&return_type=txt"),
+            sample(Clause::ExtractSbLength).contains("lb=6&return_type=txt"),
             "{}",
-            sample("extract.sb-length")
+            sample(Clause::ExtractSbLength)
         );
-        for id in meaning::ids() {
-            assert!(contract.catalogue.clause(id).is_some(), "{id} is no clause");
-        }
     }
 }

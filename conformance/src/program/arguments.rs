@@ -38,7 +38,7 @@ Exit codes:
   0  the service conforms to every clause that was checked
   1  it breaks at least one; for `compare`: something has changed
   2  wrong usage or configuration
-  3  it could not be reached
+  3  it could not be reached, or rejects the account's token
   4  no verdict: a ceiling was reached, the run was stopped, a check came to no result or to changing ones, or nothing ran";
 
 #[derive(Debug, Subcommand)]

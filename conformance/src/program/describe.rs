@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::explain::Explanation;
 use sallyport_conformance::{Contract, Verdict, registry};
 
@@ -14,7 +15,7 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     match format {
         ListFormat::Text => {
             for check in checks {
-                let _ = writeln!(text, "{}  {}  [{}]", check.id, check.title, check.clauses.join(", "));
+                let _ = writeln!(text, "{}  {}  [{}]", check.id, check.title, joined(check.clauses, ", "));
             }
         }
         ListFormat::Json => {
@@ -36,6 +37,10 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     Ok(Verdict::Conforms)
 }
 
+fn joined(clauses: &[Clause], separator: &str) -> String {
+    clauses.iter().map(|clause| clause.id()).collect::<Vec<_>>().join(separator)
+}
+
 fn likeness(known: &str, asked: &str) -> f64 {
     strsim::jaro_winkler(known, asked)
 }
@@ -43,19 +48,19 @@ fn likeness(known: &str, asked: &str) -> f64 {
 /// `conformance explain`.
 pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Some(explanation) = Explanation::of(contract, id) else {
-        let known = || contract.catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let Some(clause) = Clause::from_id(id) else {
+        let known = || Clause::ALL.iter().map(|clause| clause.id());
         // Who names a check asks for what it cites.
         let of_check = registry().into_iter().find(|check| check.id == id);
         let nearest = known().max_by(|one, other| likeness(one, id).total_cmp(&likeness(other, id)));
         let advice = match (of_check, nearest.filter(|nearest| likeness(nearest, id) > 0.8)) {
-            (Some(check), _) => format!("it is a check, which cites {}", check.clauses.join(" and ")),
+            (Some(check), _) => format!("it is a check, which cites {}", joined(check.clauses, " and ")),
             (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
             (None, None) => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
         };
         return Err(format!("`{id}` is no clause: {advice}").into());
     };
-    let Explanation { clause, meaning, sample, checks } = explanation;
+    let Explanation { clause, meaning, sample, checks } = Explanation::new(contract, clause);
     let mut text = format!(
         "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\nWhat a failure means\n  {meaning}\n\n",
         clause.id, clause.section, clause.line, clause.text

@@ -11,7 +11,7 @@ use super::arguments::TargetArguments;
 use super::run::{observed, with_target};
 use super::setup::Setup;
 
-/// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the good twin
+/// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
 /// included, so the whole check is run, with every exchange shown.
 pub(crate) async fn replay(
     path: &Path,
@@ -37,7 +37,7 @@ pub(crate) async fn replay(
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = Setup::new(contract, arguments)?;
+    let Setup { target, mut options } = Setup::new(arguments)?;
     let Some(target) = target else {
         return Err(wrong(
             "expected --base-url (or a configuration with base-url): a report does not decide where tokens are sent",

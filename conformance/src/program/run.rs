@@ -2,7 +2,7 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
 use sallyport_conformance::report::{self, Detail, Progress, Screen, Style};
-use sallyport_conformance::run::{Plan, Stopper};
+use sallyport_conformance::run::{Plan, Planned, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
 use super::UsageError;
@@ -12,7 +12,7 @@ use super::setup::Setup;
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = setup(contract, &arguments)?;
+    let Setup { target, mut options } = setup(&arguments)?;
     if arguments.dry_run {
         return print_plan(contract, target, options).await;
     }
@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
 /// `conformance plan`.
 pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = setup(contract, &arguments)?;
+    let Setup { target, options } = setup(&arguments)?;
     print_plan(contract, target, options).await
 }
 
@@ -83,8 +83,8 @@ pub(crate) fn screen(detail: Detail) -> Screen {
     }
 }
 
-fn setup(contract: &Contract, arguments: &RunArguments) -> Result<Setup, UsageError> {
-    let mut setup = Setup::new(contract, &arguments.target)?;
+fn setup(arguments: &RunArguments) -> Result<Setup, UsageError> {
+    let mut setup = Setup::new(&arguments.target)?;
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {
         selection.only.clone_from(&arguments.only);
@@ -106,12 +106,14 @@ async fn print_plan(
         with_target(target, async |target| Ok(Suite::new(contract, target, options)?.plan().clone())).await?;
     let mut text = format!("profile {}\n\n", profile.name());
     for planned in plan.planned() {
-        let cost = planned.check.cost;
-        let line = match &planned.skipped {
+        let id = planned.check.id;
+        let line = match planned.skipped() {
             None => {
-                format!("{:>5} requests {:>4} gateways  {}\n", cost.requests, cost.gateways, planned.check.id)
+                let cost = planned.cost();
+                let cases = cases(planned).unwrap_or_default();
+                format!("{:>5} requests {:>4} gateways  {id}{cases}\n", cost.requests, cost.gateways)
             }
-            Some(reason) => format!("{:>29}  {}: {}\n", "skipped", planned.check.id, report::plain(reason)),
+            Some(reason) => format!("{:>29}  {id}: {}\n", "skipped", report::plain(&reason)),
         };
         text.push_str(&line);
     }
@@ -120,8 +122,14 @@ async fn print_plan(
     Ok(Verdict::Conforms)
 }
 
+/// How many cases of a check would run, when not all of them would.
+fn cases(planned: &Planned) -> Option<String> {
+    let (running, all) = (planned.running().count(), planned.cases.len());
+    (running < all).then(|| format!(" ({running} of {all} cases)"))
+}
+
 fn sum(plan: &Plan) -> String {
-    let skipped = plan.planned().iter().filter(|planned| planned.skipped.is_some()).count();
+    let skipped = plan.planned().iter().filter(|planned| planned.skipped().is_some()).count();
     let cost = plan.cost();
     format!(
         "\n{} checks would run and {skipped} be skipped; at most {} requests and {} gateways, but for repetitions\n",

@@ -1,11 +1,11 @@
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
-use sallyport_conformance::config::{Ceilings, Config, Connection, layered};
+use sallyport_conformance::config::{Ceilings, Config, Connection};
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::facts_from;
 use sallyport_conformance::wire::{ExtraHeader, WireOptions};
-use sallyport_conformance::{Contract, Options, Secret, Selection, Target};
+use sallyport_conformance::{Options, Secret, Selection, Target};
 
 use super::UsageError;
 use super::arguments::TargetArguments;
@@ -20,9 +20,9 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// An argument goes before a variable of the environment, and that before the configuration.
-    pub(crate) fn new(contract: &Contract, arguments: &TargetArguments) -> Result<Self, UsageError> {
+    pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
         let config = match &arguments.config {
-            Some(file) => Config::read(file, &contract.catalogue, &variable)?,
+            Some(file) => Config::read(file, &variable)?,
             None => Config::default(),
         };
         let Config {
@@ -44,7 +44,7 @@ impl Setup {
                 let token = given.map(|token| Secret::new("API_KEY", token)).or(token).ok_or(
                     "set SALLYPORT_API_KEY to the account's token, or give --api-key-file or --api-key-stdin",
                 )?;
-                let facts = layered(facts_from(variable)?, facts);
+                let facts = facts_from(variable)?.over(facts);
                 Some(Target::new(&base_url, token, facts, arguments.allow_http || allow_http)?)
             }
         };

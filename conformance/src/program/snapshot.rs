@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::snapshot::{self, RecordError, Recorded, Recording};
 use sallyport_conformance::{Contract, Verdict};
@@ -26,7 +27,7 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
     }
 }
 
-/// `conformance compare`. Differences are no verdict on either side: the contract's silences may be decided in any way.
+/// `conformance compare`. Differences are no verdict on either side: unspecified behaviour may be decided in any way.
 pub(crate) async fn compare(
     before: &Path,
     after: Option<&Path>,
@@ -47,15 +48,13 @@ pub(crate) async fn compare(
     for difference in &differences {
         if subject != Some(&difference.subject) {
             subject = Some(&difference.subject);
-            let clause = contract.catalogue.clause(&difference.subject).map(|clause| clause.text.as_str());
-            let silence =
-                contract.catalogue.silence(&difference.subject).map(|silence| silence.text.as_str());
-            let _ = writeln!(
-                text,
-                "\n{}: {}",
-                plain(&difference.subject),
-                clause.or(silence).unwrap_or_default()
-            );
+            let catalogue = &contract.catalogue;
+            let clause =
+                Clause::from_id(&difference.subject).map(|clause| catalogue.clause(clause).text.as_str());
+            let unspecified = Unspecified::from_id(&difference.subject);
+            let open = unspecified.map(|unspecified| catalogue.unspecified(unspecified).text.as_str());
+            let _ =
+                writeln!(text, "\n{}: {}", plain(&difference.subject), clause.or(open).unwrap_or_default());
         }
         let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
     }
@@ -68,7 +67,7 @@ pub(crate) async fn compare(
 /// How the target behaves now, or the verdict when that can't be told.
 async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = Setup::new(contract, arguments)?;
+    let Setup { target, options } = Setup::new(arguments)?;
     let recorded = with_target(target, async |target| {
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });

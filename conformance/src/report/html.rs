@@ -4,9 +4,10 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::terminal::{counted, outcome_word, verdict_words};
+use super::terminal::{counted, not_judged, verdict_words};
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
+use crate::contract::Unspecified;
 use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
 use crate::wire::Recorded;
 
@@ -27,9 +28,10 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
         script => Value::from_safe_string(include_str!("html/script.js").to_owned()),
         report => Value::from(Serde(report)),
-        tone => tone(report.verdict),
-        verdict => verdict_words(report.verdict),
+        tone => tone(report),
+        verdict => verdict_words(report),
         counts => counted(report.totals),
+        not_judged => not_judged(report).collect::<Vec<_>>(),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
@@ -73,6 +75,7 @@ struct ClauseView<'a> {
 #[derive(Serialize)]
 struct CheckView<'a> {
     id: &'a str,
+    coverage: Option<String>,
     title: &'a str,
     word: &'static str,
     outcome: &'static str,
@@ -92,7 +95,7 @@ struct UnresolvedView<'a> {
 
 #[derive(Serialize)]
 struct ObservationView<'a> {
-    silence: &'a str,
+    unspecified: Unspecified,
     text: &'a str,
     checks: Vec<&'a str>,
 }
@@ -108,7 +111,7 @@ fn findings(report: &Report) -> Vec<FindingView<'_>> {
                 check: check.id,
                 title: check.title,
                 operation: check.id.split('.').next().unwrap_or_default(),
-                word: outcome_word(&check.outcome).0,
+                word: check.outcome.name(),
                 outcome: class(&check.outcome),
                 reason: check.outcome.reason(),
                 finding,
@@ -122,8 +125,8 @@ fn findings(report: &Report) -> Vec<FindingView<'_>> {
 fn operations(report: &Report) -> Vec<OperationView<'_>> {
     let mut operations: Vec<OperationView<'_>> = Vec::new();
     for clause in &report.clauses {
-        let name = clause.id.split('.').next().unwrap_or_default();
-        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id.as_str());
+        let name = clause.id.id().split('.').next().unwrap_or_default();
+        let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
         let checks: Vec<CheckView<'_>> = report.checks.iter().filter(cites).map(check_view).collect();
         let (word, outcome) = standing(clause, &checks);
         let view = ClauseView { clause, word, outcome, checks };
@@ -135,27 +138,27 @@ fn operations(report: &Report) -> Vec<OperationView<'_>> {
     operations
 }
 
-/// How a clause stands: broken when a failed check says so, else by the weightiest outcome of its checks.
+/// How a clause stands: failed when a failed check says so, else by the weightiest outcome of its checks, in the words and
+/// classes of outcomes.
 fn standing(clause: &ClauseSummary, checks: &[CheckView<'_>]) -> (&'static str, &'static str) {
     if clause.failures > 0 {
-        return ("broken", "fail");
+        return ("failed", "failed");
     }
-    let any = |outcome: &str| checks.iter().any(|check| check.outcome == outcome);
-    for (outcome, word) in
-        [("flaky", "flaky"), ("expected", "expected"), ("error", "unclear"), ("inconclusive", "unclear")]
-    {
-        if any(outcome) {
-            return (word, outcome);
-        }
+    let weightiest = ["flaky", "expected-failure", "error", "inconclusive", "warning"].into_iter();
+    let found = weightiest.filter_map(|class| checks.iter().find(|check| check.outcome == class)).next();
+    match found {
+        Some(check) => (check.word, check.outcome),
+        None if clause.checked > 0 => ("passed", "passed"),
+        None => ("skipped", "skipped"),
     }
-    if clause.checked > 0 { ("kept", "pass") } else { ("not checked", "skipped") }
 }
 
 fn check_view(check: &CheckResult) -> CheckView<'_> {
     CheckView {
         id: check.id,
+        coverage: check.coverage(),
         title: check.title,
-        word: outcome_word(&check.outcome).0,
+        word: check.outcome.name(),
         outcome: class(&check.outcome),
         reason: check.outcome.reason(),
         requests: check.requests,
@@ -177,7 +180,7 @@ fn unresolved(report: &Report) -> Vec<UnresolvedView<'_>> {
         match views.iter_mut().find(|view| view.outcome == outcome && view.reason == reason) {
             Some(view) => view.checks.push(check.id),
             None => {
-                let word = outcome_word(&check.outcome).0;
+                let word = check.outcome.name();
                 views.push(UnresolvedView { word, outcome, reason, checks: vec![check.id] });
             }
         }
@@ -186,37 +189,38 @@ fn unresolved(report: &Report) -> Vec<UnresolvedView<'_>> {
 }
 
 fn observations(report: &Report) -> Vec<ObservationView<'_>> {
-    let mut views: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    let mut views: BTreeMap<(Unspecified, &str), Vec<&str>> = BTreeMap::new();
     for check in &report.checks {
         for observation in &check.observations {
-            let checks = views.entry((&observation.silence, &observation.text)).or_default();
+            let checks = views.entry((observation.unspecified, &observation.text)).or_default();
             if !checks.contains(&check.id) {
                 checks.push(check.id);
             }
         }
     }
-    let view = |((silence, text), checks)| ObservationView { silence, text, checks };
+    let view = |((unspecified, text), checks)| ObservationView { unspecified, text, checks };
     views.into_iter().map(view).collect()
 }
 
 /// The class that colours an outcome.
 fn class(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Pass => "pass",
-        Outcome::Fail => "fail",
-        Outcome::Warn => "warn",
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::Warning => "warning",
         Outcome::Flaky(_) => "flaky",
-        Outcome::Expected(_) => "expected",
+        Outcome::ExpectedFailure(_) => "expected-failure",
         Outcome::Skipped(_) => "skipped",
         Outcome::Inconclusive(_) => "inconclusive",
         Outcome::Error(_) => "error",
     }
 }
 
-fn tone(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Conforms => "pass",
-        Verdict::Findings | Verdict::Unreachable => "fail",
+fn tone(report: &Report) -> &'static str {
+    match report.verdict {
+        Verdict::Conforms if report.coverage.is_complete() => "passed",
+        Verdict::Conforms => "skipped",
+        Verdict::Findings | Verdict::Unreachable => "failed",
         Verdict::Incomplete => "inconclusive",
     }
 }

@@ -8,6 +8,7 @@ use super::plain;
 use super::screen::Screen;
 use super::terminal::failures;
 use crate::check::{Outcome, Severity};
+use crate::contract::Clause;
 use crate::run::{CheckResult, Report, Verdict};
 
 /// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
@@ -55,8 +56,8 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
     };
     let details = || failures(&only(report, result), &Screen::PLAIN);
     let status = match &result.outcome {
-        Outcome::Pass | Outcome::Warn => TestCaseStatus::success(),
-        Outcome::Fail => {
+        Outcome::Passed | Outcome::Warning => TestCaseStatus::success(),
+        Outcome::Failed => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(clauses(result)).set_message(message(result)).set_description(details());
             status
@@ -68,7 +69,7 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
             status.add_rerun(rerun);
             status
         }
-        Outcome::Expected(reason) | Outcome::Skipped(reason) => {
+        Outcome::ExpectedFailure(reason) | Outcome::Skipped(reason) => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(plain(reason));
             status
@@ -77,9 +78,12 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
         Outcome::Error(reason) => error("error", reason),
     };
     let mut case = TestCase::new(result.id, status);
-    case.set_classname(result.clauses.join(" "));
+    case.set_classname(joined(result.clauses));
     case.set_time(Duration::from_millis(result.elapsed_ms));
-    if result.outcome == Outcome::Warn {
+    if let Some(cases) = result.coverage() {
+        case.add_property(("coverage", &*cases));
+    }
+    if result.outcome == Outcome::Warning {
         case.set_system_out(details());
     }
     case
@@ -87,10 +91,14 @@ fn case(report: &Report, result: &CheckResult) -> TestCase {
 
 /// The clauses that the findings cite, each once.
 fn clauses(result: &CheckResult) -> String {
-    let mut clauses: Vec<&str> = result.findings.iter().map(|finding| finding.clause.as_str()).collect();
+    let mut clauses: Vec<Clause> = result.findings.iter().map(|finding| finding.clause).collect();
     clauses.sort_unstable();
     clauses.dedup();
-    clauses.join(" ")
+    joined(&clauses)
+}
+
+fn joined(clauses: &[Clause]) -> String {
+    clauses.iter().map(|clause| clause.id()).collect::<Vec<_>>().join(" ")
 }
 
 fn message(result: &CheckResult) -> String {

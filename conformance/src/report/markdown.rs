@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::terminal::{counted, outcome_word, verdict_words};
+use super::terminal::{counted, not_judged, verdict_words};
 use super::{curl, plain};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
@@ -8,9 +8,13 @@ use crate::run::{CheckResult, ExpectationState, Report};
 /// The report as a summary in Markdown, for instance for a pull request.
 #[must_use]
 pub fn markdown(report: &Report) -> String {
-    let mut text = format!("# Conformance: {}\n\n", verdict_words(report.verdict));
+    let mut text = format!("# Conformance: {}\n\n", verdict_words(report));
     let _ = writeln!(text, "- target: {}", code(&report.target));
     let _ = writeln!(text, "- checks: {}: {}", report.totals.all(), counted(report.totals));
+    let _ = writeln!(text, "- clauses: {} of {} judged", report.coverage.judged, report.coverage.clauses);
+    for reason in not_judged(report) {
+        let _ = writeln!(text, "  - not judged: {}", escaped(&reason));
+    }
     let usage = report.usage;
     let _ = writeln!(
         text,
@@ -40,12 +44,14 @@ pub fn markdown(report: &Report) -> String {
         text.push_str("\n## Findings\n");
     }
     for result in with_findings {
-        let _ = writeln!(text, "\n### `{}` ({})\n", result.id, outcome_word(&result.outcome).0);
+        let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
+        let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
         for finding in &result.findings {
             finding_text(&mut text, report, result, finding);
         }
     }
     reasons(&mut text, report);
+    partly(&mut text, report);
     text
 }
 
@@ -87,7 +93,7 @@ fn reasons(text: &mut String, report: &Report) {
         else {
             continue;
         };
-        let word = outcome_word(&result.outcome).0;
+        let word = result.outcome.name();
         match reasons.iter_mut().find(|(known, same, _)| *known == word && same == reason) {
             Some((_, _, checks)) => checks.push(result.id),
             None => reasons.push((word, reason, vec![result.id])),
@@ -100,6 +106,18 @@ fn reasons(text: &mut String, report: &Report) {
     for (word, reason, checks) in reasons {
         let checks: Vec<_> = checks.iter().map(|check| format!("`{check}`")).collect();
         let _ = writeln!(text, "- {word}: {} — {}", escaped(reason), checks.join(", "));
+    }
+}
+
+/// Checks of which some cases were skipped: what they say holds for the others.
+fn partly(text: &mut String, report: &Report) {
+    let rows: Vec<String> = report
+        .checks
+        .iter()
+        .filter_map(|result| Some(format!("- `{}`: {}\n", result.id, result.coverage()?)))
+        .collect();
+    if !rows.is_empty() {
+        let _ = write!(text, "\n## Checked in part\n\n{}", rows.concat());
     }
 }
 

@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::terminal::{check_text, outcome_word};
+use super::terminal::{check_text, is_trouble};
 use super::{Detail, Screen};
-use crate::check::{Check, Outcome, Run};
+use crate::check::{Check, Outcome};
 use crate::run::{CheckResult, Observer};
 
 /// Writes a line for each check that ends, and on a terminal a last line that says what runs now.
@@ -49,7 +49,7 @@ impl<W: Write + Send> Progress<W> {
         if state.ended >= state.all {
             return String::new();
         }
-        let mut status = format!("{:>12} {}/{}", "running", state.ended, state.all);
+        let mut status = format!("{:>16} {}/{}", "running", state.ended, state.all);
         if state.failed > 0 {
             let _ = write!(status, ", {} failed", state.failed);
         }
@@ -66,9 +66,9 @@ impl<W: Write + Send> Observer for Progress<W> {
     fn begun(&self, checks: &[&'static Check]) {
         let mut state = self.lock();
         state.all = checks.len();
-        let watching = checks.iter().filter(|check| matches!(check.run, Run::Watch(_))).count();
+        let passive = checks.iter().filter(|check| check.is_passive()).count();
         let text = if self.screen.detail > Detail::Quiet {
-            format!("{:>12} {} checks, {watching} of them watching the others\n", "running", checks.len())
+            format!("{:>16} {} checks, {passive} of them passive\n", "running", checks.len())
         } else {
             String::new()
         };
@@ -86,10 +86,10 @@ impl<W: Write + Send> Observer for Progress<W> {
     fn check_ended(&self, result: &CheckResult) {
         let mut state = self.lock();
         state.ended += 1;
-        state.failed += usize::from(result.outcome == Outcome::Fail);
+        state.failed += usize::from(result.outcome == Outcome::Failed);
         state.running.retain(|id| *id != result.id);
         let quiet = self.screen.detail == Detail::Quiet;
-        let text = if quiet && !outcome_word(&result.outcome).1 {
+        let text = if quiet && !is_trouble(&result.outcome) {
             String::new()
         } else {
             check_text(result, &self.screen)
@@ -103,7 +103,7 @@ impl<W: Write + Send> Observer for Progress<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::checks::registry;
 
     fn shown(screen: Screen, live: bool) -> String {
         let checks = registry();
@@ -111,9 +111,9 @@ mod tests {
         let progress = Progress::new(&mut written, screen, live);
         progress.begun(&checks[..2]);
         progress.check_begun(checks[0]);
-        progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Pass));
+        progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Passed));
         progress.check_begun(checks[1]);
-        progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Fail));
+        progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Failed));
         drop(progress);
         String::from_utf8(written).expect("text")
     }
@@ -136,6 +136,6 @@ mod tests {
     fn quiet_tells_failures_only() {
         let text = shown(Screen { detail: Detail::Quiet, ..Screen::PLAIN }, false);
         assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.contains("FAIL"), "{text}");
+        assert!(text.contains("failed"), "{text}");
     }
 }

@@ -53,7 +53,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
 
 fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {
     let level = match (finding.severity, &check.outcome) {
-        (Severity::Fail, Outcome::Fail | Outcome::Expected(_)) => "error",
+        (Severity::Fail, Outcome::Failed | Outcome::ExpectedFailure(_)) => "error",
         (Severity::Fail | Severity::Warn, _) => "warning",
     };
     let index = report.clauses.iter().position(|clause| clause.id == finding.clause);
@@ -81,14 +81,14 @@ fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {
     if let Some(index) = index {
         result["ruleIndex"] = index.into();
     }
-    if let Outcome::Expected(reason) = &check.outcome {
+    if let Outcome::ExpectedFailure(reason) = &check.outcome {
         result["suppressions"] =
             json!([{ "kind": "external", "status": "accepted", "justification": reason }]);
     }
     result
 }
 
-/// What kept checks from a result: a reader must not take silence for conformance.
+/// What kept checks from a result: a reader must not take what is missing for conformance.
 fn notifications(report: &Report) -> Vec<Value> {
     let stopped =
         report.stopped.iter().map(|reason| json!({ "level": "error", "message": { "text": reason } }));
@@ -96,7 +96,11 @@ fn notifications(report: &Report) -> Vec<Value> {
         Outcome::Inconclusive(reason) | Outcome::Error(reason) | Outcome::Flaky(reason) => {
             Some(json!({ "level": "warning", "message": { "text": format!("{}: {reason}", check.id) } }))
         }
-        Outcome::Pass | Outcome::Fail | Outcome::Warn | Outcome::Expected(_) | Outcome::Skipped(_) => None,
+        Outcome::Passed
+        | Outcome::Failed
+        | Outcome::Warning
+        | Outcome::ExpectedFailure(_)
+        | Outcome::Skipped(_) => None,
     });
     stopped.chain(unclear).collect()
 }

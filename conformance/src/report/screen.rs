@@ -47,7 +47,7 @@ impl Screen {
     pub const PLAIN: Self = Self { style: Style::Plain, width: None, detail: Detail::Normal };
 
     /// Width of the column of labels.
-    pub(super) const LABELS: usize = 12;
+    pub(super) const LABELS: usize = 16;
 
     /// A text in colour. Whoever wrote it, it is plain.
     pub(super) fn paint(&self, tone: Tone, text: &str) -> String {

@@ -3,15 +3,15 @@ use std::fmt::Write as _;
 use super::screen::Tone;
 use super::{Detail, Screen, curl, plain};
 use crate::check::{Evidence, Finding, Outcome};
-use crate::run::{CheckResult, ExpectationState, Report, Totals, Verdict};
+use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
 use crate::wire::Recorded;
 
 /// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
 #[must_use]
 pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
-    let (word, _) = outcome_word(&result.outcome);
-    let label = format!("{word:>width$}", width = Screen::LABELS);
-    let line = screen.clipped(&format!("{label} {}  {}", result.id, result.title));
+    let label = format!("{:>width$}", result.outcome.name(), width = Screen::LABELS);
+    let coverage = result.coverage().map(|cases| format!(" ({cases})")).unwrap_or_default();
+    let line = screen.clipped(&format!("{label} {}{coverage}  {}", result.id, result.title));
     let rest = line.strip_prefix(&label).unwrap_or_default();
     let mut text = format!("{}{rest}\n", screen.paint(tone(&result.outcome), &label));
     if let Some(reason) = result.outcome.reason() {
@@ -24,7 +24,7 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
                 (None, Some(failure)) => failure.clone(),
                 (None, None) => "nothing".to_owned(),
             };
-            let line = format!("{:13}{request} → {came} ({elapsed_ms} ms)", "");
+            let line = format!("{:17}{request} → {came} ({elapsed_ms} ms)", "");
             let _ = writeln!(text, "{}", screen.paint(Tone::Faint, &screen.clipped(&line)));
         }
     }
@@ -36,8 +36,7 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
 pub fn failures(report: &Report, screen: &Screen) -> String {
     let mut text = String::new();
     for result in report.checks.iter().filter(|result| !result.findings.is_empty()) {
-        let (word, _) = outcome_word(&result.outcome);
-        let heading = format!("{word} {}", result.id);
+        let heading = format!("{} {}", result.outcome.name(), result.id);
         let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
         let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MOST_OF_A_CHECK };
         for finding in result.findings.iter().take(shown) {
@@ -79,18 +78,20 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     if screen.detail == Detail::Verbose {
         for result in &report.checks {
             for observation in &result.observations {
-                let words = format!("{}: {} ({})", observation.silence, observation.text, result.id);
+                let words = format!("{}: {} ({})", observation.unspecified, observation.text, result.id);
                 text.push_str(&screen.labelled(Tone::Faint, "open", &words));
             }
         }
     }
     if screen.detail > Detail::Quiet {
-        let checked = report.clauses.iter().filter(|clause| clause.checked > 0).count();
         let usage = report.usage;
         let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
         text.push_str(&screen.labelled(Tone::Faint, "checks", &counts));
-        let clauses = format!("{checked} of {} looked at", report.clauses.len());
+        let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
         text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
+        for reason in not_judged(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
+        }
         let cost = format!(
             "{} requests, {} gateways, {:.2} s, of which the checks were busy {:.2} s",
             usage.requests,
@@ -103,22 +104,16 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     if let Some(reason) = &report.stopped {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
     }
-    let (words, tone) = verdict(report.verdict);
-    let _ = writeln!(text, "{:>12} {} {}", "verdict", plain(&report.target), screen.paint(tone, words));
+    let (words, tone) = (verdict_words(report), verdict_tone(report));
+    let _ = writeln!(text, "{:>16} {} {}", "verdict", plain(&report.target), screen.paint(tone, &words));
     text
 }
 
-/// The word for an outcome, and whether it keeps a run from conforming.
-pub(super) fn outcome_word(outcome: &Outcome) -> (&'static str, bool) {
+/// Whether an outcome keeps a run from conforming.
+pub(super) fn is_trouble(outcome: &Outcome) -> bool {
     match outcome {
-        Outcome::Pass => ("pass", false),
-        Outcome::Fail => ("FAIL", true),
-        Outcome::Warn => ("warn", false),
-        Outcome::Flaky(_) => ("FLAKY", true),
-        Outcome::Expected(_) => ("expected", false),
-        Outcome::Skipped(_) => ("skipped", false),
-        Outcome::Inconclusive(_) => ("inconclusive", true),
-        Outcome::Error(_) => ("error", true),
+        Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_) => true,
+        Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_) => false,
     }
 }
 
@@ -128,12 +123,12 @@ pub(super) fn counted(totals: Totals) -> String {
     let counts = [
         (passed, "passed"),
         (failed, "failed"),
-        (warned, "warned"),
+        (warned, "with a warning"),
         (flaky, "flaky"),
-        (expected, "failed as expected"),
+        (expected, if expected == 1 { "expected failure" } else { "expected failures" }),
         (skipped, "skipped"),
         (inconclusive, "inconclusive"),
-        (errors, "errors"),
+        (errors, if errors == 1 { "error" } else { "errors" }),
     ];
     let counts: Vec<_> = counts
         .iter()
@@ -143,33 +138,49 @@ pub(super) fn counted(totals: Totals) -> String {
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
 }
 
-/// The verdict in words.
-pub(super) fn verdict_words(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Conforms => "conforms to every clause that was checked",
-        Verdict::Findings => "does not conform",
-        Verdict::Unreachable => "unreachable",
-        Verdict::Incomplete => "incomplete: no verdict",
+/// The verdict in words. A run that found nothing says how much of the contract it judged.
+pub(super) fn verdict_words(report: &Report) -> String {
+    let coverage = &report.coverage;
+    match report.verdict {
+        Verdict::Conforms if coverage.is_complete() => {
+            format!("conforms: no violation of {} clauses, and all were judged", coverage.clauses)
+        }
+        Verdict::Conforms => format!(
+            "no violation found in the {} of {} clauses that were judged",
+            coverage.judged, coverage.clauses
+        ),
+        Verdict::Findings => "does not conform".to_owned(),
+        Verdict::Unreachable => "unreachable".to_owned(),
+        Verdict::Incomplete => "incomplete: no verdict".to_owned(),
     }
 }
 
-fn verdict(verdict: Verdict) -> (&'static str, Tone) {
-    let tone = match verdict {
-        Verdict::Conforms => Tone::Good,
+fn verdict_tone(report: &Report) -> Tone {
+    match report.verdict {
+        Verdict::Conforms if report.coverage.is_complete() => Tone::Good,
+        Verdict::Conforms => Tone::Strong,
         Verdict::Findings | Verdict::Unreachable => Tone::Bad,
         Verdict::Incomplete => Tone::Doubtful,
-    };
-    (verdict_words(verdict), tone)
+    }
+}
+
+/// Why clauses were not judged, a line for each reason.
+pub(super) fn not_judged(report: &Report) -> impl Iterator<Item = String> {
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    report.coverage.not_judged.iter().map(move |NotJudged { reason, clauses, checks }| match checks {
+        0 => format!("{}: {reason}", count(clauses.len(), "clause")),
+        _ => format!("{} and {}: {reason}", count(clauses.len(), "clause"), count(*checks, "check")),
+    })
 }
 
 fn tone(outcome: &Outcome) -> Tone {
     match outcome {
-        Outcome::Pass => Tone::Good,
-        Outcome::Fail => Tone::Bad,
+        Outcome::Passed => Tone::Good,
+        Outcome::Failed => Tone::Bad,
         Outcome::Skipped(_) => Tone::Faint,
-        Outcome::Warn
+        Outcome::Warning
         | Outcome::Flaky(_)
-        | Outcome::Expected(_)
+        | Outcome::ExpectedFailure(_)
         | Outcome::Inconclusive(_)
         | Outcome::Error(_) => Tone::Doubtful,
     }
@@ -211,7 +222,7 @@ fn finding_text(
             let _ = writeln!(
                 text,
                 "{} {}",
-                screen.paint(Tone::Faint, &format!("{:>12}", "Reproduce")),
+                screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce")),
                 plain(&command)
             );
         }

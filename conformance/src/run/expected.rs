@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use super::CheckResult;
 use crate::check::{Outcome, Severity};
+use crate::contract::Clause;
 
 /// A clause that the target is known to break, for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedFailure {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// Why it is put up with.
     pub reason: String,
     /// The last day on which it is.
@@ -20,7 +21,7 @@ pub struct ExpectedFailure {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Expectation {
     /// The clause.
-    pub clause: String,
+    pub clause: Clause,
     /// Why it was put up with.
     pub reason: String,
     /// The last day on which it is, as a date.
@@ -46,14 +47,14 @@ pub enum ExpectationState {
 /// Turns a failure that is expected into what it is. A check stays a failure when any of its findings cites a clause that
 /// is not expected to fail, or no longer.
 pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], today: Date) {
-    if result.outcome != Outcome::Fail {
+    if result.outcome != Outcome::Failed {
         return;
     }
-    let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
-    let entry = |clause: &str| expected.iter().find(|entry| entry.clause == clause && today <= entry.until);
-    let entries: Option<Vec<_>> = failing.map(|finding| entry(&finding.clause)).collect();
+    let entry = |clause: Clause| expected.iter().find(|entry| entry.clause == clause && today <= entry.until);
+    let entries: Option<Vec<_>> = result.failures().map(|finding| entry(finding.clause)).collect();
     if let Some(entry) = entries.as_deref().and_then(<[_]>::first) {
-        result.outcome = Outcome::Expected(format!("expected until {}: {}", entry.until, entry.reason));
+        result.outcome =
+            Outcome::ExpectedFailure(format!("expected until {}: {}", entry.until, entry.reason));
     }
 }
 
@@ -64,7 +65,7 @@ pub(super) fn expectations(
     today: Date,
 ) -> Vec<Expectation> {
     let expectation = |entry: &ExpectedFailure| Expectation {
-        clause: entry.clause.clone(),
+        clause: entry.clause,
         reason: entry.reason.clone(),
         until: entry.until.to_string(),
         state: state(results, entry, today),
@@ -73,7 +74,7 @@ pub(super) fn expectations(
 }
 
 fn state(results: &[CheckResult], entry: &ExpectedFailure, today: Date) -> ExpectationState {
-    let cites = |result: &&CheckResult| result.clauses.contains(&entry.clause.as_str());
+    let cites = |result: &&CheckResult| result.clauses.contains(&entry.clause);
     let concluded = || results.iter().filter(cites).filter(|result| result.outcome.concluded());
     if concluded().next().is_none() {
         return ExpectationState::NotChecked;
@@ -92,27 +93,29 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::check::{Finding, registry};
+    use crate::check::Finding;
+    use crate::checks::registry;
 
-    fn result(clause: &'static str, broken: bool) -> CheckResult {
+    fn result(clause: Clause, broken: bool) -> CheckResult {
         let check = registry().into_iter().find(|check| check.clauses.contains(&clause)).expect("cited");
-        let mut result = CheckResult::not_run(check, if broken { Outcome::Fail } else { Outcome::Pass });
+        let mut result = CheckResult::not_run(check, if broken { Outcome::Failed } else { Outcome::Passed });
         if broken {
             result.findings.push(Finding {
-                clause: clause.to_owned(),
+                clause,
                 requirement: String::new(),
                 expected: String::new(),
                 actual: String::new(),
                 severity: Severity::Fail,
                 exchanges: Vec::new(),
+                case: None,
             });
         }
         result
     }
 
-    fn weighed(clause: &'static str, broken: bool, today: Date) -> (Outcome, ExpectationState) {
+    fn weighed(clause: Clause, broken: bool, today: Date) -> (Outcome, ExpectationState) {
         let until = date(2030, 1, 31);
-        let expected = [ExpectedFailure { clause: "groups.order".into(), reason: "ticket 7".into(), until }];
+        let expected = [ExpectedFailure { clause: Clause::GroupsOrder, reason: "ticket 7".into(), until }];
         let mut result = result(clause, broken);
         weigh(&mut result, &expected, today);
         let state = expectations(std::slice::from_ref(&result), &expected, today)[0].state;
@@ -121,17 +124,23 @@ mod tests {
 
     #[test]
     fn a_failure_is_expected_up_to_its_last_day_and_no_longer() {
-        let (outcome, state) = weighed("groups.order", true, date(2030, 1, 31));
-        assert!(matches!(outcome, Outcome::Expected(reason) if reason.contains("ticket 7")));
+        let (outcome, state) = weighed(Clause::GroupsOrder, true, date(2030, 1, 31));
+        assert!(matches!(outcome, Outcome::ExpectedFailure(reason) if reason.contains("ticket 7")));
         assert_eq!(state, ExpectationState::Fails);
-        let expired = weighed("groups.order", true, date(2030, 2, 1));
-        assert_eq!(expired, (Outcome::Fail, ExpectationState::Expired));
+        let expired = weighed(Clause::GroupsOrder, true, date(2030, 2, 1));
+        assert_eq!(expired, (Outcome::Failed, ExpectationState::Expired));
     }
 
     #[test]
     fn what_no_longer_fails_and_what_was_not_checked_are_told_apart() {
         let today = date(2030, 1, 1);
-        assert_eq!(weighed("groups.order", false, today), (Outcome::Pass, ExpectationState::NoLongerFails));
-        assert_eq!(weighed("search.total", true, today), (Outcome::Fail, ExpectationState::NotChecked));
+        assert_eq!(
+            weighed(Clause::GroupsOrder, false, today),
+            (Outcome::Passed, ExpectationState::NoLongerFails)
+        );
+        assert_eq!(
+            weighed(Clause::SearchTotal, true, today),
+            (Outcome::Failed, ExpectationState::NotChecked)
+        );
     }
 }

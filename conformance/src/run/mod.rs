@@ -1,6 +1,7 @@
 //! Chooses, orders and runs checks. Prints nothing: an observer is told what happens, and a report comes out.
 
 mod busy;
+mod coverage;
 mod expected;
 mod observer;
 mod outcome;
@@ -13,10 +14,12 @@ mod suite;
 
 pub(crate) use preflight::preflight;
 
+pub use crate::check::CaseResult;
+pub use coverage::{Coverage, NotJudged};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
-pub use plan::{Plan, Planned, PlannedCost};
+pub use plan::{Plan, Planned, PlannedCase, PlannedCost};
 pub use profile::Profile;
 pub use select::{Glob, Selection};
 pub use stopper::Stopper;

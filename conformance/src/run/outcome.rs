@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Expectation;
-use crate::check::{Check, Evidence, Finding, Observation, Outcome, Severity};
-use crate::contract::{Catalogue, Clause, OperationId};
+use super::{Coverage, Expectation};
+use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
+use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::wire::{Recorded, Usage};
 
 /// All that came out of a run. Holds no secret.
@@ -35,6 +35,8 @@ pub struct Report {
     pub usage: Usage,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
+    /// What was judged, and what was not and why.
+    pub coverage: Coverage,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
@@ -51,9 +53,13 @@ pub struct CheckResult {
     /// The operation, if it tests one alone.
     pub operation: Option<OperationId>,
     /// The clauses that it cites.
-    pub clauses: &'static [&'static str],
+    pub clauses: &'static [Clause],
     /// What came out.
     pub outcome: Outcome,
+    /// What came out of each case, the skipped ones included; left out when the check has one unnamed case or is passive.
+    #[serde(skip_serializing_if = "is_unnamed")]
+    #[schemars(default)]
+    pub cases: Vec<CaseResult>,
     /// What is wrong.
     pub findings: Vec<Finding>,
     /// What was seen of things that the contract leaves open.
@@ -72,7 +78,7 @@ pub struct CheckResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClauseSummary {
     /// The clause.
-    pub id: String,
+    pub id: Clause,
     /// Its words.
     pub text: String,
     /// Section of the prose contract.
@@ -114,7 +120,7 @@ pub enum Verdict {
     Conforms,
     /// At least one clause is broken.
     Findings,
-    /// The target could not be reached.
+    /// The target could not be reached, or rejects the account's token.
     Unreachable,
     /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, it was stopped, a
     /// check came to no result, to changing ones or failed by itself, or nothing ran.
@@ -123,7 +129,7 @@ pub enum Verdict {
 
 impl Report {
     /// Version of this shape; it grows when a reader of the JSON would have to change.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 }
 
 impl Verdict {
@@ -162,11 +168,11 @@ impl Totals {
         let mut totals = Self::default();
         for result in results {
             match result.outcome {
-                Outcome::Pass => totals.passed += 1,
-                Outcome::Fail => totals.failed += 1,
-                Outcome::Warn => totals.warned += 1,
+                Outcome::Passed => totals.passed += 1,
+                Outcome::Failed => totals.failed += 1,
+                Outcome::Warning => totals.warned += 1,
                 Outcome::Flaky(_) => totals.flaky += 1,
-                Outcome::Expected(_) => totals.expected += 1,
+                Outcome::ExpectedFailure(_) => totals.expected += 1,
                 Outcome::Skipped(_) => totals.skipped += 1,
                 Outcome::Inconclusive(_) => totals.inconclusive += 1,
                 Outcome::Error(_) => totals.errors += 1,
@@ -193,6 +199,7 @@ impl CheckResult {
             operation: check.operation,
             clauses: check.clauses,
             outcome,
+            cases: Vec::new(),
             findings: Vec::new(),
             observations: Vec::new(),
             exchanges: Vec::new(),
@@ -203,31 +210,46 @@ impl CheckResult {
     }
 }
 
+impl CheckResult {
+    /// What fails the check: the findings of its failed cases, and not those of flaky ones.
+    pub fn failures(&self) -> impl Iterator<Item = &Finding> {
+        let stands = |finding: &&Finding| {
+            let case = self.cases.iter().find(|case| finding.is_of(&case.label));
+            finding.severity == Severity::Fail && case.is_none_or(|case| case.outcome == Outcome::Failed)
+        };
+        self.findings.iter().filter(stands)
+    }
+
+    /// "7 of 12 cases", when some of them were skipped and some were not.
+    #[must_use]
+    pub fn coverage(&self) -> Option<String> {
+        let ran = self.cases.iter().filter(|case| !matches!(case.outcome, Outcome::Skipped(_))).count();
+        (0 < ran && ran < self.cases.len()).then(|| format!("{ran} of {} cases", self.cases.len()))
+    }
+}
+
+fn is_unnamed(cases: &[CaseResult]) -> bool {
+    cases.iter().all(|case| case.label.is_empty())
+}
+
 impl ClauseSummary {
     /// One summary for each clause that a result cites, sorted by id.
     #[must_use]
     pub fn of(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
-        let mut clauses: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         for result in results {
             for clause in result.clauses {
-                clauses.entry(clause).or_default().0 += usize::from(result.outcome.concluded());
+                clauses.entry(*clause).or_default().0 += usize::from(result.outcome.concluded());
             }
-            let failed = result.outcome == Outcome::Fail;
-            for finding in &result.findings {
-                let failure = failed && finding.severity == Severity::Fail;
-                clauses.entry(&finding.clause).or_default().1 += usize::from(failure);
+            for finding in result.failures().filter(|_| result.outcome == Outcome::Failed) {
+                clauses.entry(finding.clause).or_default().1 += 1;
             }
         }
-        let known = clauses.into_iter().filter_map(|(id, counts)| Some((catalogue.clause(id)?, counts)));
-        let summary = |(clause, (checked, failures)): (&Clause, _)| Self {
-            id: clause.id.clone(),
-            text: clause.text.clone(),
-            section: clause.section.clone(),
-            line: clause.line,
-            checked,
-            failures,
+        let summary = |(clause, (checked, failures))| {
+            let ClauseEntry { id, text, section, line, .. } = catalogue.clause(clause).clone();
+            Self { id, text, section, line, checked, failures }
         };
-        known.map(summary).collect()
+        clauses.into_iter().map(summary).collect()
     }
 }
 

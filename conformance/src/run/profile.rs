@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::Glob;
-use crate::check::{Check, Run};
+use crate::check::{Check, Cost};
 use crate::wire::Budget;
 
 /// How much of a target a run may take. Each profile is a choice of checks and a set of ceilings; both can be moved.
@@ -48,12 +48,21 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Whether a check belongs to it. Checks that only watch cost nothing and always belong.
+    /// Whether a check belongs to it. Passive checks cost nothing and always belong.
     #[must_use]
     pub fn includes(self, check: &Check) -> bool {
         let smoke = || Self::SMOKE.iter().any(|clause| Glob::new(*clause).selects(check));
         match self {
-            Self::Smoke => matches!(check.run, Run::Watch(_)) || (smoke() && check.cost.gateways == 0),
+            Self::Smoke => check.is_passive() || smoke(),
+            Self::Production | Self::Full => true,
+        }
+    }
+
+    /// Whether a case of such a cost belongs to it.
+    #[must_use]
+    pub const fn allows(self, cost: Cost) -> bool {
+        match self {
+            Self::Smoke => cost.gateways == 0,
             Self::Production | Self::Full => true,
         }
     }
@@ -87,7 +96,11 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::check::Scope;
+    use crate::checks::registry;
+    use crate::contract::Contract;
+    use crate::run::{Plan, Selection};
+    use crate::target::Facts;
 
     #[test]
     fn each_profile_takes_in_the_smaller_one() {
@@ -107,9 +120,11 @@ mod tests {
         for pattern in Profile::SMOKE {
             assert!(checks.iter().any(|check| Glob::new(pattern).selects(check)), "{pattern}");
         }
-        let cost = |check: &&'static Check| u64::from(check.cost.requests);
-        let requests: u64 = checks.iter().filter(|check| Profile::Smoke.includes(check)).map(cost).sum();
-        assert!(requests <= Profile::Smoke.budget().requests, "{requests} requests");
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
+        let budget = Profile::Smoke.budget();
+        let plan = Plan::new(&checks, &Selection::default(), Profile::Smoke, &scope, &budget);
+        assert!(plan.cost().requests <= budget.requests, "{:?}", plan.cost());
     }
 
     #[test]

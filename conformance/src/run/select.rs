@@ -1,15 +1,15 @@
 use crate::check::Check;
 
-/// Which checks run.
+/// Which checks and cases run.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Only checks that one of these matches; empty for all.
+    /// Only what one of these matches; empty for all.
     pub only: Vec<Glob>,
-    /// No check that one of these matches.
+    /// Nothing that one of these matches.
     pub skip: Vec<Glob>,
 }
 
-/// A pattern on check ids, clause ids and operations; `*` stands for any text.
+/// A pattern on check ids, clause ids and operations, or on `check-id/case-label`; `*` stands for any text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob(String);
 
@@ -46,8 +46,22 @@ impl Glob {
     pub fn selects(&self, check: &Check) -> bool {
         let operation = check.operation.map(|operation| operation.prefix());
         self.matches(check.id)
-            || check.clauses.iter().any(|clause| self.matches(clause))
+            || check.clauses.iter().any(|clause| self.matches(clause.id()))
             || operation.is_some_and(|operation| self.matches(operation))
+    }
+}
+
+impl Glob {
+    /// Whether it fits the check as a whole, or this case of it. Only a pattern with a `/` is one of cases.
+    #[must_use]
+    pub fn selects_case(&self, check: &Check, label: &str) -> bool {
+        self.selects(check) || (self.0.contains('/') && self.matches(&format!("{}/{label}", check.id)))
+    }
+
+    /// Whether it fits the check, or may fit a case of it.
+    fn may_select(&self, check: &Check) -> bool {
+        let of_cases = self.0.split_once('/').map(|(id, _)| Self::new(id));
+        self.selects(check) || of_cases.is_some_and(|id| id.matches(check.id))
     }
 }
 
@@ -60,27 +74,25 @@ impl std::str::FromStr for Glob {
 }
 
 impl Selection {
-    /// The checks that run, in their order.
+    /// Whether a case of a check runs.
     #[must_use]
-    pub fn choose(&self, checks: &[&'static Check]) -> Vec<&'static Check> {
-        let chosen = |check: &&&'static Check| {
-            let wanted = self.only.is_empty() || self.only.iter().any(|glob| glob.selects(check));
-            wanted && !self.skip.iter().any(|glob| glob.selects(check))
-        };
-        checks.iter().filter(chosen).copied().collect()
+    pub fn includes(&self, check: &Check, label: &str) -> bool {
+        let wanted = self.only.is_empty() || self.only.iter().any(|glob| glob.selects_case(check, label));
+        wanted && !self.skip.iter().any(|glob| glob.selects_case(check, label))
     }
 
     /// A pattern that selects no check at all, most likely a slip.
     #[must_use]
     pub fn idle<'a>(&'a self, checks: &[&'static Check]) -> Option<&'a Glob> {
-        self.only.iter().chain(&self.skip).find(|glob| !checks.iter().any(|check| glob.selects(check)))
+        self.only.iter().chain(&self.skip).find(|glob| !checks.iter().any(|check| glob.may_select(check)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::registry;
+    use crate::checks::registry;
+    use crate::contract::Clause;
 
     #[test]
     fn stars_stand_for_any_text() {
@@ -101,12 +113,19 @@ mod tests {
         let checks = registry();
         let choose = |only: &[&str], skip: &[&str]| {
             let globs = |patterns: &[&str]| patterns.iter().map(|pattern| Glob::new(*pattern)).collect();
-            Selection { only: globs(only), skip: globs(skip) }.choose(&checks)
+            let selection = Selection { only: globs(only), skip: globs(skip) };
+            checks.iter().filter(|check| selection.includes(check, "")).copied().collect::<Vec<_>>()
         };
         assert_eq!(choose(&[], &[]).len(), checks.len());
         assert!(choose(&["extract"], &[]).iter().all(|check| check.id.starts_with("extract.")));
-        assert!(choose(&["groups.order"], &[]).iter().all(|check| check.clauses.contains(&"groups.order")));
+        assert!(
+            choose(&["groups.order"], &[]).iter().all(|check| check.clauses.contains(&Clause::GroupsOrder))
+        );
         assert!(choose(&[], &["*"]).is_empty());
+        let one = Selection { only: vec![Glob::new("groups.order.ascending/first*")], skip: Vec::new() };
+        let order = checks.iter().find(|check| check.id == "groups.order.ascending").expect("a check");
+        assert!(one.includes(order, "first page") && !one.includes(order, "second page"));
+        assert_eq!(one.idle(&checks), None);
         let none = Selection { only: vec![Glob::new("serch.*")], skip: Vec::new() };
         assert_eq!(none.idle(&checks).map(Glob::as_str), Some("serch.*"));
     }

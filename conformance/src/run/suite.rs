@@ -1,24 +1,23 @@
+mod active;
+mod passive;
+
 use std::collections::BTreeSet;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::{FutureExt as _, StreamExt as _};
+use futures::StreamExt as _;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::busy::Busy;
 use super::expected::{ExpectedFailure, expectations, weigh};
-use super::preflight::preflight;
+use super::preflight::{accepts_nothing, preflight};
 use super::{
-    CheckResult, ClauseSummary, Observer, Plan, Profile, Report, Selection, Stopper, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Observer, Plan, Profile, Report, Selection, Stopper, Totals,
+    Verdict,
 };
-use crate::check::{
-    Check, Finding, KnownForms, Outcome, Probe, ProbeContext, Run, Severity, Stop, Watcher, Watchtower,
-    registry,
-};
+use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::checks::{self, registry};
 use crate::contract::Contract;
-use crate::relation::Surveys;
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -109,7 +108,8 @@ impl<'a> Suite<'a> {
     ) -> Result<Self, SetupError> {
         let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
-        let plan = Plan::new(checks, &selection, profile, &target.facts, &budget);
+        let scope = Scope { contract, facts: &target.facts };
+        let plan = Plan::new(checks, &selection, profile, &scope, &budget);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));
         Ok(Self {
@@ -149,7 +149,7 @@ impl<'a> Suite<'a> {
         let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
         observer.begun(&checks);
         let unreachable = tokio::select! {
-            unreachable = preflight(self.contract, self.target, &self.wire) => unreachable,
+            unreachable = self.unreachable() => unreachable,
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
@@ -173,53 +173,61 @@ impl<'a> Suite<'a> {
             totals,
             usage: self.meter.usage(),
             expectations,
+            coverage: Coverage::new(&checks, &self.contract.catalogue),
             clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
         }
     }
 
+    /// Why no check could come to a result.
+    async fn unreachable(&self) -> Option<String> {
+        let Self { contract, target, wire, redactor, .. } = self;
+        match preflight(contract, target, wire).await {
+            Some(problem) => Some(problem),
+            None => accepts_nothing(contract, target, wire, redactor).await,
+        }
+    }
+
     async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Duration) {
         let planned = self.plan.planned();
-        let running: Vec<_> =
-            planned.iter().filter(|planned| planned.skipped.is_none()).map(|planned| planned.check).collect();
-        let watchtower = Watchtower::new(&running);
-        let surveys = Surveys::default();
-        let known_forms = KnownForms::default();
+        let (skipped, running): (Vec<_>, Vec<_>) =
+            planned.iter().partition(|planned| planned.skipped().is_some());
+        let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
+        let passive_checks = PassiveChecks::new(&checks);
+        let state = checks::State::default();
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
             canaries: &self.canaries,
-            watchtower: &watchtower,
-            surveys: &surveys,
-            known_forms: &known_forms,
+            passive: &passive_checks,
+            state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());
-        for planned in planned {
-            if let Some(reason) = &planned.skipped {
-                results.push(CheckResult::not_run(planned.check, Outcome::Skipped(reason.clone())));
-            }
+        for planned in skipped {
+            let reason = planned.skipped().unwrap_or_default();
+            results.push(CheckResult::not_run(planned.check, Outcome::Skipped(reason)));
         }
         results.iter().for_each(|result| observer.check_ended(result));
 
-        let probes = running.iter().copied().filter(|check| matches!(check.run, Run::Probe(_)));
-        let runs = probes.map(|check| self.run_check(check, &context, observer));
+        let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
+        let runs = active.map(|planned| self.run_check(planned, &context, observer));
         let busy = self.collect(runs, observer, &mut results).await;
 
         if self.retries > 0 {
             tokio::select! {
-                () = look_again(&context) => {}
+                () = passive::look_again(&context) => {}
                 () = self.ended() => {}
             }
         }
-        for watcher in watchtower.into_watchers() {
-            let mut result = watched(watcher, self.contract);
+        for check in passive_checks.into_checks() {
+            let mut result = passive::concluded(check, self.contract);
             weigh(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);
         }
-        self.add_those_not_reached(&running, observer, &mut results);
+        self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
         (results, busy)
     }
@@ -247,7 +255,7 @@ impl<'a> Suite<'a> {
             let Some((result, busy_here)) = ended else { continue };
             busy += busy_here;
             observer.check_ended(&result);
-            if self.fail_fast && result.outcome == Outcome::Fail {
+            if self.fail_fast && result.outcome == Outcome::Failed {
                 self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
             }
             results.push(result);
@@ -271,175 +279,6 @@ impl<'a> Suite<'a> {
             results.push(result);
         }
     }
-
-    /// Runs a check, and runs it again when it found something: what does not come again is flaky. None when the run has ended
-    /// before it. One that stood on data
-    /// which has changed since is run once more, on fresh data.
-    async fn run_check(
-        &self,
-        check: &'static Check,
-        context: &ProbeContext<'_>,
-        observer: &dyn Observer,
-    ) -> Option<(CheckResult, Duration)> {
-        if self.stopper.reason().is_some() {
-            return None;
-        }
-        observer.check_begun(check);
-        let Tried { mut result, mut busy, stale, .. } = self.probe(check, context).await;
-        if stale && result.outcome != Outcome::Fail {
-            let again = self.probe(check, context).await;
-            busy += again.busy;
-            result = added(again.result, &result);
-        }
-        for retry in 1..=self.retries {
-            if result.outcome != Outcome::Fail || self.stopper.reason().is_some() {
-                break;
-            }
-            let again = self.probe(check, context).await;
-            busy += again.busy;
-            // A ceiling of our own says nothing against what was found.
-            let doubt = if again.starved { None } else { doubt(&result, &again.result) };
-            result = added(result, &again.result);
-            if let Some(doubt) = doubt {
-                result.outcome = Outcome::Flaky(format!("broken at first, and {doubt} ({retry})"));
-            }
-        }
-        weigh(&mut result, &self.expected, self.today);
-        Some((result, busy))
-    }
-
-    async fn probe(&self, check: &'static Check, context: &ProbeContext<'_>) -> Tried {
-        let Run::Probe(run) = check.run else {
-            let outcome = Outcome::Error("a watching check was run as a probe".to_owned());
-            let result = CheckResult::not_run(check, outcome);
-            return Tried { result, busy: Duration::ZERO, stale: false, starved: false };
-        };
-        let begun = Instant::now();
-        let probe = Probe::new(check, context);
-        let running = Busy::new(AssertUnwindSafe(run(&probe)).catch_unwind());
-        let (ended, busy) = tokio::select! {
-            (ended, busy) = running => (ended, busy),
-            () = self.ended() => {
-                let reason = self.stopper.reason().unwrap_or_default();
-                (Ok(Err(Stop::Skip(format!("the run ended before it: {reason}")))), Duration::ZERO)
-            }
-        };
-        let ended =
-            ended.unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
-        let starved = matches!(ended, Err(Stop::Budget(_))) || self.stopper.reason().is_some();
-        if let Err(Stop::Budget(exhausted)) = &ended
-            && exhausted.ends_the_run()
-        {
-            self.stopper.stop(exhausted.to_string());
-        }
-        let concluded = probe.conclude(ended);
-        let result = CheckResult {
-            outcome: concluded.outcome,
-            findings: concluded.findings,
-            observations: concluded.observations,
-            exchanges: concluded.exchanges,
-            evidence: concluded.evidence,
-            requests: concluded.requests,
-            elapsed_ms: millis(begun.elapsed()),
-            ..CheckResult::not_run(check, Outcome::Pass)
-        };
-        Tried { result, busy, stale: concluded.stale, starved }
-    }
-}
-
-/// One run of a check.
-struct Tried {
-    result: CheckResult,
-    busy: Duration,
-    /// The data that it stood on has changed.
-    stale: bool,
-    /// A ceiling of the budget ended it.
-    starved: bool,
-}
-
-/// Why a failure is in doubt after the check was run again; none when the same clause was broken again.
-fn doubt(before: &CheckResult, again: &CheckResult) -> Option<String> {
-    let broken = |result: &CheckResult| -> BTreeSet<String> {
-        let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
-        failing.map(|finding| finding.clause.clone()).collect()
-    };
-    match &again.outcome {
-        Outcome::Fail if !broken(before).is_disjoint(&broken(again)) => None,
-        Outcome::Fail => Some("another clause when it was run again".to_owned()),
-        Outcome::Pass | Outcome::Warn => Some("kept when it was run again".to_owned()),
-        other => {
-            let reason = other.reason().unwrap_or_default();
-            Some(format!("without a result when it was run again: {reason}"))
-        }
-    }
-}
-
-/// A result, with what another run of its check cost.
-fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
-    let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
-    CheckResult { requests, elapsed_ms, ..result }
-}
-
-/// Sends the requests again whose answers a watching check complained of once. What does not come again is in doubt, unless
-/// the new answer is none that the check looks at.
-async fn look_again(context: &ProbeContext<'_>) {
-    const MOST: usize = 20;
-    let tower = context.watchtower;
-    for (check, key, request) in tower.seen_once().into_iter().take(MOST) {
-        let Some((looked_at, true)) = tower.standing(check, &key) else { continue };
-        // What can't be sent again, for instance because a ceiling is reached, stays as it is.
-        if Probe::new(check, context).send(&request).await.is_ok()
-            && let Some((looked_at_now, once)) = tower.standing(check, &key)
-            && once
-            && looked_at_now > looked_at
-        {
-            tower.doubt(check, &key);
-        }
-    }
-}
-
-/// What a watching check has come to at the end of a run.
-fn watched(watcher: Watcher, contract: &Contract) -> CheckResult {
-    let Watcher { check, seen, complaints } = watcher;
-    if seen == 0 {
-        let reason = "no answer of the other checks concerned it; run it together with them";
-        return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
-    }
-    let mut result = CheckResult::not_run(check, Outcome::Pass);
-    let failing = || complaints.values().filter(|noted| noted.complaint.severity == Severity::Fail);
-    let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
-    for noted in complaints.into_values() {
-        let complaint = noted.complaint;
-        let requirement = contract.catalogue.clause(&complaint.clause);
-        let Some(requirement) = requirement.filter(|_| check.clauses.contains(&complaint.clause.as_str()))
-        else {
-            let reason = format!("the check cites {}, which it does not declare", complaint.clause);
-            result.outcome = Outcome::Error(reason);
-            return result;
-        };
-        let times = if noted.times == 1 { String::new() } else { format!(" (in {} answers)", noted.times) };
-        let mut exchange = noted.exchange;
-        exchange.index = result.exchanges.len();
-        result.findings.push(Finding {
-            clause: complaint.clause,
-            requirement: requirement.text.clone(),
-            expected: complaint.expected,
-            actual: format!("{}{times}", complaint.actual),
-            severity: complaint.severity,
-            exchanges: vec![exchange.index],
-        });
-        result.exchanges.push(exchange);
-    }
-    if failures > 0 {
-        result.outcome = if doubtful < failures {
-            Outcome::Fail
-        } else {
-            Outcome::Flaky("broken in one answer, and kept when the request was sent again".to_owned())
-        };
-    } else if !result.findings.is_empty() {
-        result.outcome = Outcome::Warn;
-    }
-    result
 }
 
 fn millis(time: Duration) -> u64 {

@@ -12,8 +12,8 @@ pub use recording::{Difference, Entry, Recording, RecordingError};
 use behaviour::behaviour;
 use cases::{Case, cases};
 
-use crate::check::gateways;
 use crate::contract::Contract;
+use crate::response::gateways;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
 use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Wire, WireError, WireOptions};
@@ -91,7 +91,7 @@ async fn record_cases(
             Err(error) => return Err(error),
         };
         let text = behaviour(&first, &second, redactor);
-        recorded.recording.add(Entry { case: case.name, subject: case.subject, text });
+        recorded.recording.add(Entry { case: case.name, subject: case.subject.id().to_owned(), text });
     }
     Ok(recorded)
 }

@@ -14,7 +14,7 @@ pub struct Recording {
 pub struct Entry {
     /// `operation.case`; the name of its file.
     pub case: String,
-    /// The clause or the silence that it shows.
+    /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
     /// What was seen.
     pub text: String,
@@ -25,7 +25,7 @@ pub struct Entry {
 pub struct Difference {
     /// The case.
     pub case: String,
-    /// The clause or the silence that it shows.
+    /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
     /// Lines that went, with `-`, and lines that came, with `+`.
     pub text: String,
@@ -108,7 +108,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Cases in which `after` differs, sorted by the clause or silence that they show.
+    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
     #[must_use]
     pub fn differences(&self, after: &Self) -> Vec<Difference> {
         let cases: BTreeSet<&String> = self.entries.keys().chain(after.entries.keys()).collect();

@@ -1,4 +1,7 @@
-use super::{Fact, Facts, HeldOrder, Secret};
+use std::net::Ipv4Addr;
+
+use super::form::Source;
+use super::{Fact, Facts, HeldOrder};
 
 /// A variable whose value can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -14,45 +17,58 @@ pub struct EnvironmentError {
 /// # Errors
 /// Names the variable and the form that was expected, never its value.
 pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, EnvironmentError> {
-    let text = |fact: Fact| get(fact.variable()).filter(|value| !value.is_empty());
-    let list = |fact: Fact| -> Vec<String> {
-        let items = text(fact).unwrap_or_default();
-        items.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
-    };
-    let secret = |fact: Fact| text(fact).map(|value| Secret::new(fact.variable(), value));
-    let wrong = |fact: Fact, expected| EnvironmentError { variable: fact.variable(), expected };
-    Ok(Facts {
-        own_addresses: list(Fact::OwnAddresses),
-        orders: list(Fact::Orders)
-            .iter()
-            .map(|order| held_order(order))
-            .collect::<Option<_>>()
-            .ok_or_else(|| wrong(Fact::Orders, "NUMBER=ADDRESS+ADDRESS, separated by commas"))?,
-        foreign_addresses: list(Fact::ForeignAddresses),
-        foreign_order: text(Fact::ForeignOrder),
-        foreign_group: text(Fact::ForeignGroup)
-            .map(|value| value.parse().map_err(|_| wrong(Fact::ForeignGroup, "a whole number")))
-            .transpose()?,
-        shared_address: text(Fact::SharedAddress),
-        second_token: secret(Fact::SecondToken),
-        empty_token: secret(Fact::EmptyToken),
-        link_credential: secret(Fact::LinkCredential),
-        revoked_token: secret(Fact::RevokedToken),
-        token_not_whitelisted: secret(Fact::TokenNotWhitelisted),
-        token_not_verified: secret(Fact::TokenNotVerified),
-        token_not_entitled: secret(Fact::TokenNotEntitled),
-        token_partly_entitled: secret(Fact::TokenPartlyEntitled),
-        plentiful_region: text(Fact::PlentifulRegion),
-        scarce_region: text(Fact::ScarceRegion),
-        empty_region: text(Fact::EmptyRegion),
-        egress_ip: text(Fact::EgressIp)
-            .map(|value| value.parse().map_err(|_| wrong(Fact::EgressIp, "an IPv4 address")))
-            .transpose()?,
-        canaries: list(Fact::Canaries)
-            .into_iter()
-            .map(|value| Secret::new(Fact::Canaries.variable(), value))
-            .collect(),
-    })
+    let mut facts = Facts::default();
+    for fact in Fact::ALL {
+        if let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) {
+            facts.supply(fact, &Variable { name: fact.variable(), text })?;
+        }
+    }
+    Ok(facts)
+}
+
+struct Variable {
+    name: &'static str,
+    text: String,
+}
+
+impl Variable {
+    fn wrong(&self, expected: &'static str) -> EnvironmentError {
+        EnvironmentError { variable: self.name, expected }
+    }
+}
+
+impl Source for Variable {
+    type Error = EnvironmentError;
+
+    fn text(&self) -> Result<String, Self::Error> {
+        Ok(self.text.clone())
+    }
+
+    fn integer(&self) -> Result<i64, Self::Error> {
+        self.text.parse().map_err(|_| self.wrong("a whole number"))
+    }
+
+    fn ip(&self) -> Result<Ipv4Addr, Self::Error> {
+        self.text.parse().map_err(|_| self.wrong("an IPv4 address"))
+    }
+
+    fn texts(&self) -> Result<Vec<String>, Self::Error> {
+        let items = self.text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        Ok(items.map(str::to_owned).collect())
+    }
+
+    fn orders(&self) -> Result<Vec<HeldOrder>, Self::Error> {
+        let orders: Option<_> = self.texts()?.iter().map(|order| held_order(order)).collect();
+        orders.ok_or_else(|| self.wrong("NUMBER=ADDRESS+ADDRESS, separated by commas"))
+    }
+
+    fn secret(&self) -> Result<String, Self::Error> {
+        self.text()
+    }
+
+    fn secrets(&self) -> Result<Vec<String>, Self::Error> {
+        self.texts()
+    }
 }
 
 fn held_order(text: &str) -> Option<HeldOrder> {

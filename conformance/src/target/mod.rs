@@ -3,6 +3,7 @@
 mod canary;
 mod environment;
 mod fact;
+mod form;
 mod secret;
 
 use reqwest::Url;
@@ -11,6 +12,8 @@ pub use canary::Canaries;
 pub use environment::{EnvironmentError, facts_from};
 pub use fact::{Fact, Facts, HeldOrder};
 pub use secret::Secret;
+
+pub(crate) use form::Source;
 
 use crate::wire::is_loopback;
 

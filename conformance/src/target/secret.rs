@@ -34,6 +34,14 @@ impl Secret {
         let value = self.expose();
         value.char_indices().next_back().map_or("", |(last, _)| &value[..last])
     }
+
+    /// The value with the case of each ASCII letter changed, which checks send in its place and which is as secret.
+    #[must_use]
+    pub fn in_other_case(&self) -> String {
+        let swapped =
+            |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        self.expose().chars().map(swapped).collect()
+    }
 }
 
 impl fmt::Debug for Secret {

@@ -78,7 +78,9 @@ impl Redactor {
                 return Err(ShortSecret { name: secret.name(), length });
             }
             let nearly = Some(secret.without_last_character()).filter(|_| length > SHORTEST);
-            let texts = std::iter::once(secret.expose()).chain(nearly);
+            let swapped = secret.in_other_case();
+            let other_case = Some(swapped.as_str()).filter(|_| length > SHORTEST);
+            let texts = std::iter::once(secret.expose()).chain(nearly).chain(other_case);
             patterns.extend(texts.flat_map(|text| forms(text, secret.name())));
         }
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sallyport_conformance::embedded::Reference;
 use sallyport_server::Config;
 use sallyport_server::api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances};
-use sallyport_server::edge::answer::Operation;
-use sallyport_server::edge::body::MAX_BYTES;
-use sallyport_server::edge::catalogue::Reason;
+use sallyport_server::edge::operation::Operation;
+use sallyport_server::edge::reading::body::MAX_BYTES;
+use sallyport_server::edge::responding::error_code::ErrorCode;
 
 use crate::caller::{Answer, Stream, ask, encrypted, plain, rest};
 use crate::nginx::{Nginx, SITE, installed};
@@ -53,11 +53,11 @@ pub(crate) fn assert_quiet(nginx: &Nginx, reference: &Reference) {
 }
 
 #[track_caller]
-fn assert_refused(answer: &Answer, reason: Reason) {
+fn assert_rejected(answer: &Answer, code: ErrorCode) {
     let body = answer.json();
     assert_eq!(
         (answer.status, body["code"].as_i64()),
-        (reason.status().as_u16(), Some(reason.code())),
+        (code.status().as_u16(), Some(code.number())),
         "{answer:?}"
     );
     assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer:?}");
@@ -118,18 +118,18 @@ async fn an_address_has_so_many_calls_under_way_and_others_are_served() {
     );
     held.push(holding(&nginx, &head).await);
     // nginx may still be reading the last of them.
-    let mut refused = None;
+    let mut rejected = None;
     for _ in 0..200 {
         let answer = ask(&nginx, CALLER, &groups(&reference), b"").await;
         if answer.status != 200 {
-            refused = Some(answer);
+            rejected = Some(answer);
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let refused = refused.expect("a call past the limit is refused");
-    assert_refused(&refused, Reason::Overloaded);
-    assert!(refused.header("retry-after").is_some());
+    let rejected = rejected.expect("a call past the limit is rejected");
+    assert_rejected(&rejected, ErrorCode::Overloaded);
+    assert!(rejected.header("retry-after").is_some());
     assert_eq!(ask(&nginx, OTHER, &groups(&reference), b"").await.status, 200);
     assert_quiet(&nginx, &reference);
     drop(held);
@@ -150,11 +150,11 @@ async fn what_nginx_refuses_looks_like_a_refusal_of_the_server() {
     // The server's own refusal passes as it is.
     let body = vec![b' '; MAX_BYTES + 1];
     let own = ask(&nginx, CALLER, &search(&reference, body.len()), &body).await;
-    assert_refused(&own, Reason::BodyTooLarge);
+    assert_rejected(&own, ErrorCode::BodyTooLarge);
     assert_eq!(own.json()["requestId"].as_str(), own.header("x-request-id"));
     let body = vec![b' '; 3 * MAX_BYTES];
     let nginxs = ask(&nginx, CALLER, &search(&reference, body.len()), &body).await;
-    assert_refused(&nginxs, Reason::BodyTooLarge);
+    assert_rejected(&nginxs, ErrorCode::BodyTooLarge);
     assert!(nginxs.json().get("requestId").is_none(), "the server got a body that is too large for nginx");
 
     // A head that is too long, and one that is none: nothing of it is logged.
@@ -174,7 +174,7 @@ async fn what_nginx_refuses_looks_like_a_refusal_of_the_server() {
         reference.target().secrets().map(|secret| secret.expose().to_owned()).collect();
     reference.close().await;
     let down = ask(&nginx, CALLER, &head, b"").await;
-    assert_refused(&down, Reason::Unavailable);
+    assert_rejected(&down, ErrorCode::Unavailable);
     assert!(down.header("retry-after").is_some());
     for (file, content) in nginx.files() {
         let content = String::from_utf8_lossy(&content);

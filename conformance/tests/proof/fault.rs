@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::contract::{Clause, OperationId};
 use serde_json::Value;
 
 use crate::proxy::{Reply, Seen, Tamper, Upstream};
@@ -95,12 +95,13 @@ impl Fault {
     }
 
     /// The clause that is broken.
-    pub fn clause(&self) -> &'static str {
-        self.id.split('/').next().unwrap_or(self.id)
+    pub fn clause(&self) -> Clause {
+        let id = self.id.split('/').next().unwrap_or(self.id);
+        Clause::from_id(id).expect("the id of a fault begins with that of its clause")
     }
 
     async fn answer(&self, scene: &Scene, mut seen: Seen) -> Reply {
-        let prefix = self.clause().split('.').next().unwrap_or_default();
+        let prefix = self.clause().id().split('.').next().unwrap_or_default();
         let operation = scene.operation(&seen);
         let served = matches!(self.how, How::Serve(_));
         let concerned = served || prefix == "all" || operation.is_some_and(|id| id.prefix() == prefix);

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use sallyport_conformance::check::{Check, Outcome, Run, Severity};
-use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::check::{Case, Check, Cost, Outcome, Scope, Severity};
+use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Contract, Options, Report, Selection, Silent, Suite, Target, registry};
 
@@ -56,7 +56,7 @@ async fn every_fault_is_caught() {
     let results: Vec<(&Fault, Result<(), String>)> =
         futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect().await;
 
-    let mut table: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut table: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
     for (fault, result) in &results {
         let (tried, killed) = table.entry(fault.clause()).or_default();
         *tried += 1;
@@ -83,7 +83,7 @@ async fn the_untampered_server_passes_every_check() {
     let bad: Vec<_> = report
         .checks
         .iter()
-        .filter(|check| !matches!(check.outcome, Outcome::Pass) && !EXPECTED_SKIPS.contains(&check.id))
+        .filter(|check| !matches!(check.outcome, Outcome::Passed) && !EXPECTED_SKIPS.contains(&check.id))
         .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
         .collect();
     assert!(bad.is_empty(), "{}", bad.join("\n"));
@@ -108,11 +108,11 @@ async fn no_conforming_variation_fails() {
         let before = failures.len();
         for check in &report.checks {
             match &check.outcome {
-                Outcome::Pass | Outcome::Skipped(_) => {}
-                Outcome::Warn | Outcome::Inconclusive(_) => {
+                Outcome::Passed | Outcome::Skipped(_) => {}
+                Outcome::Warning | Outcome::Inconclusive(_) => {
                     println!("    {}: {:?}", check.id, check.outcome);
                 }
-                Outcome::Fail | Outcome::Flaky(_) | Outcome::Expected(_) | Outcome::Error(_) => {
+                Outcome::Failed | Outcome::Flaky(_) | Outcome::ExpectedFailure(_) | Outcome::Error(_) => {
                     let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
                     let what = finding.map(|found| {
                         format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
@@ -123,7 +123,7 @@ async fn no_conforming_variation_fails() {
         }
         // A check that gave up would have seen nothing.
         let default = report.checks.iter().find(|check| check.id == "extract.regions-default.global");
-        if id.contains("at-first") && default.is_none_or(|check| check.outcome != Outcome::Pass) {
+        if id.contains("at-first") && default.is_none_or(|check| check.outcome != Outcome::Passed) {
             failures.push(format!("{id}: {default:?}"));
         }
         if report.totals.passed == 0 {
@@ -139,7 +139,7 @@ async fn a_service_of_other_makers_conforms() {
     let stranger = Stranger::new();
     let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), Stranger::new()).await;
     let report = run(&stranger.target(&proxy.base_url()), Selection::default()).await;
-    let unclear = |outcome: &Outcome| !matches!(outcome, Outcome::Pass);
+    let unclear = |outcome: &Outcome| !matches!(outcome, Outcome::Passed);
     let bad: Vec<_> = report
         .checks
         .iter()
@@ -168,33 +168,33 @@ fn every_clause_with_a_check_has_a_fault() {
     let broken: BTreeSet<_> = faults::all().iter().map(Fault::clause).collect();
     let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
     // The suite speaks plain http to loopback alone, so there is nothing here that could break this clause.
-    let unproven: Vec<_> = checked.difference(&broken).filter(|clause| **clause != "all.https").collect();
+    let unproven: Vec<_> =
+        checked.difference(&broken).filter(|clause| **clause != Clause::AllHttps).collect();
     assert!(unproven.is_empty(), "no fault breaks {unproven:?}");
 }
 
 /// Runs the checks that cite the broken clause, those that send least first, until one speaks; and the whole operation when
-/// only watching checks could speak and what those were shown was in order.
+/// only passive checks could speak and what those were shown was in order.
 async fn trial<'a>(world: &Arc<World>, fault: &'a Arc<Fault>) -> (&'a Fault, Result<(), String>) {
     let clause = fault.clause();
     let citing = registry().into_iter().filter(|check| check.clauses.contains(&clause));
-    let (watching, mut probing): (Vec<_>, Vec<_>) =
-        citing.partition(|check| matches!(check.run, Run::Watch(_)));
-    probing.sort_by_key(|check| (check.cost.requests, check.cost.gateways));
-    let watching: Vec<&str> = watching.iter().map(|check| check.id).collect();
-    if !watching.is_empty() {
-        let something_to_watch = concerned(clause).filter_map(cheapest);
-        probing.splice(0..0, something_to_watch);
+    let (passive, mut active): (Vec<_>, Vec<_>) = citing.partition(|check| check.is_passive());
+    active.sort_by_cached_key(|check| price(world, check));
+    let passive: Vec<&str> = passive.iter().map(|check| check.id).collect();
+    if !passive.is_empty() {
+        let something_to_judge = concerned(clause).filter_map(|operation| cheapest(world, operation));
+        active.splice(0..0, something_to_judge);
     }
     let mut silent = Vec::new();
-    for check in probing {
-        match attempt(world, fault, &[watching.as_slice(), &[check.id]].concat()).await {
+    for check in active {
+        match attempt(world, fault, &[passive.as_slice(), &[check.id]].concat()).await {
             Ok(()) => return (fault, Ok(())),
             Err(outcomes) => silent.push(outcomes),
         }
     }
-    if !watching.is_empty() {
+    if !passive.is_empty() {
         let all: Vec<_> = concerned(clause).map(OperationId::prefix).collect();
-        if attempt(world, fault, &[watching, all].concat()).await.is_ok() {
+        if attempt(world, fault, &[passive, all].concat()).await.is_ok() {
             return (fault, Ok(()));
         }
     }
@@ -229,17 +229,24 @@ async fn run(target: &Target, selection: Selection) -> Report {
     Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
 }
 
-fn concerned(clause: &str) -> impl Iterator<Item = OperationId> {
-    let prefix = clause.split('.').next().unwrap_or_default().to_owned();
+fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
+    let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
     OperationId::ALL.into_iter().filter(move |id| prefix == "all" || id.prefix() == prefix)
 }
 
-/// The probing check of an operation that sends least, as something for watching checks to look at.
-fn cheapest(operation: OperationId) -> Option<&'static Check> {
-    let probes = registry().into_iter().filter(|check| {
-        check.operation == Some(operation) && check.needs.is_empty() && matches!(check.run, Run::Probe(_))
-    });
-    probes.min_by_key(|check| (check.cost.requests, check.cost.gateways))
+/// The active check of an operation that sends least, as something for passive checks to judge.
+fn cheapest(world: &World, operation: OperationId) -> Option<&'static Check> {
+    let active = registry()
+        .into_iter()
+        .filter(|check| check.operation == Some(operation) && check.needs.is_empty() && !check.is_passive());
+    active.min_by_key(|check| price(world, check))
+}
+
+/// Requests and gateways of all cases of a check.
+fn price(world: &World, check: &Check) -> (u32, u32) {
+    let scope = Scope { contract: world.contract, facts: &world.facts };
+    let cost: Cost = check.cases(&scope).iter().map(Case::cost).sum();
+    (cost.requests, cost.gateways)
 }
 
 fn chosen(fault: &Fault) -> bool {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::run::{Glob, Profile};
 use sallyport_conformance::snapshot::{self, RecordError};
 use sallyport_conformance::wire::Exhausted;
@@ -131,7 +132,7 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
             let found = report
                 .checks
                 .iter()
-                .any(|check| check.outcome == Outcome::Fail && !check.findings.is_empty());
+                .any(|check| check.outcome == Outcome::Failed && !check.findings.is_empty());
             assert!(found || status != 200, "{index}, {concurrency} at a time: its findings are kept");
         }
     }
@@ -144,9 +145,9 @@ async fn a_low_ceiling_still_judges_the_range_of_num() {
     let report =
         target.server.run("extract.num-range.boundaries", |options| options.budget.gateways = CEILING).await;
     let check = report.checks.first().expect("it ran");
-    assert_eq!(check.outcome, Outcome::Fail);
+    assert_eq!(check.outcome, Outcome::Failed);
     assert!(
-        check.findings.iter().all(|finding| finding.clause == "extract.num-range"),
+        check.findings.iter().all(|finding| finding.clause == Clause::ExtractNumRange),
         "{:?}",
         check.findings
     );

@@ -46,5 +46,5 @@ async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
     let throttled = report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched");
-    assert_eq!(throttled.map(|check| &check.outcome), Some(&Outcome::Pass));
+    assert_eq!(throttled.map(|check| &check.outcome), Some(&Outcome::Passed));
 }

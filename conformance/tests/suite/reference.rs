@@ -8,7 +8,9 @@ use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{
     Hold, Meter, Patience, Recorded, Redactor, Request, Took, Usage, Wire, WireOptions,
 };
-use sallyport_conformance::{Budget, Contract, Options, Selection, Silent, Suite, Verdict, registry};
+use sallyport_conformance::{
+    Budget, Contract, Facts, Options, Secret, Selection, Silent, Suite, Target, Verdict, registry,
+};
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
 
@@ -53,14 +55,12 @@ async fn no_check_costs_more_than_it_says() {
         let selection = Selection { only: vec![Glob::new(check.id)], skip: Vec::new() };
         let options = Options { selection, ..Options::default() };
         let suite = Suite::new(contract, reference.target(), options).expect("a suite");
+        let cost = suite.plan().cost();
         let Usage { requests, gateways, .. } = suite.run(&Silent).await.usage;
-        // One request asks whether anybody is there.
-        let (requests, gateways) = (requests.saturating_sub(1), gateways);
-        if requests > u64::from(check.cost.requests) || gateways > u64::from(check.cost.gateways) {
-            dearer.push(format!(
-                "{}: {:?}, but {requests} requests, {gateways} gateways",
-                check.id, check.cost
-            ));
+        // Two requests ask whether anybody is there and accepts the token.
+        let (requests, gateways) = (requests.saturating_sub(2), gateways);
+        if requests > cost.requests || gateways > cost.gateways {
+            dearer.push(format!("{}: {:?}, but {requests} requests, {gateways} gateways", check.id, cost));
         }
     }
     reference.close().await;
@@ -140,5 +140,35 @@ fn steady(value: &mut Value) {
         for gateway in gateways {
             *gateway = json!("…");
         }
+    }
+}
+
+/// One clear line instead of a hundred inconclusive checks.
+#[tokio::test]
+async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
+    let reference = Reference::start().await.expect("the reference server starts");
+    let base = reference.target().base().as_str().trim_end_matches('/').to_owned();
+    let token = reference.target().token.expose().to_owned();
+    let contract = Contract::embedded().expect("contract");
+    let groups = &contract.groups.operation.path;
+    let prefix = &groups[..groups.match_indices('/').nth(2).expect("three segments").0];
+    let cases = [
+        (base.clone(), "sally_api_not-the-token", "rejects the account's token"),
+        (format!("{base}{prefix}"), token.as_str(), "give it without"),
+        (format!("{base}/elsewhere"), token.as_str(), "check the base URL"),
+    ];
+    for (base, token, words) in cases {
+        let target =
+            Target::new(&base, Secret::new("API_KEY", token), Facts::default(), false).expect("target");
+        let suite = Suite::new(contract, &target, Options::default());
+        let report = suite.expect("suite").run(&Silent).await;
+        assert_eq!(report.verdict, Verdict::Unreachable, "{base}");
+        assert!(
+            report.stopped.as_deref().is_some_and(|reason| reason.contains(words)),
+            "{:?}",
+            report.stopped
+        );
+        assert!(report.usage.requests <= 6 && report.checks.is_empty(), "{:?}", report.usage);
+        assert!(!report.stopped.unwrap_or_default().contains(token));
     }
 }

@@ -23,7 +23,7 @@ async fn refusals_may_come_by_status_or_by_code() {
     {
         let server = groups_server(move || Reply::json(status, body)).await;
         let report = server.run("groups.token", |_| {}).await;
-        assert_eq!(result(&report, "groups.token.single").outcome, Outcome::Pass, "{status} {body}");
+        assert_eq!(result(&report, "groups.token.single").outcome, Outcome::Passed, "{status} {body}");
         assert_eq!(report.verdict, Verdict::Conforms);
     }
 }
@@ -41,7 +41,7 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_claimed_only_after_its_good_twin_was_accepted() {
+async fn a_rejection_counts_only_after_its_control_request_was_accepted() {
     let server = Canned::start(|_| Reply::json(403, "{}")).await;
     let report = server.run("groups.token", |_| {}).await;
     assert!(matches!(result(&report, "groups.token.single").outcome, Outcome::Inconclusive(_)));

@@ -73,12 +73,8 @@ async fn passwords_that_answers_show_are_found_and_not_kept() {
     let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "7", "data": {"items": [item]}});
     let server = Canned::start(move |_| Reply::json(200, &body.to_string())).await;
     let report = server.run("*", |_| {}).await;
-    let clauses: Vec<_> = report
-        .checks
-        .iter()
-        .flat_map(|check| &check.findings)
-        .map(|finding| finding.clause.as_str())
-        .collect();
+    let clauses: Vec<_> =
+        report.checks.iter().flat_map(|check| &check.findings).map(|finding| finding.clause.id()).collect();
     assert!(clauses.contains(&"all.no-secrets") && clauses.contains(&"groups.fields"), "{clauses:?}");
     let artefacts = [
         report::failures(&report, &Screen::PLAIN),

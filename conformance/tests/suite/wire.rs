@@ -33,7 +33,7 @@ async fn busy_answers_are_waited_out_in_both_forms() {
         })
         .await;
         let report = server.run(SUCCESS, |_| {}).await;
-        assert_eq!(outcome(&report), &Outcome::Pass);
+        assert_eq!(outcome(&report), &Outcome::Passed);
         assert_eq!(server.requests(), 4);
     }
 }
@@ -54,8 +54,8 @@ async fn throttling_without_retry_after_is_a_finding() {
     let report = server.run("*", |options| options.wire.longest_wait = Duration::ZERO).await;
     let check =
         report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched").expect("watched");
-    assert_eq!(check.outcome, Outcome::Fail);
-    assert!(report.checks.iter().all(|other| other.id == check.id || other.outcome != Outcome::Fail));
+    assert_eq!(check.outcome, Outcome::Failed);
+    assert!(report.checks.iter().all(|other| other.id == check.id || other.outcome != Outcome::Failed));
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn what_a_watching_check_finds_once_is_asked_again() {
         assert!(!check.findings.is_empty());
         match broken_until {
             3 => assert!(matches!(check.outcome, Outcome::Flaky(_)), "{:?}", check.outcome),
-            _ => assert_eq!(check.outcome, Outcome::Fail),
+            _ => assert_eq!(check.outcome, Outcome::Failed),
         }
     }
 }
@@ -120,7 +120,7 @@ async fn garbage_and_truncated_answers_are_no_crash() {
 #[tokio::test]
 async fn a_single_dropped_connection_is_tried_again() {
     let server = Canned::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
-    assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Pass);
+    assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed);
 }
 
 /// Answers the question whether anybody is there, and misbehaves only then.

@@ -7,8 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use futures::FutureExt as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use sallyport_conformance::check::{Cost, Run};
+use sallyport_conformance::check::{Case, Cost, Run};
+use sallyport_conformance::checks::Requests;
 use sallyport_conformance::config::Config;
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
 use sallyport_conformance::wire::Request;
 use sallyport_conformance::{
@@ -149,12 +151,14 @@ fn mistakes_of_usage_show_no_token() {
 static PANICS: Check = Check {
     id: "groups.envelope.panics",
     title: "a check that panics with the token in its message",
+    why: "",
     operation: None,
-    clauses: &["groups.envelope"],
+    clauses: &[Clause::GroupsEnvelope],
     needs: &[],
-    cost: Cost::requests(1),
-    run: Run::Probe(|probe| {
-        async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
+    run: Run::Cases(|_| {
+        Case::single(Cost::requests(1), |probe| {
+            async move { panic!("{} in {:?}", probe.token().expose(), probe.groups()) }.boxed()
+        })
     }),
 };
 
@@ -207,7 +211,7 @@ fn what_public_types_say_of_themselves_shows_no_token() {
     let request = Request::to(&contract.groups.operation).query("api_key", TOKEN).header("X-API-Key", TOKEN);
     let variable = |_: &str| Some(TOKEN.to_owned());
     let text = "api-key = { env = \"A\" }\n[connection]\nproxy = { env = \"A\" }\nheaders = { x = { env = \"A\" } }\n";
-    let config = Config::parse(Path::new("c.toml"), text, &contract.catalogue, &variable).expect("a config");
+    let config = Config::parse(Path::new("c.toml"), text, &variable).expect("a config");
     assert_clean("Debug of Target", format!("{target:?}").as_bytes());
     assert_clean("Debug of Request", format!("{request:?}").as_bytes());
     assert_clean("Debug of Config", format!("{config:?}").as_bytes());

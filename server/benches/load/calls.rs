@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::Sample,
-    edge::answer::Operation as _,
+    edge::operation::Operation as _,
 };
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufStream},

@@ -69,6 +69,7 @@ fn main() {
             println!("SKIPPED on PostgreSQL: it is not installed");
         }
         println!("\n{size} instances");
+        let file = folder.path().join("bench.db");
         for backend in [Some(sqlite), postgres].into_iter().flatten() {
             let token = runtime.block_on(transfer::bench(&backend, *size));
             runtime.block_on(searching::bench(&backend, &token, *size));
@@ -77,6 +78,7 @@ fn main() {
             extraction.run(100, "");
             extraction.stop();
         }
+        extraction::data_version(&file);
     }
     // A log can be begun once in a process, and not be ended.
     tracing_subscriber::fmt().with_writer(std::io::sink).with_max_level(tracing::Level::INFO).init();

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use sallyport_server::{
     api::generated::SearchStaticInstances,
-    edge::{answer::Operation as _, call::Arrived, json::Json},
+    edge::{operation::Operation as _, reading::RequestParts, types::json::Json},
 };
 
 use super::{figure, thread_cpu};
@@ -25,8 +25,8 @@ pub(crate) fn bench() {
     let begun = thread_cpu();
     for _ in 0..ROUNDS {
         let json = Some(Json::parse(&body).unwrap());
-        let arrived = Arrived { query: Some("api_key=token"), headers: &headers, json };
-        let request = SearchStaticInstances::read(arrived).unwrap();
+        let parts = RequestParts { query: Some("api_key=token"), headers: &headers, json };
+        let request = SearchStaticInstances::read(parts).unwrap();
         assert_eq!(request.ips.into_vec().len(), DISTINCT);
     }
     // Linux counts in steps of its own clock, which are longer than a round.

@@ -14,7 +14,7 @@ use sallyport_server::{
         instance::{Capabilities, Id, Status},
         token::{Token, TokenKind},
     },
-    store::record::{Account, InstanceRecord, Record, TokenRecord},
+    store::record::{AccountRecord, InstanceRecord, Record, TokenRecord},
 };
 
 use super::{Backend, figure, median};
@@ -90,7 +90,7 @@ fn write_records(file: &mut std::fs::File, token: &Token, size: u64) {
         serde_json::to_writer(&mut output, &record).unwrap();
         output.write_all(b"\n").unwrap();
     };
-    write(Record::Account(Account { name: "big".to_owned(), real_name_verified: true }));
+    write(Record::Account(AccountRecord { name: "big".to_owned(), real_name_verified: true }));
     write(Record::Token(TokenRecord {
         account: "big".to_owned(),
         sha256: token.digest(),

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::edge::catalogue::Reason;
+use crate::edge::responding::error_code::ErrorCode;
 
 /// The page as `cargo xtask generate` writes it.
 const CONTRACT: &str = include_str!("generated/contract.html");
@@ -18,15 +18,15 @@ pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; 
 
 /// The whole page.
 pub(crate) fn page() -> String {
-    let rows: String = Reason::ALL.iter().map(|reason| row(*reason)).collect();
+    let rows: String = ErrorCode::ALL.iter().map(|code| row(*code)).collect();
     CONTRACT.replacen(MARK, &rows, 1)
 }
 
-fn row(reason: Reason) -> String {
-    let (code, status, when) = (reason.code(), reason.status(), Escaped(reason.when()));
+fn row(code: ErrorCode) -> String {
+    let (number, status, description) = (code.number(), code.status(), Escaped(code.description()));
     format!(
-        "<tr id=\"error-{code}\" data-what=\"error\" data-name=\"{code}\">\
-         <th scope=\"row\"><a class=\"self\" href=\"#error-{code}\"><code>{code}</code></a></th> <td>{status}</td> <td>{when}</td></tr>\n"
+        "<tr id=\"error-{number}\" data-what=\"error\" data-name=\"{number}\">\
+         <th scope=\"row\"><a class=\"self\" href=\"#error-{number}\"><code>{number}</code></a></th> <td>{status}</td> <td>{description}</td></tr>\n"
     )
 }
 
@@ -58,8 +58,8 @@ mod tests {
         assert_eq!(CONTRACT.matches(MARK).count(), 1);
         let page = page();
         assert!(!page.contains(MARK));
-        for reason in Reason::ALL {
-            assert_eq!(page.matches(&row(*reason)).count(), 1, "{reason:?}");
+        for code in ErrorCode::ALL {
+            assert_eq!(page.matches(&row(*code)).count(), 1, "{code:?}");
         }
     }
 

@@ -11,24 +11,30 @@ use serde::Serialize;
 use crate::{
     domain::token::Token,
     edge::{
-        address::IpEndpoint,
-        answer::{
-            Always, AlwaysBool, Answer, ErrorEnvelope, Operation, SuccessHeaders,
-            error_response,
+        operation::Operation, other_methods::reject_other_methods_of,
+        raw_request::RawRequest,
+        reading::{
+            RequestParts, credential::{self, Transport},
+            fields::Fields, headers, query::Query, rules,
         },
-        call::{Arrived, Context},
-        credential::{self, Transport},
-        fault::{At, Came, Fault, Spot},
-        headers, integer::Within, json::{Fields, Json},
-        list::{Distinct, List},
-        method, query::Query, received::Received, rules, schema::{described, joined},
-        text::Text, value::{FromJson, FromText, Tristate, from_json_string},
+        responding::response::{
+            Constant, ConstantBool, ErrorEnvelope, OperationResponse, Responses,
+            SuccessHeaders, error_envelope, number,
+        },
+        schema::{described, joined},
+        serve::Context,
+        types::{
+            address::IpEndpoint, integer::BoundedInteger, json::Json,
+            list::{DistinctList, List},
+            request_error::{Excerpt, Input, Part, RequestError},
+            text::Text, value::{FromJson, FromText, Tristate, from_json_string},
+        },
     },
 };
 /// How many gateways to extract.
 ///
 /// Clauses: `extract.num-range`, `extract.num-required`.
-pub type ExtractProxiesNum = Within<1, 100>;
+pub type ExtractProxiesNum = BoundedInteger<1, 100>;
 /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 ///
 /// Clauses: `extract.sb-length`, `extract.sb-required`.
@@ -57,7 +63,7 @@ impl ExtractProxies {
     fn read_credential(
         query: &mut Query<'_, 9usize>,
         headers: &HeaderMap,
-    ) -> Result<Token, Fault> {
+    ) -> Result<Token, RequestError> {
         credential::read(
             query,
             headers,
@@ -69,8 +75,8 @@ impl ExtractProxies {
                 ),
                 Transport::Bearer,
             ],
-            Spot::new(
-                At::Parameter("api_key"),
+            Input::new(
+                Part::Parameter("api_key"),
                 &[("required", "all.token-required"), ("any", "extract.token-transport")],
             ),
             Some("extract.token-equal"),
@@ -119,11 +125,11 @@ pub struct ExtractProxiesHeaders {
     /// The `num` of the request. Sent when the result is partial.
     ///
     /// Clauses: `extract.partial`.
-    pub x_proxy_requested_count: Option<Within<0, { i64::MAX }>>,
+    pub x_proxy_requested_count: Option<BoundedInteger<0, { i64::MAX }>>,
     /// How many entries the answer holds. Sent when the result is partial.
     ///
     /// Clauses: `extract.partial`.
-    pub x_proxy_returned_count: Option<Within<0, { i64::MAX }>>,
+    pub x_proxy_returned_count: Option<BoundedInteger<0, { i64::MAX }>>,
     /// Flags a partial result. The contract leaves its spelling open.
     ///
     /// Clauses: `extract.partial`.
@@ -135,14 +141,14 @@ impl SuccessHeaders for ExtractProxiesHeaders {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-requested-count") },
-                    headers::number(value.get())?,
+                    number(value.get())?,
                 );
         }
         if let Some(value) = self.x_proxy_returned_count {
             headers
                 .insert(
                     const { HeaderName::from_static("x-proxy-returned-count") },
-                    headers::number(value.get())?,
+                    number(value.get())?,
                 );
         }
         if let Some(value) = self.x_proxy_partial {
@@ -177,16 +183,18 @@ described!(
     r##"{"type":"object","properties":{"X-Request-Id":{"description":"Idempotency number, read when the query has no `request_id`.","allOf":[{"$ref":"#/components/schemas/RequestId"}]}},"required":[]}"##,
     [crate ::api::generated::schemas::RequestId]
 );
-impl Operation for ExtractProxies {
-    const ID: &'static str = "extractProxies";
+impl Responses for ExtractProxies {
     const ALLOW: &'static str = "GET";
-    const PATH: &'static str = "/openapi/v1/proxy/extract";
-    const BODY: Option<Spot<'static>> = None;
     const DESCRIPTION: &'static str = "The gateways. A body whose `code` is not 0 is a rejection, even under status 200.";
-    type Request = ExtractProxiesRequest;
     type Success = ExtractSuccess;
     type Headers = ExtractProxiesHeaders;
     type Error = ExtractError;
+}
+impl Operation for ExtractProxies {
+    const ID: &'static str = "extractProxies";
+    const PATH: &'static str = "/openapi/v1/proxy/extract";
+    const BODY: Option<Input<'static>> = None;
+    type Request = ExtractProxiesRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
             <DocumentedQuery<
@@ -200,56 +208,59 @@ impl Operation for ExtractProxies {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
-    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+    fn credential(
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Token, RequestError> {
         Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
     }
-    fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
-        const PARAMETER_NUM: Spot<'static> = Spot::new(
-            At::Parameter("num"),
+    fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
+        const PARAMETER_NUM: Input<'static> = Input::new(
+            Part::Parameter("num"),
             &[("required", "extract.num-required"), ("any", "extract.num-range")],
         );
-        const PARAMETER_REGIONS: Spot<'static> = Spot::new(
-            At::Parameter("regions"),
+        const PARAMETER_REGIONS: Input<'static> = Input::new(
+            Part::Parameter("regions"),
             &[("default", "extract.regions-default"), ("any", "extract.country-alias")],
         );
-        const PARAMETER_COUNTRY: Spot<'static> = Spot::new(
-            At::Parameter("country"),
+        const PARAMETER_COUNTRY: Input<'static> = Input::new(
+            Part::Parameter("country"),
             &[
                 ("x-aliases-agree", "extract.country-equal"),
                 ("any", "extract.country-alias"),
             ],
         );
-        const PARAMETER_PROTOCOL: Spot<'static> = Spot::new(
-            At::Parameter("protocol"),
+        const PARAMETER_PROTOCOL: Input<'static> = Input::new(
+            Part::Parameter("protocol"),
             &[("any", "extract.protocol")],
         );
-        const PARAMETER_RETURN_TYPE: Spot<'static> = Spot::new(
-            At::Parameter("return_type"),
+        const PARAMETER_RETURN_TYPE: Input<'static> = Input::new(
+            Part::Parameter("return_type"),
             &[("any", "extract.return-type")],
         );
-        const PARAMETER_LB: Spot<'static> = Spot::new(
-            At::Parameter("lb"),
+        const PARAMETER_LB: Input<'static> = Input::new(
+            Part::Parameter("lb"),
             &[("default", "extract.separator"), ("any", "extract.separator-range")],
         );
-        const PARAMETER_SB: Spot<'static> = Spot::new(
-            At::Parameter("sb"),
+        const PARAMETER_SB: Input<'static> = Input::new(
+            Part::Parameter("sb"),
             &[("x-max-utf8-bytes", "extract.sb-length"), ("any", "extract.sb-required")],
         );
-        const PARAMETER_REQUEST_ID: Spot<'static> = Spot::new(
-            At::Parameter("request_id"),
+        const PARAMETER_REQUEST_ID: Input<'static> = Input::new(
+            Part::Parameter("request_id"),
             &[
                 ("x-max-utf8-bytes", "open.extract.request-id-length"),
                 ("any", "extract.request-id-source"),
             ],
         );
-        const HEADER_X_REQUEST_ID: Spot<'static> = Spot::new(
-            At::Header("X-Request-Id"),
+        const HEADER_X_REQUEST_ID: Input<'static> = Input::new(
+            Part::Header("X-Request-Id"),
             &[
                 ("x-max-utf8-bytes", "open.extract.request-id-length"),
                 ("any", "extract.request-id-source"),
             ],
         );
-        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
+        let mut query = Query::parse(parts.query, &Self::QUERY)?;
         let num: ExtractProxiesNum = query.required("num", PARAMETER_NUM)?;
         let regions: Option<String> = rules::alias(
             query.optional("regions", PARAMETER_REGIONS)?,
@@ -281,13 +292,13 @@ impl Operation for ExtractProxies {
             Some(value) => Some(value),
             None => {
                 headers::optional(
-                    arrived.headers,
+                    parts.headers,
                     &const { HeaderName::from_static("x-request-id") },
                     HEADER_X_REQUEST_ID,
                 )?
             }
         };
-        let credential = Self::read_credential(&mut query, arrived.headers)?;
+        let credential = Self::read_credential(&mut query, parts.headers)?;
         Ok(ExtractProxiesRequest {
             num,
             regions,
@@ -308,12 +319,12 @@ impl ListStaticGroups {
     fn read_credential(
         query: &mut Query<'_, 1usize>,
         headers: &HeaderMap,
-    ) -> Result<Token, Fault> {
+    ) -> Result<Token, RequestError> {
         credential::read(
             query,
             headers,
             &[Transport::Query("api_key")],
-            Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]),
+            Input::new(Part::Parameter("api_key"), &[("any", "all.token-required")]),
             None,
         )
     }
@@ -386,16 +397,18 @@ described!(
     r##"{"type":"object","properties":{"api_key":{"description":"Account API token. Exactly one, non-empty.","allOf":[{"type":"string","minLength":1}]}},"required":["api_key"]}"##,
     []
 );
-impl Operation for ListStaticGroups {
-    const ID: &'static str = "listStaticGroups";
+impl Responses for ListStaticGroups {
     const ALLOW: &'static str = "GET";
-    const PATH: &'static str = "/openapi/v1/static/groups";
-    const BODY: Option<Spot<'static>> = None;
     const DESCRIPTION: &'static str = "The groups of the caller.";
-    type Request = ListStaticGroupsRequest;
     type Success = GroupsSuccess;
     type Headers = ListStaticGroupsHeaders;
     type Error = StaticError;
+}
+impl Operation for ListStaticGroups {
+    const ID: &'static str = "listStaticGroups";
+    const PATH: &'static str = "/openapi/v1/static/groups";
+    const BODY: Option<Input<'static>> = None;
+    type Request = ListStaticGroupsRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
             <DocumentedQuery<
@@ -406,12 +419,15 @@ impl Operation for ListStaticGroups {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
-    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+    fn credential(
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Token, RequestError> {
         Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
     }
-    fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
-        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
-        let credential = Self::read_credential(&mut query, arrived.headers)?;
+    fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
+        let mut query = Query::parse(parts.query, &Self::QUERY)?;
+        let credential = Self::read_credential(&mut query, parts.headers)?;
         Ok(ListStaticGroupsRequest {
             credential,
         })
@@ -427,19 +443,19 @@ pub type AddressItem = IpEndpoint<1, 65535>;
 /// matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
 ///
 /// Clauses: `search.ips-dedup-limit`, `search.ips-raw-limit`, `search.ips-required`.
-pub type SearchRequestIps = Distinct<AddressItem, 1, 10000, 500>;
+pub type SearchRequestIps = DistinctList<AddressItem, 1, 10000, 500>;
 /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
 ///
 /// Clauses: `search.group`.
-pub type GroupFilter = Within<0, { i64::MAX }>;
+pub type GroupFilter = BoundedInteger<0, { i64::MAX }>;
 /// Page to return, counted from 1.
 ///
 /// Clauses: `search.page`.
-pub type SearchRequestPage = Within<1, 1000000>;
+pub type SearchRequestPage = BoundedInteger<1, 1000000>;
 /// Instances on a page.
 ///
 /// Clauses: `search.page-size`.
-pub type SearchRequestPageSize = Within<1, 1000>;
+pub type SearchRequestPageSize = BoundedInteger<1, 1000>;
 /// The operation `searchStaticInstances`: POST /openapi/v1/static/instances/search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchStaticInstances;
@@ -447,19 +463,19 @@ impl SearchStaticInstances {
     /// The query parameters, by name.
     const QUERY: [&'static str; 1usize] = ["api_key"];
     /// The body, for messages.
-    pub const BODY_SPOT: Spot<'static> = Spot::new(
-        At::Body,
+    pub const BODY_INPUT: Input<'static> = Input::new(
+        Part::Body,
         &[("any", "search.json-body")],
     );
     fn read_credential(
         query: &mut Query<'_, 1usize>,
         headers: &HeaderMap,
-    ) -> Result<Token, Fault> {
+    ) -> Result<Token, RequestError> {
         credential::read(
             query,
             headers,
             &[Transport::Query("api_key")],
-            Spot::new(At::Parameter("api_key"), &[("any", "all.token-required")]),
+            Input::new(Part::Parameter("api_key"), &[("any", "all.token-required")]),
             None,
         )
     }
@@ -574,16 +590,18 @@ described!(
     r##"{"type":"object","properties":{"api_key":{"description":"Account API token. Exactly one, non-empty.","allOf":[{"type":"string","minLength":1}]}},"required":["api_key"]}"##,
     []
 );
-impl Operation for SearchStaticInstances {
-    const ID: &'static str = "searchStaticInstances";
+impl Responses for SearchStaticInstances {
     const ALLOW: &'static str = "POST";
-    const PATH: &'static str = "/openapi/v1/static/instances/search";
-    const BODY: Option<Spot<'static>> = Some(Self::BODY_SPOT);
     const DESCRIPTION: &'static str = "One page of the matching instances.";
-    type Request = SearchStaticInstancesRequest;
     type Success = SearchSuccess;
     type Headers = SearchStaticInstancesHeaders;
     type Error = StaticError;
+}
+impl Operation for SearchStaticInstances {
+    const ID: &'static str = "searchStaticInstances";
+    const PATH: &'static str = "/openapi/v1/static/instances/search";
+    const BODY: Option<Input<'static>> = Some(Self::BODY_INPUT);
+    type Request = SearchStaticInstancesRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
             <DocumentedQuery<
@@ -597,12 +615,15 @@ impl Operation for SearchStaticInstances {
     fn token(request: &Self::Request) -> &Token {
         &request.credential
     }
-    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+    fn credential(
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Token, RequestError> {
         Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
     }
-    fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
-        const FIELD_IPS: Spot<'static> = Spot::new(
-                At::Field("ips"),
+    fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
+        const FIELD_IPS: Input<'static> = Input::new(
+                Part::Field("ips"),
                 &[
                     ("required", "search.ips-required"),
                     ("x-max-distinct", "search.ips-dedup-limit"),
@@ -610,47 +631,47 @@ impl Operation for SearchStaticInstances {
                 ],
             )
             .with_items(&[("x-port", "search.ips-port"), ("any", "search.ips-item")]);
-        const FIELD_ORDER_NO: Spot<'static> = Spot::new(
-            At::Field("orderNo"),
+        const FIELD_ORDER_NO: Input<'static> = Input::new(
+            Part::Field("orderNo"),
             &[("any", "search.order-number")],
         );
-        const FIELD_GROUP_ID: Spot<'static> = Spot::new(
-            At::Field("groupId"),
+        const FIELD_GROUP_ID: Input<'static> = Input::new(
+            Part::Field("groupId"),
             &[("any", "search.group")],
         );
-        const FIELD_COUNTRY_CODE: Spot<'static> = Spot::new(
-            At::Field("countryCode"),
+        const FIELD_COUNTRY_CODE: Input<'static> = Input::new(
+            Part::Field("countryCode"),
             &[("any", "search.country")],
         );
-        const FIELD_CITY_CODE: Spot<'static> = Spot::new(
-            At::Field("cityCode"),
+        const FIELD_CITY_CODE: Input<'static> = Input::new(
+            Part::Field("cityCode"),
             &[("any", "search.city")],
         );
-        const FIELD_STATUS: Spot<'static> = Spot::new(
-            At::Field("status"),
+        const FIELD_STATUS: Input<'static> = Input::new(
+            Part::Field("status"),
             &[("any", "search.status")],
         );
-        const FIELD_PAGE: Spot<'static> = Spot::new(
-            At::Field("page"),
+        const FIELD_PAGE: Input<'static> = Input::new(
+            Part::Field("page"),
             &[("any", "search.page")],
         );
-        const FIELD_PAGE_SIZE: Spot<'static> = Spot::new(
-            At::Field("pageSize"),
+        const FIELD_PAGE_SIZE: Input<'static> = Input::new(
+            Part::Field("pageSize"),
             &[("any", "search.page-size")],
         );
-        const FIELD_ACTIVATED_FROM: Spot<'static> = Spot::new(
-            At::Field("activatedFrom"),
+        const FIELD_ACTIVATED_FROM: Input<'static> = Input::new(
+            Part::Field("activatedFrom"),
             &[("any", "search.activated-range")],
         );
-        const FIELD_ACTIVATED_TO: Spot<'static> = Spot::new(
-            At::Field("activatedTo"),
+        const FIELD_ACTIVATED_TO: Input<'static> = Input::new(
+            Part::Field("activatedTo"),
             &[("any", "search.activated-range")],
         );
-        let mut query = Query::parse(arrived.query, &Self::QUERY)?;
-        let Some(json) = arrived.json else { return Err(Self::BODY_SPOT.missing()) };
-        let mut fields = Fields::of(
+        let mut query = Query::parse(parts.query, &Self::QUERY)?;
+        let Some(json) = parts.json else { return Err(Self::BODY_INPUT.missing()) };
+        let mut fields = Fields::new(
             json,
-            Self::BODY_SPOT,
+            Self::BODY_INPUT,
             &[
                 "ips",
                 "orderNo",
@@ -685,12 +706,12 @@ impl Operation for SearchStaticInstances {
             activated_to.as_ref(),
             activated_from.as_ref(),
             "activatedFrom",
-            Spot::new(
-                At::Field("activatedTo"),
+            Input::new(
+                Part::Field("activatedTo"),
                 &[("not-before", "search.activated-order")],
             ),
         )?;
-        let credential = Self::read_credential(&mut query, arrived.headers)?;
+        let credential = Self::read_credential(&mut query, parts.headers)?;
         Ok(SearchStaticInstancesRequest {
             ips,
             order_no,
@@ -729,19 +750,19 @@ impl ProxyProtocol {
     }
 }
 impl FromText for ProxyProtocol {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         match text {
             "http" => Ok(Self::Http),
             "socks5" => Ok(Self::Socks5),
             other => {
-                Err(spot.invalid("enum", "be one of http, socks5", Came::text(other)))
+                Err(input.invalid("enum", "one of http, socks5", Excerpt::quote(other)))
             }
         }
     }
 }
 impl FromJson for ProxyProtocol {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 described!(
@@ -772,17 +793,19 @@ impl ReturnType {
     }
 }
 impl FromText for ReturnType {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         match text {
             "json" => Ok(Self::Json),
             "txt" => Ok(Self::Txt),
-            other => Err(spot.invalid("enum", "be one of json, txt", Came::text(other))),
+            other => {
+                Err(input.invalid("enum", "one of json, txt", Excerpt::quote(other)))
+            }
         }
     }
 }
 impl FromJson for ReturnType {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 described!(
@@ -848,7 +871,7 @@ impl SeparatorCode {
     }
 }
 impl FromText for SeparatorCode {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         match text {
             "1" => Ok(Self::Value1),
             "2" => Ok(Self::Value2),
@@ -858,15 +881,20 @@ impl FromText for SeparatorCode {
             "6" => Ok(Self::Value6),
             other => {
                 Err(
-                    spot.invalid("enum", "be one of 1, 2, 3, 4, 5, 6", Came::text(other)),
+                    input
+                        .invalid(
+                            "enum",
+                            "one of 1, 2, 3, 4, 5, 6",
+                            Excerpt::quote(other),
+                        ),
                 )
             }
         }
     }
 }
 impl FromJson for SeparatorCode {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 described!(
@@ -883,12 +911,12 @@ pub struct ExtractSuccess {
     ///
     /// Clauses: `extract.envelope`.
     #[serde(rename = "code")]
-    pub code: Always<0>,
+    pub code: Constant<0>,
     /// Always true.
     ///
     /// Clauses: `extract.envelope`.
     #[serde(rename = "success")]
-    pub success: AlwaysBool<true>,
+    pub success: ConstantBool<true>,
     /// Description of the result.
     ///
     /// Clauses: `extract.envelope`.
@@ -952,7 +980,7 @@ impl ErrorEnvelope for ExtractError {
         Self { code, message }
     }
 }
-error_response!(ExtractError);
+error_envelope!(ExtractError);
 described!(
     ExtractError, "ExtractError",
     r##"{"description":"Envelope of a rejected extraction.","type":"object","required":["code","message"],"properties":{"code":{"type":"integer","description":"Business code, never 0."},"message":{"type":"string","description":"What was wrong."}}}"##,
@@ -981,7 +1009,7 @@ impl ErrorEnvelope for StaticError {
         }
     }
 }
-error_response!(StaticError);
+error_envelope!(StaticError);
 described!(
     StaticError, "StaticError",
     r##"{"description":"Envelope of a rejected static operation. The contract does not show its fields, so none is required; these are\nthe ones that this repository's server sends.\n","type":"object","properties":{"code":{"type":"integer","description":"Business code, never 200."},"message":{"type":"string","description":"What was wrong."},"requestId":{"type":"string","description":"Trace id for troubleshooting."}}}"##,
@@ -996,7 +1024,7 @@ pub struct GroupsSuccess {
     ///
     /// Clauses: `groups.envelope`.
     #[serde(rename = "code")]
-    pub code: Always<200>,
+    pub code: Constant<200>,
     /// Description of the result.
     ///
     /// Clauses: `groups.envelope`.
@@ -1043,7 +1071,7 @@ pub struct StaticGroup {
     ///
     /// Clauses: `groups.fields`.
     #[serde(rename = "groupId")]
-    pub group_id: Within<1, { i64::MAX }>,
+    pub group_id: BoundedInteger<1, { i64::MAX }>,
     /// Name given by the account's owner.
     ///
     /// Clauses: `groups.fields`.
@@ -1108,7 +1136,7 @@ impl InstanceStatus {
     }
 }
 impl FromText for InstanceStatus {
-    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
         match text {
             "provisioning" => Ok(Self::Provisioning),
             "active" => Ok(Self::Active),
@@ -1117,11 +1145,11 @@ impl FromText for InstanceStatus {
             "failed" => Ok(Self::Failed),
             other => {
                 Err(
-                    spot
+                    input
                         .invalid(
                             "enum",
-                            "be one of provisioning, active, expired, cancelled, failed",
-                            Came::text(other),
+                            "one of provisioning, active, expired, cancelled, failed",
+                            Excerpt::quote(other),
                         ),
                 )
             }
@@ -1129,8 +1157,8 @@ impl FromText for InstanceStatus {
     }
 }
 impl FromJson for InstanceStatus {
-    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-        from_json_string(value, spot)
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
     }
 }
 described!(
@@ -1147,7 +1175,7 @@ pub struct SearchSuccess {
     ///
     /// Clauses: `search.envelope`.
     #[serde(rename = "code")]
-    pub code: Always<200>,
+    pub code: Constant<200>,
     /// Description of the result.
     ///
     /// Clauses: `search.envelope`.
@@ -1183,17 +1211,17 @@ pub struct SearchData {
     ///
     /// Clauses: `search.envelope`.
     #[serde(rename = "page")]
-    pub page: Within<0, { i64::MAX }>,
+    pub page: BoundedInteger<0, { i64::MAX }>,
     /// Page size as asked for.
     ///
     /// Clauses: `search.envelope`.
     #[serde(rename = "pageSize")]
-    pub page_size: Within<0, { i64::MAX }>,
+    pub page_size: BoundedInteger<0, { i64::MAX }>,
     /// Records after filtering, on all pages together.
     ///
     /// Clauses: `search.total`.
     #[serde(rename = "total")]
-    pub total: Within<0, { i64::MAX }>,
+    pub total: BoundedInteger<0, { i64::MAX }>,
 }
 described!(
     SearchData, "SearchData",
@@ -1209,12 +1237,12 @@ pub struct StaticInstance {
     ///
     /// Clauses: `search.instance`.
     #[serde(rename = "instanceId")]
-    pub instance_id: Within<1, { i64::MAX }>,
+    pub instance_id: BoundedInteger<1, { i64::MAX }>,
     /// Product that can currently be bought.
     ///
     /// Clauses: `search.instance`.
     #[serde(rename = "offerId")]
-    pub offer_id: Within<1, { i64::MAX }>,
+    pub offer_id: BoundedInteger<1, { i64::MAX }>,
     /// State of a static instance.
     ///
     /// Clauses: `search.status`.
@@ -1229,7 +1257,7 @@ pub struct StaticInstance {
     ///
     /// Clauses: `search.instance`.
     #[serde(rename = "port")]
-    pub port: Within<0, { i64::MAX }>,
+    pub port: BoundedInteger<0, { i64::MAX }>,
     /// Protocols that the instance speaks.
     ///
     /// Clauses: `search.instance`.
@@ -1249,7 +1277,7 @@ pub struct StaticInstance {
     ///
     /// Clauses: `search.instance`.
     #[serde(rename = "ispType")]
-    pub isp_type: Within<0, { i64::MAX }>,
+    pub isp_type: BoundedInteger<0, { i64::MAX }>,
     /// End of the term; null when unknown.
     ///
     /// Clauses: `search.instance`.
@@ -1269,7 +1297,7 @@ pub struct StaticInstance {
     ///
     /// Clauses: `search.instance`.
     #[serde(rename = "groupId")]
-    pub group_id: Option<Within<1, { i64::MAX }>>,
+    pub group_id: Option<BoundedInteger<1, { i64::MAX }>>,
 }
 described!(
     StaticInstance, "StaticInstance",
@@ -1300,7 +1328,7 @@ pub struct Capabilities {
     ///
     /// Clauses: `search.capabilities`.
     #[serde(rename = "trialDays", skip_serializing_if = "Option::is_none")]
-    pub trial_days: Option<Within<0, { i64::MAX }>>,
+    pub trial_days: Option<BoundedInteger<0, { i64::MAX }>>,
     /// The IP can be changed.
     ///
     /// Clauses: `search.capabilities`.
@@ -1325,7 +1353,7 @@ pub struct Capabilities {
     ///
     /// Clauses: `search.max-batch-no-effect`.
     #[serde(rename = "maxBatchSize", skip_serializing_if = "Option::is_none")]
-    pub max_batch_size: Option<Within<0, { i64::MAX }>>,
+    pub max_batch_size: Option<BoundedInteger<0, { i64::MAX }>>,
 }
 described!(
     Capabilities, "Capabilities",
@@ -1346,17 +1374,17 @@ pub struct TermRule {
     ///
     /// Clauses: `search.capabilities`.
     #[serde(rename = "minDays", skip_serializing_if = "Option::is_none")]
-    pub min_days: Option<Within<0, { i64::MAX }>>,
+    pub min_days: Option<BoundedInteger<0, { i64::MAX }>>,
     /// Longest term; 0 means no upper limit.
     ///
     /// Clauses: `search.capabilities`.
     #[serde(rename = "maxDays", skip_serializing_if = "Option::is_none")]
-    pub max_days: Option<Within<0, { i64::MAX }>>,
+    pub max_days: Option<BoundedInteger<0, { i64::MAX }>>,
     /// Permitted step in days from the shortest term.
     ///
     /// Clauses: `search.capabilities`.
     #[serde(rename = "stepDays", skip_serializing_if = "Option::is_none")]
-    pub step_days: Option<Within<0, { i64::MAX }>>,
+    pub step_days: Option<BoundedInteger<0, { i64::MAX }>>,
 }
 described!(
     TermRule, "TermRule",
@@ -1373,7 +1401,7 @@ pub const OPERATIONS: &[&str] = &[
 #[dropshot::api_description{tag_config = {tags = {"extraction" = {description = "Proxy gateways for the authenticated account."},
 "static" = {description = "The account's static IP groups and instances. Read-only."}}}}]
 pub trait Api {
-    /// What every handler has at hand.
+    /// What every call needs of its server.
     type Context;
     /// Extract proxy gateways
     ///
@@ -1388,8 +1416,8 @@ pub trait Api {
     operation_id = "extractProxies"}]
     async fn extract_proxies(
         rqctx: RequestContext<Self::Context>,
-        request: Received<ExtractProxies>,
-    ) -> Result<Answer<ExtractProxies>, <ExtractProxies as Operation>::Error>;
+        request: RawRequest<ExtractProxies>,
+    ) -> Result<OperationResponse<ExtractProxies>, <ExtractProxies as Responses>::Error>;
     /// List static groups
     ///
     /// Returns the custom groups of the account that owns the token, ascending by id.
@@ -1399,8 +1427,11 @@ pub trait Api {
     operation_id = "listStaticGroups"}]
     async fn list_static_groups(
         rqctx: RequestContext<Self::Context>,
-        request: Received<ListStaticGroups>,
-    ) -> Result<Answer<ListStaticGroups>, <ListStaticGroups as Operation>::Error>;
+        request: RawRequest<ListStaticGroups>,
+    ) -> Result<
+        OperationResponse<ListStaticGroups>,
+        <ListStaticGroups as Responses>::Error,
+    >;
     /// Search static instances in batch
     ///
     /// Finds the caller's instances by exact address, optionally with a port, and intersects the matches with every
@@ -1413,22 +1444,22 @@ pub trait Api {
     operation_id = "searchStaticInstances"}]
     async fn search_static_instances(
         rqctx: RequestContext<Self::Context>,
-        request: Received<SearchStaticInstances>,
+        request: RawRequest<SearchStaticInstances>,
     ) -> Result<
-        Answer<SearchStaticInstances>,
-        <SearchStaticInstances as Operation>::Error,
+        OperationResponse<SearchStaticInstances>,
+        <SearchStaticInstances as Responses>::Error,
     >;
 }
-/// Refuses, on each path, the methods that it does not have.
+/// Rejects, on each path, the methods that it does not have.
 ///
 /// # Errors
 /// As Dropshot's registration.
-pub fn refuse_other_methods(
+pub fn reject_other_methods(
     api: &mut ApiDescription<Context>,
 ) -> Result<(), ApiDescriptionRegisterError> {
-    method::refuse_others::<ExtractProxies>(api)?;
-    method::refuse_others::<ListStaticGroups>(api)?;
-    method::refuse_others::<SearchStaticInstances>(api)?;
+    reject_other_methods_of::<ExtractProxies>(api)?;
+    reject_other_methods_of::<ListStaticGroups>(api)?;
+    reject_other_methods_of::<SearchStaticInstances>(api)?;
     Ok(())
 }
 /// The definition of `api` under the document's title, version and so on.

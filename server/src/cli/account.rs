@@ -1,7 +1,7 @@
 //! `server account`.
 
 use clap::{Args, Subcommand};
-use sallyport_server::store::{record::Account, registry::AccountFilter};
+use sallyport_server::store::{record::AccountRecord, registry::AccountFilter};
 
 use super::{
     Failure,
@@ -16,9 +16,9 @@ Examples:
   server account add acme --verified
   server account list --unverified --json
   server account verify acme             passed real-name verification: may extract
-  server account remove acme --with-data everything of it, asked for beforehand";
+  server account remove acme --with-data asks for confirmation first";
 
-/// What to do with accounts.
+/// Commands for accounts.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add an account.
@@ -27,9 +27,9 @@ pub(super) enum Command {
     List(On<List>),
     /// Show an account, with the number of things that belong to it.
     Show(On<Show>),
-    /// Note that an account has passed real-name verification.
+    /// Mark an account as real-name verified.
     Verify(On<Name>),
-    /// Take that back; the account may not extract from the next call on.
+    /// Mark an account as not verified; it cannot extract from the next call on.
     Unverify(On<Name>),
     /// Remove an account.
     Remove(On<Remove>),
@@ -39,17 +39,17 @@ pub(super) enum Command {
 pub(super) struct Add {
     /// Name of the account.
     name: String,
-    /// It has passed real-name verification.
+    /// Mark the account as real-name verified.
     #[arg(long)]
     verified: bool,
 }
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those that have passed real-name verification.
+    /// Show only verified accounts.
     #[arg(long, conflicts_with = "unverified")]
     verified: bool,
-    /// Only those that have not.
+    /// Show only accounts that are not verified.
     #[arg(long)]
     unverified: bool,
     #[command(flatten)]
@@ -74,14 +74,14 @@ pub(super) struct Name {
 pub(super) struct Remove {
     /// Name of the account.
     name: String,
-    /// Remove its tokens, whitelist entries, entitlements, groups and instances too.
+    /// Also remove its tokens, whitelist entries, entitlements, groups and instances.
     #[arg(long)]
     with_data: bool,
     #[command(flatten)]
     confirmation: Confirmation,
 }
 
-impl Line for Account {
+impl Line for AccountRecord {
     const HEAD: &'static [&'static str] = &["name", "real name"];
 
     fn cells(&self) -> Vec<String> {
@@ -94,13 +94,13 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
             let (registry, Add { name, verified }) = on.open().await?;
-            registry.add_account(Account { name: name.clone(), real_name_verified: verified }).await?;
-            say(&format!("account {name:?} is added"))
+            registry.add_account(AccountRecord { name: name.clone(), real_name_verified: verified }).await?;
+            say(&format!("account {name:?} added"))
         }
         Command::List(on) => {
             let (registry, List { verified, unverified, list }) = on.open().await?;
             let real_name_verified = (verified || unverified).then_some(verified);
-            list.print::<Account>(&registry, AccountFilter { real_name_verified }).await
+            list.print::<AccountRecord>(&registry, AccountFilter { real_name_verified }).await
         }
         Command::Show(on) => {
             let (registry, Show { name, show }) = on.open().await?;
@@ -118,7 +118,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             }
             let gone = registry.remove_account(name, with_data).await?;
             let with = gone.in_words().map(|words| format!(", with {words}")).unwrap_or_default();
-            say(&format!("account {:?} is removed{with}", gone.name))
+            say(&format!("account {:?} removed{with}", gone.name))
         }
     }
 }

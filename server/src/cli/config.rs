@@ -114,8 +114,10 @@ fn flag<'a>(command: &'a clap::Command, key: &str) -> Result<&'a Arg, String> {
     settings(command).find(|(_, name)| *name == key).map(|(flag, _)| flag).ok_or_else(|| {
         let known: Vec<_> = settings(command).map(|(_, name)| name).collect();
         match nearest(key, &known) {
-            Some(near) => format!("there is no setting `{}`; did you mean `{near}`?", key.escape_debug()),
-            None => format!("there is no setting `{}`; there are {}", key.escape_debug(), known.join(", ")),
+            Some(near) => format!("unknown setting `{}`; did you mean `{near}`?", key.escape_debug()),
+            None => {
+                format!("unknown setting `{}`; expected one of: {}", key.escape_debug(), known.join(", "))
+            }
         }
     })
 }
@@ -130,9 +132,10 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
             .map(|item| texts(key, item))
             .collect::<Result<Vec<_>, _>>()
             .map(|lists| lists.concat()),
-        other => {
-            Err(format!("`{key}` must be a text, a number or a list of them, not a {}", other.type_str()))
-        }
+        other => Err(format!(
+            "`{key}`: expected a string, a number or a list of them, found a {}",
+            other.type_str()
+        )),
     }
 }
 

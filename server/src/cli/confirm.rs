@@ -20,7 +20,8 @@ impl Confirmation {
         if self.yes || io::stdin().is_terminal() {
             return Ok(());
         }
-        let line = "this cannot be undone, and standard input is no terminal to ask at; add --yes to do it";
+        let line =
+            "this cannot be undone, and standard input is not a terminal to ask on; pass --yes to confirm";
         Err(Failure::Usage(line.to_owned()))
     }
 

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
     domain::extraction::Protocol,
-    store::{record::Entitlement, registry::EntitlementFilter},
+    store::{record::EntitlementRecord, registry::EntitlementFilter},
 };
 
 use super::{
@@ -21,14 +21,14 @@ Examples:
   server entitlement grant --account acme --protocol socks5    the same without an end
   server entitlement list --account acme";
 
-/// What to do with entitlements.
+/// Commands for entitlements.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Let an account extract a protocol; replaces the end of what was granted before.
+    /// Entitle an account to a protocol; replaces the expiry of an earlier entitlement.
     Grant(On<Grant>),
     /// List entitlements by account.
     List(On<List>),
-    /// Take a protocol from an account, from the next call on.
+    /// Revoke an entitlement, in force from the next call on.
     Revoke(On<Revoke>),
 }
 
@@ -37,20 +37,20 @@ pub(super) struct Grant {
     /// Name of the account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// What it may extract.
+    /// Protocol that the account may extract.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
-    /// When the time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
+    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
 }
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this account.
+    /// Show only entitlements of this account.
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Only those for this protocol.
+    /// Show only entitlements for this protocol.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Option<Protocol>,
     #[command(flatten)]
@@ -62,14 +62,14 @@ pub(super) struct Revoke {
     /// Name of the account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// What it may extract no more.
+    /// Protocol that the account may no longer extract.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
     #[command(flatten)]
     confirmation: Confirmation,
 }
 
-impl Line for Entitlement {
+impl Line for EntitlementRecord {
     const HEAD: &'static [&'static str] = &["account", "protocol", "state"];
 
     fn cells(&self) -> Vec<String> {
@@ -89,19 +89,19 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let (registry, Grant { account, protocol, expires }) = on.open().await?;
             let end = expires.map_or_else(String::new, |end| format!(" until {end}"));
             let words = format!("account {account:?} may extract {protocol}{end}");
-            registry.grant(Entitlement { account, protocol, expires_at: expires }).await?;
+            registry.grant(EntitlementRecord { account, protocol, expires_at: expires }).await?;
             say(&words)
         }
         Command::List(on) => {
             let (registry, List { account, protocol, list }) = on.open().await?;
-            list.print::<Entitlement>(&registry, EntitlementFilter { account, protocol }).await
+            list.print::<EntitlementRecord>(&registry, EntitlementFilter { account, protocol }).await
         }
         Command::Revoke(on) => {
             on.what.confirmation.possible()?;
             let (registry, Revoke { account, protocol, confirmation }) = on.open().await?;
             confirmation.ask(&format!("Take {protocol} from account {account:?}?"))?;
             registry.revoke_entitlement(account.clone(), protocol).await?;
-            say(&format!("account {account:?} may extract {protocol} no more"))
+            say(&format!("account {account:?} may no longer extract {protocol}"))
         }
     }
 }

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use sallyport_server::{
     domain::extraction::Protocol,
     store::{
-        record::{Gateway, ProxyPassword},
+        record::{GatewayRecord, ProxyPassword},
         registry::{GatewayEntry, GatewayFilter, GatewayName},
     },
 };
@@ -32,7 +32,7 @@ Examples:
   pass show gw1 | server gateway add gw2.example:1080 --region DEU --protocol http --username u --password-file -
   server gateway remove gw1.example:20001        in every region and for every protocol
 
-Many gateways at once are a task for `server import`.";
+To add many gateways at once, use `server import`.";
 
 /// Where the password is looked for when no file is named.
 const PASSWORD: &str = "SALLYPORT_GATEWAY_PASSWORD";
@@ -40,14 +40,14 @@ const PASSWORD: &str = "SALLYPORT_GATEWAY_PASSWORD";
 /// Longest password that is read, in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
 
-/// What to do with gateways.
+/// Commands for gateways.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a gateway to the pool.
     Add(On<Add>),
     /// List gateways; passwords are not shown.
     List(On<List>),
-    /// Take gateways out of the pool.
+    /// Remove gateways from the pool.
     Remove(On<Remove>),
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Add {
     /// Code of its region.
     #[arg(long, value_name = "CODE")]
     region: String,
-    /// What it speaks. A gateway that speaks both is added twice.
+    /// Protocol of the gateway. Add a gateway that speaks both twice.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
     /// Proxy user name; its password is taken from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.
@@ -73,13 +73,13 @@ pub(super) struct Add {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this host.
+    /// Show only gateways of this host.
     #[arg(long)]
     host: Option<String>,
-    /// Only those of this region.
+    /// Show only gateways of this region.
     #[arg(long, value_name = "CODE")]
     region: Option<String>,
-    /// Only those that speak this.
+    /// Show only gateways of this protocol.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Option<Protocol>,
     #[command(flatten)]
@@ -127,8 +127,8 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let name = GatewayName { host, port, region: Some(region), protocol: Some(protocol) };
             let GatewayName { host, region, .. } = name.clone();
             let region = region.unwrap_or_default();
-            registry.add_gateway(Gateway { host, port, region, protocol, username, password }).await?;
-            say(&format!("gateway {name} is added"))
+            registry.add_gateway(GatewayRecord { host, port, region, protocol, username, password }).await?;
+            say(&format!("gateway {name} added"))
         }
         Command::List(on) => {
             let (registry, List { host, region, protocol, list }) = on.open().await?;
@@ -144,7 +144,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let count = registry.count_gateways(name.clone()).await?;
             confirmation.ask(&format!("Remove {name}, {}?", gateways(count)))?;
             let count = registry.remove_gateways(name.clone()).await?;
-            say(&format!("{name} is removed, {}", gateways(count)))
+            say(&format!("{name} removed, {}", gateways(count)))
         }
     }
 }
@@ -190,7 +190,7 @@ fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, 
             let mut bytes = Vec::new();
             input.take(LONGEST_PASSWORD + 1).read_to_end(&mut bytes).map_err(|error| wrong(file, &error))?;
             if bytes.len() as u64 > LONGEST_PASSWORD {
-                return Err(wrong(file, &format!("there are more than {LONGEST_PASSWORD} bytes")));
+                return Err(wrong(file, &format!("expected at most {LONGEST_PASSWORD} bytes")));
             }
             // The error of the conversion would hold the bytes.
             let text = String::from_utf8(bytes).map_err(|_| wrong(file, &"the text is not UTF-8"))?;

@@ -18,14 +18,14 @@ Examples:
   server group rename 11 'warehouse east'
   server group remove 11 --ungroup     its instances stay, without a group";
 
-/// What to do with groups of static instances.
+/// Commands for groups of static instances.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a group to an account, under a number that no group ever had.
     Add(On<Add>),
     /// List groups by number.
     List(On<List>),
-    /// Give a group another name.
+    /// Rename a group.
     Rename(On<Rename>),
     /// Remove a group.
     Remove(On<Remove>),
@@ -44,7 +44,7 @@ pub(super) struct Add {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this account.
+    /// Show only groups of this account.
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub(super) struct List {
 pub(super) struct Rename {
     /// Number of the group, as `list` shows it.
     number: String,
-    /// Its new name.
+    /// New name.
     name: String,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Rename {
 pub(super) struct Remove {
     /// Number of the group, as `list` shows it.
     number: String,
-    /// Leave its instances without a group.
+    /// Keep its instances, without a group.
     #[arg(long)]
     ungroup: bool,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             let id = id("group", &on.what.number)?;
             let (registry, Rename { number: _, name }) = on.open().await?;
             registry.rename_group(id, name.clone(), Timestamp::now()).await?;
-            say(&format!("group {} is called {name:?}", id.get()))
+            say(&format!("group {} renamed to {name:?}", id.get()))
         }
         Command::Remove(on) => {
             let id = id("group", &on.what.number)?;

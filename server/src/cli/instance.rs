@@ -25,16 +25,16 @@ Examples:
   server instance move 9001 --group 11
   server instance move 9001 --group none
 
-New instances come with `server import`.";
+To add instances, use `server import`.";
 
-/// What to do with static instances.
+/// Commands for static instances.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// List instances by account and address; passwords are not shown.
     List(On<List>),
-    /// Show all of one instance but its password.
+    /// Show one instance, without its password.
     Show(On<Show>),
-    /// Set the state of instances, all or none. One that becomes active for the first time is activated now.
+    /// Set the status of instances, all or none; the first change to active sets the activation time.
     SetStatus(On<SetStatus>),
     /// Move instances into a group of their account, or out of every group, all or none.
     Move(On<Move>),
@@ -44,25 +44,25 @@ pub(super) enum Command {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this account.
+    /// Show only instances of this account.
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Only those in this group; `none` for those in no group.
+    /// Show only instances of this group; `none` for instances without a group.
     #[arg(long, value_name = "NUMBER|none")]
     group: Option<String>,
-    /// Only those in this state.
+    /// Show only instances with this status.
     #[arg(long, value_parser = named::<Status>())]
     status: Option<Status>,
-    /// Only those with this address.
+    /// Show only instances with this address.
     #[arg(long, value_name = "ADDRESS")]
     ip: Option<IpAddr>,
-    /// Only those of this country.
+    /// Show only instances of this country.
     #[arg(long, value_name = "CODE")]
     country: Option<String>,
-    /// Only those of this city.
+    /// Show only instances of this city.
     #[arg(long, value_name = "CODE")]
     city: Option<String>,
-    /// Only those of this order.
+    /// Show only instances of this order.
     #[arg(long, value_name = "NUMBER")]
     order: Option<String>,
     #[command(flatten)]
@@ -79,7 +79,7 @@ pub(super) struct Show {
 
 #[derive(Args)]
 pub(super) struct SetStatus {
-    /// The new state.
+    /// New status.
     #[arg(value_parser = named::<Status>())]
     status: Status,
     /// Numbers of the instances, as `list` shows them.

@@ -68,7 +68,7 @@ impl ListArguments {
             Ok(false) => Ok(()),
             Ok(true) => {
                 let most = most.unwrap_or_default();
-                remark(&format!("there are more than these {most}; a higher --limit shows them"));
+                remark(&format!("the list is cut after {most}; a higher --limit shows more"));
                 Ok(())
             }
             Err(error) => unless_closed(error),

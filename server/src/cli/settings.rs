@@ -5,11 +5,8 @@ use std::{ffi::OsString, net::SocketAddr, path::PathBuf, sync::Arc, time::Durati
 use clap::ValueEnum;
 use sallyport_server::{
     Config, check_rates,
-    edge::{
-        caller::{ProxyNet, TrustedProxies},
-        limit::RateRule,
-        tls::Identity,
-    },
+    edge::{admission::rate_limit::RateRule, tls::Identity},
+    proxies::{ProxyNet, TrustedProxies},
     store::{Location, Store},
 };
 use tracing_subscriber::EnvFilter;
@@ -181,7 +178,7 @@ impl TryFrom<Arguments> for Settings {
         };
         if tls.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
             return Err(usage(&format!(
-                "{listen} is not a loopback address, and tokens must not travel over plain http: set tls-cert and \
+                "{listen} is not a loopback address, and tokens must not be sent over plain HTTP: set tls-cert and \
                  tls-key, or put a proxy that speaks https in front and declare it with trusted-proxies"
             )));
         }

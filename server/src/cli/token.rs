@@ -25,31 +25,31 @@ Examples:
   server token issue --account acme --expires 2027-01-01T00:00:00Z
   server token list --account acme
   server token rotate 3 --overlap 7d     a new one; the old one is good for seven days more
-  server token revoke 3                  refused from the next call on";
+  server token revoke 3                  rejected from the next call on";
 
-/// What to do with tokens.
+/// Commands for tokens.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Make a token and print it, this once; only its hash is kept.
+    /// Issue a token and print it once; only its hash is stored.
     Issue(On<Issue>),
-    /// List tokens by number; the tokens themselves are not known.
+    /// List tokens by number, without their secrets.
     List(On<List>),
-    /// Make a token in place of another, of the same account and kind, and print it, this once.
+    /// Issue a token that replaces another, of the same account and kind, and print it once.
     Rotate(On<Rotate>),
-    /// Revoke tokens by their numbers, all or none; they are refused from the next call on.
+    /// Revoke tokens by number, all or none; they are rejected from the next call on.
     Revoke(On<Revoke>),
 }
 
 /// What `issue` is told.
 #[derive(Args)]
 pub(super) struct Issue {
-    /// Name of the account that shall own the token.
+    /// Name of the account that owns the token.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// What the token is good for: every operation, or extraction only.
+    /// Kind of token: `api` for every operation, `link` for extraction only.
     #[arg(long, value_parser = named::<TokenKind>(), default_value = TokenKind::Api.name())]
     kind: TokenKind,
-    /// When its time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
+    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
     #[command(flatten)]
@@ -72,10 +72,10 @@ pub(super) struct Rotate {
     /// Number of the old token, as `list` shows it.
     // Not parsed by clap, whose error would repeat a token that somebody wrote here.
     number: String,
-    /// How long the old token is still good, if its own time is not over before; with 0 it is revoked at once.
+    /// Time for which the old token stays valid, unless it expires before; 0 revokes it at once.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
     overlap: Duration,
-    /// When the time of the new token is over [default: never, unless the old one has an end]
+    /// Expiry of the new token in RFC 3339 [default: never; required if the old token expires]
     #[arg(long, value_name = "TIME|never", value_parser = end)]
     expires: Option<End>,
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
                 token: token.expose(),
                 old: None,
             };
-            remark(&format!("token {} of account {account}; it is shown this once:", id.get()));
+            remark(&format!("token {} of account {account}; it is shown only once:", id.get()));
             show.print_or(&issued, token.expose())
         }
         Command::List(on) => {
@@ -172,7 +172,7 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
         (Some(_), _) | (None, None) => "revoked".to_owned(),
     };
     remark(&format!(
-        "token {} of account {} takes the place of token {}, which is {end}; it is shown this once:",
+        "token {} of account {} replaces token {}, which is {end}; it is shown only once:",
         id.get(),
         old.account,
         old.id.get()

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use ipnet::Ipv4Net;
 use jiff::Timestamp;
 use sallyport_server::store::{
-    record::WhitelistEntry,
+    record::WhitelistRecord,
     registry::{WhitelistFilter, WhitelistRow},
 };
 
@@ -22,18 +22,18 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   server whitelist add --account acme 192.0.2.1 192.0.2.16-192.0.2.31 198.51.100.0/24
   server whitelist list --covers 192.0.2.20   whose entries let this address in
-  server whitelist disable 5                  counts from the next call on; enable takes it back";
+  server whitelist disable 5                  in force from the next call on; enable reverts it";
 
-/// What to do with the whitelist.
+/// Commands for whitelist entries.
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add addresses from which an account may extract, all or none.
     Add(On<Add>),
     /// List entries by number.
     List(On<List>),
-    /// Switch entries on, all or none.
+    /// Enable entries, all or none.
     Enable(On<Numbers>),
-    /// Switch entries off, all or none.
+    /// Disable entries, all or none.
     Disable(On<Numbers>),
     /// Remove entries, all or none.
     Remove(On<Remove>),
@@ -44,10 +44,10 @@ pub(super) struct Add {
     /// Name of the account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// When their time is over, as RFC 3339, for instance 2027-01-01T00:00:00Z [default: never]
+    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
-    /// Add them switched off.
+    /// Add the entries disabled.
     #[arg(long)]
     disabled: bool,
     /// IPv4 addresses (192.0.2.1), ranges with both ends (192.0.2.1-192.0.2.9) or networks (192.0.2.0/24).
@@ -59,10 +59,10 @@ pub(super) struct Add {
 
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this account.
+    /// Show only entries of this account.
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Only those that cover this address.
+    /// Show only entries that cover this address.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     covers: Option<Ipv4Addr>,
     #[command(flatten)]
@@ -89,7 +89,7 @@ impl Line for WhitelistRow {
     const HEAD: &'static [&'static str] = &["number", "account", "first", "last", "state"];
 
     fn cells(&self) -> Vec<String> {
-        let Self { id, entry: WhitelistEntry { account, first, last, enabled, expires_at } } = self;
+        let Self { id, entry: WhitelistRecord { account, first, last, enabled, expires_at } } = self;
         let state = match (enabled, expires_at) {
             (_, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
             (false, _) => "disabled".to_owned(),
@@ -104,7 +104,7 @@ impl Line for WhitelistRow {
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Add(on) => {
-            let entry = |(first, last)| WhitelistEntry {
+            let entry = |(first, last)| WhitelistRecord {
                 account: on.what.account.clone(),
                 first,
                 last: Some(last),

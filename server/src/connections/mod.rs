@@ -25,7 +25,7 @@ pub(crate) use self::{
     budget::{Budget, Full, Reservation},
     watch::Watch,
 };
-use crate::edge::caller::{TrustedProxies, network};
+use crate::proxies::{TrustedProxies, network};
 
 /// The connections of one server that have made a request.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use crate::{
     printable::write_json,
     store::{
-        Sink, Store, UnloadError,
+        Archive, Sink, UnloadError,
         record::{Loaded, Record},
     },
 };
@@ -16,11 +16,11 @@ use crate::{
 /// # Errors
 /// The store cannot be read, or the output cannot be written; what has been written by then is not whole.
 pub async fn export(
-    store: &dyn Store,
+    archive: &dyn Archive,
     output: impl Write + Send + 'static,
     progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<Loaded, UnloadError> {
-    store.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
+    archive.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
 }
 
 struct Lines<W: Write, P> {
@@ -30,14 +30,14 @@ struct Lines<W: Write, P> {
 }
 
 impl<W: Write + Send + 'static, P: FnMut(u64) + Send + 'static> Sink for Lines<W, P> {
-    fn take(&mut self, record: &Record) -> io::Result<()> {
+    fn write(&mut self, record: &Record) -> io::Result<()> {
         write_json(&mut self.output, record)?;
         self.count += 1;
         (self.progress)(self.count);
         Ok(())
     }
 
-    fn end(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> io::Result<()> {
         self.output.flush()
     }
 }

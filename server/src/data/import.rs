@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::store::{
-    LoadError, Store,
+    Archive, LoadError,
     record::{Line, Loaded, Record},
 };
 
@@ -41,13 +41,13 @@ pub fn spool(mut input: File) -> io::Result<File> {
 /// # Errors
 /// [`LoadError::Rejected`] names the bad lines with their reasons; the store is then as it was before.
 pub async fn import(
-    store: &dyn Store,
+    archive: &dyn Archive,
     input: impl BufRead + Send + 'static,
     mut progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<Loaded, LoadError> {
     let lines = Records { input, number: 0, done: false, line: Vec::new() };
     let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
-    store.load(Box::new(lines)).await
+    archive.load(Box::new(lines)).await
 }
 
 struct Records<R> {

@@ -4,7 +4,7 @@ use super::sample;
 use crate::{
     domain::{address::Address, instance::Id, token::Token},
     store::{
-        LoadError, Store, StoreError,
+        Archive, LoadError, StoreError,
         record::{Line, Loaded},
     },
 };
@@ -123,10 +123,10 @@ pub enum SeedError {
 ///
 /// # Errors
 /// A store that already has such data, and the storage's own faults.
-pub async fn seed(store: &dyn Store) -> Result<Sample, SeedError> {
+pub async fn seed(archive: &dyn Archive) -> Result<Sample, SeedError> {
     let (mut sample, records) = sample::make();
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
-    sample.loaded = store.load(Box::new(lines)).await.map_err(|error| match error {
+    sample.loaded = archive.load(Box::new(lines)).await.map_err(|error| match error {
         LoadError::Rejected(bad) => SeedError::Present {
             first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),
         },

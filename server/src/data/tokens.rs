@@ -68,19 +68,19 @@ pub async fn rotate(
     let created_at = Timestamp::now();
     let overlap = SignedDuration::try_from(overlap).unwrap_or(SignedDuration::MAX);
     let old_ends_at = created_at.checked_add(overlap).map_err(|_| {
-        RegistryError::Refused(
+        RegistryError::Rejected(
             "the old token would end after the year 9999; take a shorter overlap".to_owned(),
         )
     })?;
     let expires_at = match (end, entry.expires_at) {
         (End::At(end), _) => Some(end),
         (End::AsBefore, Some(before)) if before > created_at && entry.revoked_at.is_none() => {
-            return Err(RegistryError::Refused(format!(
-                "token {} ends {before}; say when the new one shall end, with --expires TIME or --expires never",
+            return Err(RegistryError::Rejected(format!(
+                "token {} expires {before}; set the expiry of the new one with --expires TIME or --expires never",
                 old.get()
             )));
         }
-        // One whose time is over is refused below.
+        // An expired token is rejected below.
         (End::Never | End::AsBefore, _) => None,
     };
     let token = Token::generate(entry.kind);

@@ -1,23 +1,28 @@
-//! Who may do what. A value that belongs to an account is reached only through [`Guarded::admit`].
+//! Access policy: which token may be used for what, and which account may extract from where.
+//!
+//! Every rule is decided here, from data that the storage returns. Data of an account is reached only through
+//! [`Guarded::authorize`].
+
+use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 
-use super::{refusal::Refusal, token::TokenKind};
+use super::{extraction::Protocol, rejection::Rejection, token::TokenKind};
 
-/// The account that owns a token. Only the store makes these; they never leave the service.
+/// The account that owns a token. Only the storage creates these; they never leave the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AccountId(pub(crate) i64);
 
-/// What the store knows of a token.
+/// A stored token without its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credential {
     /// The account whose data the token opens (`all.own-account`).
     pub account: AccountId,
-    /// What the token is good for.
+    /// Which operations accept the token.
     pub kind: TokenKind,
-    /// When its time is over; `None` for never.
+    /// When the token expires; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked; `None` while it is good.
+    /// When the token was revoked; `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -34,23 +39,110 @@ impl Credential {
     /// Whether the token may be used for `purpose` at `now`.
     ///
     /// # Errors
-    /// A revoked or expired token, and a link credential outside extraction, are refused.
-    pub fn admits(&self, purpose: Purpose, now: Timestamp) -> Result<(), Refusal> {
+    /// Revoked and expired tokens are rejected, and link credentials outside extraction (`extract.link-credential`).
+    pub fn authorize(&self, purpose: Purpose, now: Timestamp) -> Result<(), Rejection> {
         if self.revoked_at.is_some() {
-            return Err(Refusal::TokenRevoked);
+            return Err(Rejection::TokenRevoked);
         }
-        if self.expires_at.is_some_and(|end| end <= now) {
-            return Err(Refusal::TokenExpired);
+        if has_expired(self.expires_at, now) {
+            return Err(Rejection::TokenExpired);
         }
         match (self.kind, purpose) {
             (TokenKind::Api, _) | (TokenKind::Link, Purpose::Extraction) => Ok(()),
-            (TokenKind::Link, Purpose::Static) => Err(Refusal::TokenForExtractionOnly),
+            (TokenKind::Link, Purpose::Static) => Err(Rejection::TokenForExtractionOnly),
         }
     }
 }
 
-/// Data that the store read for a token. It can be had only by admitting the token.
-#[derive(Debug)]
+/// What the storage knows of an account that bears on extraction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The account has passed real-name verification.
+    pub is_verified: bool,
+    /// Whitelist entries, disabled and expired ones included: all of them, or at least those that cover the caller.
+    pub whitelist: Vec<WhitelistEntry>,
+    /// Protocols that the account may extract, expired entitlements included.
+    pub entitlements: Vec<Entitlement>,
+}
+
+/// A range of source addresses from which an account may extract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WhitelistEntry {
+    /// First address of the range.
+    pub first: Ipv4Addr,
+    /// Last address of the range, included.
+    pub last: Ipv4Addr,
+    /// Whether the account's owner has enabled the entry.
+    pub is_enabled: bool,
+    /// When the entry expires; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// The right to extract gateways of one protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entitlement {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// When the right expires; `None` for never.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Account {
+    /// Whether the account may extract gateways of `protocol` at `now`, and from which address it does. Every call is
+    /// checked: its source address (`extract.whitelist`), then the account's verification (`extract.real-name`) and
+    /// entitlement (`extract.entitlement`).
+    ///
+    /// # Errors
+    /// The first condition that does not hold.
+    pub fn authorize_extraction(
+        &self,
+        caller_ip: Option<Ipv4Addr>,
+        protocol: Protocol,
+        now: Timestamp,
+    ) -> Result<Ipv4Addr, Rejection> {
+        let caller_ip = caller_ip.ok_or(Rejection::CallerNotIpv4)?;
+        if !self.whitelist.iter().any(|entry| entry.covers(caller_ip) && entry.is_in_force(now)) {
+            return Err(Rejection::CallerNotWhitelisted);
+        }
+        if !self.is_verified {
+            return Err(Rejection::AccountNotVerified);
+        }
+        if !self.entitlements.iter().any(|right| right.protocol == protocol && right.is_in_force(now)) {
+            return Err(Rejection::NotEntitled(protocol));
+        }
+        Ok(caller_ip)
+    }
+}
+
+impl WhitelistEntry {
+    /// Whether the range contains `ip`.
+    #[must_use]
+    pub fn covers(&self, ip: Ipv4Addr) -> bool {
+        (self.first..=self.last).contains(&ip)
+    }
+
+    /// Whether the entry counts at `now`: disabled and expired whitelist entries do not (`extract.whitelist`).
+    #[must_use]
+    pub fn is_in_force(&self, now: Timestamp) -> bool {
+        self.is_enabled && !has_expired(self.expires_at, now)
+    }
+}
+
+impl Entitlement {
+    /// Whether the right counts at `now`: expired entitlements do not (`extract.entitlement`).
+    #[must_use]
+    pub fn is_in_force(&self, now: Timestamp) -> bool {
+        !has_expired(self.expires_at, now)
+    }
+}
+
+/// Whatever expires is no longer valid at the very instant of its expiry.
+fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+    expires_at.is_some_and(|end| end <= now)
+}
+
+/// Data that the storage read for a token. The data can be had only by authorizing the token.
+#[derive(Clone, Debug)]
 pub struct Guarded<T> {
     credential: Credential,
     value: T,
@@ -62,49 +154,131 @@ impl<T> Guarded<T> {
         Self { credential, value }
     }
 
+    /// The same guard around what `change` makes of the data.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Guarded<U> {
+        Guarded { credential: self.credential, value: change(self.value) }
+    }
+
+    /// The data, for code that keeps it and hands it on with its guard.
+    pub(crate) const fn value(&self) -> &T {
+        &self.value
+    }
+
     /// The account and its data, if the token may be used for `purpose`.
     ///
     /// # Errors
-    /// As [`Credential::admits`].
-    pub fn admit(self, purpose: Purpose, now: Timestamp) -> Result<(AccountId, T), Refusal> {
-        self.credential.admits(purpose, now)?;
+    /// As [`Credential::authorize`].
+    pub fn authorize(self, purpose: Purpose, now: Timestamp) -> Result<(AccountId, T), Rejection> {
+        self.credential.authorize(purpose, now)?;
         Ok((self.credential.account, self.value))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+    const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
+    const CALLER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 10);
 
     fn credential(kind: TokenKind) -> Credential {
         Credential { account: AccountId(1), kind, expires_at: None, revoked_at: None }
     }
 
-    #[test]
-    fn link_credentials_extract_only() {
-        assert_eq!(credential(TokenKind::Link).admits(Purpose::Extraction, NOW), Ok(()));
-        let refusal = credential(TokenKind::Link).admits(Purpose::Static, NOW);
-        assert_eq!(refusal, Err(Refusal::TokenForExtractionOnly));
-        assert_eq!(credential(TokenKind::Api).admits(Purpose::Static, NOW), Ok(()));
+    /// An entry of the caller's address alone.
+    fn entry(is_enabled: bool, expires_at: Option<Timestamp>) -> WhitelistEntry {
+        WhitelistEntry { first: CALLER, last: CALLER, is_enabled, expires_at }
+    }
+
+    fn account(whitelist: Vec<WhitelistEntry>) -> Account {
+        let entitlements = vec![Entitlement { protocol: Protocol::Http, expires_at: None }];
+        Account { is_verified: true, whitelist, entitlements }
+    }
+
+    fn authorize(account: &Account) -> Result<Ipv4Addr, Rejection> {
+        account.authorize_extraction(Some(CALLER), Protocol::Http, NOW)
     }
 
     #[test]
-    fn a_token_ends_at_its_very_instant() {
-        let nano = jiff::SignedDuration::from_nanos(1);
+    fn link_credentials_are_accepted_for_extraction_only() {
+        assert_eq!(credential(TokenKind::Link).authorize(Purpose::Extraction, NOW), Ok(()));
+        let rejected = credential(TokenKind::Link).authorize(Purpose::Static, NOW);
+        assert_eq!(rejected, Err(Rejection::TokenForExtractionOnly));
+        assert_eq!(credential(TokenKind::Api).authorize(Purpose::Static, NOW), Ok(()));
+    }
+
+    #[test]
+    fn a_token_expires_at_its_very_instant() {
         let mut token = credential(TokenKind::Api);
-        token.expires_at = Some(NOW + nano);
-        assert_eq!(token.admits(Purpose::Static, NOW), Ok(()));
+        token.expires_at = Some(NOW + NANOSECOND);
+        assert_eq!(token.authorize(Purpose::Static, NOW), Ok(()));
         token.expires_at = Some(NOW);
-        assert_eq!(token.admits(Purpose::Static, NOW), Err(Refusal::TokenExpired));
+        assert_eq!(token.authorize(Purpose::Static, NOW), Err(Rejection::TokenExpired));
     }
 
     #[test]
-    fn nothing_is_had_with_a_revoked_token() {
+    fn a_revoked_token_opens_nothing() {
         let mut token = credential(TokenKind::Api);
         token.revoked_at = Some(NOW);
-        let refusal = Guarded::new(token, "data").admit(Purpose::Extraction, NOW);
-        assert_eq!(refusal.err(), Some(Refusal::TokenRevoked));
+        let rejected = Guarded::new(token, "data").authorize(Purpose::Extraction, NOW);
+        assert_eq!(rejected.err(), Some(Rejection::TokenRevoked));
+    }
+
+    #[test]
+    fn expired_whitelist_entries_do_not_count() {
+        assert_eq!(authorize(&account(vec![entry(true, Some(NOW + NANOSECOND))])), Ok(CALLER));
+        let expired = account(vec![entry(true, Some(NOW))]);
+        assert_eq!(authorize(&expired), Err(Rejection::CallerNotWhitelisted));
+        assert_eq!(authorize(&account(vec![entry(true, Some(NOW)), entry(true, None)])), Ok(CALLER));
+    }
+
+    #[test]
+    fn disabled_whitelist_entries_do_not_count() {
+        assert_eq!(authorize(&account(vec![entry(false, None)])), Err(Rejection::CallerNotWhitelisted));
+        let other_expired = vec![entry(false, None), entry(true, Some(NOW))];
+        assert_eq!(authorize(&account(other_expired)), Err(Rejection::CallerNotWhitelisted));
+    }
+
+    #[test]
+    fn both_ends_of_a_whitelist_range_are_included() {
+        let [before, after] = [9, 11].map(|last| Ipv4Addr::new(192, 0, 2, last));
+        for (first, last, covered) in [
+            (CALLER, after, true),
+            (before, CALLER, true),
+            (before, before, false),
+            (after, after, false),
+            (Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST, true),
+        ] {
+            let entry = WhitelistEntry { first, last, ..entry(true, None) };
+            assert_eq!(authorize(&account(vec![entry])).is_ok(), covered, "{first} to {last}");
+        }
+    }
+
+    #[test]
+    fn only_an_entitlement_in_force_for_the_protocol_counts() {
+        let mut account = account(vec![entry(true, None)]);
+        for (protocol, expires_at, result) in [
+            (Protocol::Http, Some(NOW + NANOSECOND), Ok(CALLER)),
+            (Protocol::Http, Some(NOW), Err(Rejection::NotEntitled(Protocol::Http))),
+            (Protocol::Socks5, None, Err(Rejection::NotEntitled(Protocol::Http))),
+        ] {
+            account.entitlements = vec![Entitlement { protocol, expires_at }];
+            assert_eq!(authorize(&account), result);
+        }
+    }
+
+    #[test]
+    fn conditions_are_checked_in_order() {
+        let mut account = Account { is_verified: false, whitelist: Vec::new(), entitlements: Vec::new() };
+        let from = |account: &Account, ip| account.authorize_extraction(ip, Protocol::Http, NOW);
+        assert_eq!(from(&account, None), Err(Rejection::CallerNotIpv4));
+        assert_eq!(from(&account, Some(CALLER)), Err(Rejection::CallerNotWhitelisted));
+        account.whitelist.push(entry(true, None));
+        assert_eq!(from(&account, Some(CALLER)), Err(Rejection::AccountNotVerified));
+        account.is_verified = true;
+        assert_eq!(from(&account, Some(CALLER)), Err(Rejection::NotEntitled(Protocol::Http)));
     }
 }

@@ -3,8 +3,8 @@
 //! The grammar is that of [`std::net`], without leniency. What the contract leaves open is decided so:
 //! - an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address; an IPv4-compatible one (`::192.0.2.1`) is
 //!   IPv6 like any other;
-//! - `[IPv6]` without a port is refused;
-//! - leading zeros, signs and spaces are refused, in addresses and in ports.
+//! - `[IPv6]` without a port is rejected;
+//! - leading zeros, signs and spaces are rejected, in addresses and in ports.
 
 use std::{
     fmt,
@@ -24,18 +24,18 @@ pub struct Address {
 
 /// Why a text is not an [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressFault {
+pub enum AddressError {
     /// The text is empty.
-    #[error("expected an IP address, got an empty text")]
+    #[error("expected an IP address")]
     Empty,
     /// The text is a network, not an address.
-    #[error("expected a single address, got a network; leave out the `/` and what follows")]
+    #[error("expected a single address without `/`")]
     Network,
     /// The address has a zone identifier.
-    #[error("expected an address without zone identifier; leave out the `%` and what follows")]
+    #[error("expected an address without zone identifier")]
     Zone,
     /// Brackets without a port.
-    #[error("expected `:port` after the brackets; without a port, leave the brackets out")]
+    #[error("expected `:port` after the brackets, or no brackets")]
     BracketsWithoutPort,
     /// The port is not a plain decimal number, or out of range.
     #[error("expected a port from {min} to {max}, in digits without leading zeros")]
@@ -55,7 +55,7 @@ impl Address {
     ///
     /// # Errors
     /// Says what is wrong with the text, without repeating it.
-    pub fn parse(text: &str, ports: &RangeInclusive<u16>) -> Result<Self, AddressFault> {
+    pub fn parse(text: &str, ports: &RangeInclusive<u16>) -> Result<Self, AddressError> {
         let (mut colons, mut network, mut zone) = (0_usize, false, false);
         for byte in text.bytes() {
             colons += usize::from(byte == b':');
@@ -63,32 +63,32 @@ impl Address {
             zone |= byte == b'%';
         }
         if text.is_empty() {
-            return Err(AddressFault::Empty);
+            return Err(AddressError::Empty);
         }
         if network {
-            return Err(AddressFault::Network);
+            return Err(AddressError::Network);
         }
         if zone {
-            return Err(AddressFault::Zone);
+            return Err(AddressError::Zone);
         }
         if let Some(rest) = text.strip_prefix('[') {
-            let (ip, port) = rest.split_once(']').ok_or(AddressFault::Form)?;
-            let ip: Ipv6Addr = ip.parse().map_err(|_| AddressFault::Form)?;
+            let (ip, port) = rest.split_once(']').ok_or(AddressError::Form)?;
+            let ip: Ipv6Addr = ip.parse().map_err(|_| AddressError::Form)?;
             if port.is_empty() {
-                return Err(AddressFault::BracketsWithoutPort);
+                return Err(AddressError::BracketsWithoutPort);
             }
-            let port = parse_port(port.strip_prefix(':').ok_or(AddressFault::Form)?, ports)?;
+            let port = parse_port(port.strip_prefix(':').ok_or(AddressError::Form)?, ports)?;
             return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
         }
         let (ip, port) = match colons {
             0 => (text, None),
             1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
             _ => {
-                let ip: Ipv6Addr = text.parse().map_err(|_| AddressFault::Form)?;
+                let ip: Ipv6Addr = text.parse().map_err(|_| AddressError::Form)?;
                 return Ok(Self { ip: ip.to_canonical(), port: None });
             }
         };
-        let ip: Ipv4Addr = ip.parse().map_err(|_| AddressFault::Form)?;
+        let ip: Ipv4Addr = ip.parse().map_err(|_| AddressError::Form)?;
         let port = port.map(|port| parse_port(port, ports)).transpose()?;
         Ok(Self { ip: ip.into(), port })
     }
@@ -122,13 +122,13 @@ impl fmt::Display for Address {
     }
 }
 
-fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressFault> {
+fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressError> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     plain
         .then(|| text.parse().ok())
         .flatten()
         .filter(|port| ports.contains(port))
-        .ok_or(AddressFault::Port { min: *ports.start(), max: *ports.end() })
+        .ok_or(AddressError::Port { min: *ports.start(), max: *ports.end() })
 }
 
 #[cfg(test)]
@@ -140,9 +140,9 @@ mod tests {
     use super::*;
 
     const PORTS: RangeInclusive<u16> = 1..=u16::MAX;
-    const PORT: AddressFault = AddressFault::Port { min: 1, max: u16::MAX };
+    const PORT: AddressError = AddressError::Port { min: 1, max: u16::MAX };
 
-    fn parse(text: &str) -> Result<Address, AddressFault> {
+    fn parse(text: &str) -> Result<Address, AddressError> {
         Address::parse(text, &PORTS)
     }
 
@@ -175,9 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused() {
-        use AddressFault::{BracketsWithoutPort, Empty, Form, Network, Zone};
-        for (text, fault) in [
+    fn everything_else_is_rejected() {
+        use AddressError::{BracketsWithoutPort, Empty, Form, Network, Zone};
+        for (text, error) in [
             ("", Empty),
             ("192.0.2.0/24", Network),
             ("2001:db8::/32", Network),
@@ -214,7 +214,7 @@ mod tests {
             ("１92.0.2.1", Form),
             ("*", Form),
         ] {
-            assert_eq!(parse(text), Err(fault), "{text:?}");
+            assert_eq!(parse(text), Err(error), "{text:?}");
         }
     }
 

@@ -1,16 +1,17 @@
-//! Extraction: what is asked, what the store knows about it, and the decision.
+//! Extraction: commands, the data that the storage returns for them, and results.
 
-use std::{fmt, net::Ipv4Addr, time::Duration};
+use std::{fmt, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    refusal::Refusal,
+    access::Account,
+    rejection::Rejection,
     token::{Token, TokenDigest},
 };
 
-/// How long a caller waits after a shortage.
+/// Time to wait after a shortage before the next attempt (`extract.shortage-retry-after`).
 pub const SHORTAGE_RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Protocol that a gateway speaks (`extract.protocol`).
@@ -58,7 +59,7 @@ pub enum Region {
 pub struct ExtractCommand {
     /// The caller's token.
     pub token: Token,
-    /// The real source address of the call; `None` when it is not IPv4.
+    /// The real source address of the request; `None` when it is not IPv4.
     pub caller_ip: Option<Ipv4Addr>,
     /// What is asked for.
     pub parameters: Parameters,
@@ -87,7 +88,7 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// The answer to an extraction.
+/// The result of an extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extraction {
     /// The gateways, at least one and at most [`requested`](Self::requested).
@@ -112,35 +113,31 @@ impl Extraction {
     }
 }
 
-/// What the store is asked to decide an extraction.
+/// What the storage is asked for an extraction.
 #[derive(Clone, Debug)]
 pub struct ExtractionQuery {
     /// The token's digest.
     pub digest: TokenDigest,
-    /// Address to look up in the account's whitelist, which cannot hold any other than IPv4.
+    /// The caller's address; `None` when it is not IPv4. Whitelist entries that cover it are always returned.
     pub caller_ip: Option<Ipv4Addr>,
     /// What is asked for.
     pub parameters: Parameters,
-    /// Request id to look up among the account's extractions.
+    /// Request id to look up among the account's stored extractions.
     pub request_id: Option<String>,
-    /// Where on the ring of gateways the choice begins; a new random number for each call spreads the load.
+    /// Where in the order of gateways the choice begins; a new random number for each call spreads the load.
     pub pivot: i64,
-    /// The time at which whitelist entries and entitlements must be valid.
+    /// The time of the call.
     pub now: Timestamp,
 }
 
-/// What the store knows that bears on an extraction.
+/// What the storage returns for an extraction. It is not decided yet whether the account may have it.
 #[derive(Clone, Debug)]
-pub struct ExtractionFacts {
-    /// An enabled, unexpired whitelist entry holds the caller's address.
-    pub whitelisted: bool,
-    /// The account has passed real-name verification.
-    pub verified: bool,
-    /// The account has an unexpired entitlement for the protocol.
-    pub entitled: bool,
-    /// The extraction that the request id already stands for.
-    pub earlier: Option<StoredExtraction>,
-    /// Gateways that would serve, at most as many as asked for.
+pub struct ExtractionData {
+    /// The account.
+    pub account: Arc<Account>,
+    /// The extraction that is already stored under the request id.
+    pub stored: Option<StoredExtraction>,
+    /// Gateways that match, at most as many as asked for.
     pub candidates: Vec<Endpoint>,
 }
 
@@ -153,32 +150,12 @@ pub struct StoredExtraction {
     pub endpoints: Vec<Endpoint>,
 }
 
-impl ExtractionFacts {
-    /// Whether the account may extract with `protocol` from here (`extract.whitelist`, `extract.real-name`,
-    /// `extract.entitlement`).
-    ///
-    /// # Errors
-    /// Names the first condition that does not hold.
-    pub fn admit(&self, protocol: Protocol) -> Result<(), Refusal> {
-        if !self.whitelisted {
-            return Err(Refusal::CallerNotWhitelisted);
-        }
-        if !self.verified {
-            return Err(Refusal::AccountNotVerified);
-        }
-        if !self.entitled {
-            return Err(Refusal::NotEntitled(protocol));
-        }
-        Ok(())
-    }
-}
-
 impl StoredExtraction {
     /// The gateways, if they were given for the same `parameters` (`extract.idempotent`).
     ///
     /// # Errors
-    /// Other parameters are refused, since the answer would not be what the caller asks for.
-    pub fn repeat(self, parameters: &Parameters) -> Result<Vec<Endpoint>, Refusal> {
-        if self.parameters == *parameters { Ok(self.endpoints) } else { Err(Refusal::RequestIdReused) }
+    /// Other parameters are rejected, since the result would not be what the caller asks for.
+    pub fn repeat(self, parameters: &Parameters) -> Result<Vec<Endpoint>, Rejection> {
+        if self.parameters == *parameters { Ok(self.endpoints) } else { Err(Rejection::RequestIdReused) }
     }
 }

@@ -1,10 +1,12 @@
-//! What the service knows and decides: addresses, access, extraction and search. No HTTP, no SQL, no generated types.
+//! The rules of the service: addresses, access policy, extraction and search. No HTTP, no SQL, no generated types, and
+//! nothing of the store: [`ports`] says what the domain needs of one.
 
 pub mod access;
 pub mod address;
 pub mod extraction;
 pub mod instance;
-pub mod refusal;
+pub mod ports;
+pub mod rejection;
 pub mod search;
 pub mod service;
 pub mod token;

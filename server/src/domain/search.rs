@@ -1,6 +1,6 @@
-//! Search: addresses and filters, and the page that they give.
+//! Search: addresses and filters, and the page of instances that they select.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::net::IpAddr;
 
 use jiff::Timestamp;
 
@@ -12,13 +12,13 @@ use super::{
 /// A search as a caller asks for it.
 #[derive(Clone, Debug)]
 pub struct SearchCommand {
-    /// Addresses to look for. Duplicates are welcome; the order does not matter.
+    /// Addresses to look for, in any order; duplicates count once.
     pub addresses: Vec<Address>,
     /// What the matches are intersected with.
     pub filters: Filters,
-    /// Page to return, counted from 1.
+    /// Page to return, counted from 1 (`search.page`).
     pub page: u32,
-    /// Instances on a page.
+    /// Maximum number of instances on a page (`search.page-size`).
     pub page_size: u32,
 }
 
@@ -28,7 +28,7 @@ pub struct Filters {
     /// Exactly this order number, among the account's orders.
     pub order_no: Option<String>,
     /// Which groups.
-    pub group: GroupFilter,
+    pub group: GroupSelection,
     /// Exactly this country, letter by letter.
     pub country_code: Option<String>,
     /// Exactly this city, letter by letter.
@@ -41,16 +41,16 @@ pub struct Filters {
     pub activated_to: Option<Timestamp>,
 }
 
-/// Which groups a search looks at (`search.group`).
+/// Which groups a search covers (`search.group`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GroupFilter {
-    /// All instances, grouped or not.
+pub enum GroupSelection {
+    /// All instances, in a group or not.
     #[default]
-    All,
+    Any,
     /// Instances in no group.
     Ungrouped,
-    /// Instances in this group. A foreign or unknown one has none.
-    Only(Id),
+    /// Instances in this group. A foreign or unknown group has none.
+    Group(Id),
 }
 
 /// One page of a search.
@@ -62,39 +62,51 @@ pub struct SearchPage {
     pub total: u64,
 }
 
-/// What the store is asked: disjoint sets of addresses, so that no instance matches twice.
+/// What the storage is asked.
 #[derive(Clone, Debug)]
 pub struct SearchQuery {
-    /// Addresses of which every port matches, ascending.
-    pub any_port: Vec<IpAddr>,
-    /// Addresses with their port, ascending. None of these addresses is in `any_port`.
-    pub exact: Vec<(IpAddr, u16)>,
+    /// Addresses with their ports, ascending and disjoint, so that no instance matches twice.
+    pub addresses: Vec<AddressRange>,
     /// What the matches are intersected with.
     pub filters: Filters,
-    /// Matches to pass over.
+    /// Number of matches to skip.
     pub offset: u64,
-    /// Most matches to return.
+    /// Maximum number of matches to return.
     pub limit: u32,
+}
+
+/// One address with a range of ports, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressRange {
+    /// The address.
+    pub ip: IpAddr,
+    /// First port; 0 stands for an instance without one.
+    pub first_port: u16,
+    /// Last port.
+    pub last_port: u16,
 }
 
 impl From<SearchCommand> for SearchQuery {
     fn from(command: SearchCommand) -> Self {
-        let SearchCommand { addresses, filters, page, page_size } = command;
-        // In order, so that what lies together in the store's index is asked for together.
-        let bare: BTreeSet<IpAddr> =
-            addresses.iter().filter(|item| item.port.is_none()).map(|item| item.ip).collect();
-        let exact: BTreeSet<(IpAddr, u16)> = addresses
-            .iter()
-            .filter(|item| !bare.contains(&item.ip))
-            .filter_map(|item| Some((item.ip, item.port?)))
-            .collect();
+        let SearchCommand { mut addresses, filters, page, page_size } = command;
+        // Ascending, so that neighbours in the index are looked up together, and an address without port comes right
+        // before the same address with one, which it covers.
+        addresses.sort_unstable();
+        addresses
+            .dedup_by(|next, kept| next.ip == kept.ip && (kept.port.is_none() || next.port == kept.port));
         Self {
-            any_port: bare.into_iter().collect(),
-            exact: exact.into_iter().collect(),
+            addresses: addresses.into_iter().map(AddressRange::from).collect(),
             filters,
             offset: u64::from(page.saturating_sub(1)) * u64::from(page_size),
             limit: page_size,
         }
+    }
+}
+
+impl From<Address> for AddressRange {
+    fn from(Address { ip, port }: Address) -> Self {
+        let (first_port, last_port) = port.map_or((0, u16::MAX), |port| (port, port));
+        Self { ip, first_port, last_port }
     }
 }
 
@@ -110,13 +122,17 @@ mod tests {
     #[test]
     fn a_bare_address_covers_its_ports() {
         let query = query(&["192.0.2.1:80", "192.0.2.1", "192.0.2.2:80", "192.0.2.2:80", "192.0.2.1:81"], 1);
-        assert_eq!(query.any_port, [IpAddr::from([192, 0, 2, 1])]);
-        assert_eq!(query.exact, [(IpAddr::from([192, 0, 2, 2]), 80)]);
+        let range = |last, first_port, last_port| AddressRange {
+            ip: [192, 0, 2, last].into(),
+            first_port,
+            last_port,
+        };
+        assert_eq!(query.addresses, [range(1, 0, u16::MAX), range(2, 80, 80)]);
     }
 
     #[test]
     fn respelled_addresses_count_once() {
-        assert_eq!(query(&["2001:db8::1", "2001:DB8:0::0001"], 1).any_port.len(), 1);
+        assert_eq!(query(&["2001:db8::1", "2001:DB8:0::0001"], 1).addresses.len(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The three operations: facts from the store, decisions here.
+//! The three operations: data from the repository, decisions here.
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
@@ -7,149 +7,147 @@ use jiff::Timestamp;
 use super::{
     access::{AccountId, Guarded, Purpose},
     extraction::{
-        Endpoint, ExtractCommand, Extraction, ExtractionFacts, ExtractionQuery, SHORTAGE_RETRY_AFTER,
+        Endpoint, ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER,
         StoredExtraction,
     },
     instance::Group,
-    refusal::Refusal,
+    ports::{Repository, RepositoryError},
+    rejection::Rejection,
     search::{SearchCommand, SearchPage},
     token::Token,
 };
-use crate::store::{Store, StoreError};
 
-/// How long a caller waits when the storage is busy.
+/// Time to wait before the next attempt when the storage is busy.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// How long a caller waits when the storage cannot answer.
+/// Time to wait before the next attempt when the storage is unavailable.
 const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The service behind the edge. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Service {
-    store: Arc<dyn Store>,
+    repository: Arc<dyn Repository>,
 }
 
 impl Service {
-    /// A service on `store`.
+    /// A service on the data of `repository`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+    pub fn new(repository: Arc<dyn Repository>) -> Self {
+        Self { repository }
     }
 
-    /// Takes gateways for the account that owns the token. The answer has at least one gateway, and fewer than asked
-    /// for only when no more fit. A request id that the account used before gives the same answer again.
+    /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than asked
+    /// for only when no more match (`extract.partial`). A request id that the account used before returns the same
+    /// gateways again (`extract.idempotent`).
     ///
     /// # Errors
-    /// The token, the caller's address, the account's verification and entitlement are looked at on every call, in
-    /// this order; then comes a request id that stands for something else; then the shortage.
-    pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Refusal> {
+    /// Every call is checked in this order: the token, the caller's address, the account's verification and
+    /// entitlement, a request id that belongs to other parameters, and last a shortage.
+    pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), Timestamp::now());
         let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
         if query.request_id.is_none()
-            && let Some(facts) = self.store.at_hand(&query)
+            && let Some(data) = self.repository.cached_extraction(&query)
         {
-            let Admitted { caller_ip, facts, .. } = admitted(&query, facts)?;
-            return extraction(&query, caller_ip, facts.candidates);
+            let Authorized { caller_ip, data, .. } = authorize(&query, data)?;
+            return extraction(&query, caller_ip, data.candidates);
         }
-        // In a box, so that the future of an extraction is small: most end above.
+        // Boxed, so that the future of an extraction stays small: most end above.
         Box::pin(self.extract_from_database(query)).await
     }
 
-    async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Refusal> {
-        let facts = known(self.store.extraction(&query).await)?;
-        let Admitted { account, caller_ip, facts } = admitted(&query, facts)?;
-        let ExtractionFacts { earlier, candidates, .. } = facts;
+    async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
+        let data = of_known_token(self.repository.extraction(&query).await)?;
+        let Authorized { account, caller_ip, data } = authorize(&query, data)?;
+        let ExtractionData { stored, candidates, .. } = data;
         let parameters = &query.parameters;
-        let endpoints = match (earlier, &query.request_id) {
-            (Some(earlier), _) => earlier.repeat(parameters)?,
+        let endpoints = match (stored, &query.request_id) {
+            (Some(stored), _) => stored.repeat(parameters)?,
             (None, Some(request_id)) if !candidates.is_empty() => {
-                let ours = StoredExtraction { parameters: parameters.clone(), endpoints: candidates };
-                let remembered = self.store.remember(account, request_id.clone(), ours, query.now).await;
-                remembered.map_err(refusal)?.repeat(parameters)?
+                let new = StoredExtraction { parameters: parameters.clone(), endpoints: candidates };
+                let stored =
+                    self.repository.store_extraction(account, request_id.clone(), new, query.now).await;
+                stored.map_err(rejection)?.repeat(parameters)?
             }
             (None, _) => candidates,
         };
         extraction(&query, caller_ip, endpoints)
     }
 
-    /// Whether the token may be used for `purpose`, asked before the rest of a large request is read.
+    /// Whether the token may be used for `purpose`, asked before the body of a request is received.
     ///
     /// # Errors
-    /// The token's faults and the storage's.
-    pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Refusal> {
-        let credential = self.store.credential(token.digest()).await.map_err(refusal)?;
-        credential.ok_or(Refusal::TokenUnknown)?.admits(purpose, Timestamp::now())
+    /// The token is rejected, or the storage has no answer.
+    pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Rejection> {
+        let credential = self.repository.credential(token.digest()).await.map_err(rejection)?;
+        credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, Timestamp::now())
     }
 
     /// The account's groups, ascending by id.
     ///
     /// # Errors
-    /// The token's faults and the storage's.
-    pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Refusal> {
-        let groups = known(self.store.groups(token.digest()).await)?;
-        let (account, groups) = groups.admit(Purpose::Static, Timestamp::now())?;
-        logged(account);
+    /// The token is rejected, or the storage has no answer.
+    pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Rejection> {
+        let groups = of_known_token(self.repository.groups(token.digest()).await)?;
+        let (account, groups) = groups.authorize(Purpose::Static, Timestamp::now())?;
+        record_account(account);
         Ok(groups)
     }
 
-    /// The account's instances at some addresses that pass the filters, one page of them.
+    /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
     ///
     /// # Errors
-    /// The token's faults and the storage's.
-    pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Refusal> {
-        let page = known(self.store.search(token.digest(), command.into()).await)?;
-        let (account, page) = page.admit(Purpose::Static, Timestamp::now())?;
-        logged(account);
+    /// The token is rejected, or the storage has no answer.
+    pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
+        let page = of_known_token(self.repository.search(token.digest(), command.into()).await)?;
+        let (account, page) = page.authorize(Purpose::Static, Timestamp::now())?;
+        record_account(account);
         Ok(page)
     }
 }
 
-/// An account that may extract, and from where it does.
-struct Admitted {
+/// An extraction that the account may have.
+struct Authorized {
     account: AccountId,
     caller_ip: Ipv4Addr,
-    facts: ExtractionFacts,
+    data: ExtractionData,
 }
 
-fn admitted(query: &ExtractionQuery, facts: Guarded<ExtractionFacts>) -> Result<Admitted, Refusal> {
-    let (account, facts) = facts.admit(Purpose::Extraction, query.now)?;
-    logged(account);
-    let caller_ip = query.caller_ip.ok_or(Refusal::CallerNotIpv4)?;
-    facts.admit(query.parameters.protocol)?;
-    Ok(Admitted { account, caller_ip, facts })
+fn authorize(query: &ExtractionQuery, data: Guarded<ExtractionData>) -> Result<Authorized, Rejection> {
+    let (account, data) = data.authorize(Purpose::Extraction, query.now)?;
+    record_account(account);
+    let caller_ip =
+        data.account.authorize_extraction(query.caller_ip, query.parameters.protocol, query.now)?;
+    Ok(Authorized { account, caller_ip, data })
 }
 
 fn extraction(
     query: &ExtractionQuery,
     caller_ip: Ipv4Addr,
     endpoints: Vec<Endpoint>,
-) -> Result<Extraction, Refusal> {
+) -> Result<Extraction, Rejection> {
     if endpoints.is_empty() {
-        return Err(Refusal::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+        return Err(Rejection::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
     }
     Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
-fn known<T>(answer: Result<Option<Guarded<T>>, StoreError>) -> Result<Guarded<T>, Refusal> {
-    answer.map_err(refusal)?.ok_or(Refusal::TokenUnknown)
+fn of_known_token<T>(data: Result<Option<Guarded<T>>, RepositoryError>) -> Result<Guarded<T>, Rejection> {
+    data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
 }
 
-/// Lets the line that the call leaves in the log name the account.
-fn logged(account: AccountId) {
+/// Adds the account to the line that the call leaves in the log.
+fn record_account(account: AccountId) {
     tracing::Span::current().record("account", account.0);
 }
 
-/// What a caller is told of a fault in the storage. The operator reads the rest in the log.
-fn refusal(error: StoreError) -> Refusal {
+/// What the caller is told when the storage has no answer. The log has the rest for the operator.
+fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {
-        StoreError::Locked | StoreError::Busy { .. } => Refusal::Busy { retry_after: BUSY_RETRY_AFTER },
-        StoreError::Full
-        | StoreError::ReadOnly
-        | StoreError::Corrupt { .. }
-        | StoreError::Unavailable { .. }
-        | StoreError::Closed => Refusal::Unavailable { retry_after: UNAVAILABLE_RETRY_AFTER },
-        StoreError::Conflict { .. } | StoreError::Internal { .. } => Refusal::Internal,
+        RepositoryError::Busy(_) => Rejection::Busy { retry_after: BUSY_RETRY_AFTER },
+        RepositoryError::Unavailable(_) => Rejection::Unavailable { retry_after: UNAVAILABLE_RETRY_AFTER },
+        RepositoryError::Internal(_) => Rejection::Internal,
     }
 }

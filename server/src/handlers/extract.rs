@@ -10,17 +10,19 @@ use crate::{
         extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
     },
     edge::{
-        answer::{Always, AlwaysBool, Content, Success},
-        call::{Call, Handler},
-        integer::Within,
-        refused::Refused,
+        operation::{Call, Handler},
+        responding::{
+            api_error::ApiError,
+            response::{Constant, ConstantBool, Content, Success},
+        },
+        types::integer::BoundedInteger,
     },
 };
 
 impl Handler for ExtractProxies {
     const PURPOSE: Purpose = Purpose::Extraction;
 
-    async fn handle(call: Call<'_>, request: ExtractProxiesRequest) -> Result<Success<Self>, Refused> {
+    async fn handle(call: Call<'_>, request: ExtractProxiesRequest) -> Result<Success<Self>, ApiError> {
         let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
             request;
         let region = if regions == ExtractProxiesRequest::REGIONS_DEFAULT {
@@ -41,8 +43,8 @@ impl Handler for ExtractProxies {
         let extraction = call.service.extract(command).await?;
 
         let headers = ExtractProxiesHeaders {
-            x_proxy_requested_count: Some(Within::new(extraction.requested)?),
-            x_proxy_returned_count: Some(Within::new(extraction.returned())?),
+            x_proxy_requested_count: Some(BoundedInteger::new(extraction.requested)?),
+            x_proxy_returned_count: Some(BoundedInteger::new(extraction.returned())?),
             x_proxy_partial: Some(extraction.is_partial().to_string()),
         };
         let content = match return_type {
@@ -58,8 +60,8 @@ fn body(extraction: Extraction) -> ExtractSuccess {
     let data =
         endpoints.into_iter().map(|Endpoint { host, port }| ProxyEndpoint { ip: host, port: port.into() });
     ExtractSuccess {
-        code: Always,
-        success: AlwaysBool,
+        code: Constant,
+        success: ConstantBool,
         msg: "ok".to_owned(),
         data: data.collect(),
         request_ip: caller_ip,

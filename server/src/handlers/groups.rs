@@ -7,22 +7,24 @@ use crate::{
     },
     domain::{access::Purpose, instance::Group},
     edge::{
-        answer::{Always, Content, Success},
-        call::{Call, Handler},
-        integer::Within,
-        refused::Refused,
+        operation::{Call, Handler},
+        responding::{
+            api_error::ApiError,
+            response::{Constant, Content, Success},
+        },
+        types::integer::BoundedInteger,
     },
 };
 
 impl Handler for ListStaticGroups {
     const PURPOSE: Purpose = Purpose::Static;
 
-    async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, Refused> {
+    async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, ApiError> {
         let ListStaticGroupsRequest { credential } = request;
         let groups = call.service.groups(&credential).await?;
         let items = groups.into_iter().map(item).collect::<Result<_, _>>()?;
         let content = Content::Json(GroupsSuccess {
-            code: Always,
+            code: Constant,
             message: "ok".to_owned(),
             request_id: call.request_id.to_owned(),
             data: GroupsData { items },
@@ -35,7 +37,7 @@ impl Handler for ListStaticGroups {
     }
 }
 
-fn item(group: Group) -> Result<StaticGroup, Refused> {
+fn item(group: Group) -> Result<StaticGroup, ApiError> {
     let Group { id, name, created_at, updated_at } = group;
-    Ok(StaticGroup { group_id: Within::new(id)?, name, created_at, updated_at })
+    Ok(StaticGroup { group_id: BoundedInteger::new(id)?, name, created_at, updated_at })
 }

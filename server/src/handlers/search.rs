@@ -8,22 +8,29 @@ use crate::{
     domain::{
         access::Purpose,
         instance::{self, Id, Instance, Status},
-        search::{Filters, GroupFilter, SearchCommand},
+        search::{Filters, GroupSelection, SearchCommand},
     },
     edge::{
-        address::IpEndpoint,
-        answer::{Always, Content, Success},
-        call::{Call, Handler},
-        integer::{OutOfRange, Within},
-        refused::Refused,
-        value::Tristate,
+        operation::{Call, Handler},
+        responding::{
+            api_error::ApiError,
+            response::{Constant, Content, Success},
+        },
+        types::{
+            address::IpEndpoint,
+            integer::{BoundedInteger, OutOfRange},
+            value::Tristate,
+        },
     },
 };
 
 impl Handler for SearchStaticInstances {
     const PURPOSE: Purpose = Purpose::Static;
 
-    async fn handle(call: Call<'_>, request: SearchStaticInstancesRequest) -> Result<Success<Self>, Refused> {
+    async fn handle(
+        call: Call<'_>,
+        request: SearchStaticInstancesRequest,
+    ) -> Result<Success<Self>, ApiError> {
         let SearchStaticInstancesRequest {
             ips,
             order_no,
@@ -38,8 +45,8 @@ impl Handler for SearchStaticInstances {
             credential,
         } = request;
         let group = match group_id {
-            Tristate::Omitted | Tristate::Null => GroupFilter::All,
-            Tristate::Value(id) => Id::new(id.get()).map_or(GroupFilter::Ungrouped, GroupFilter::Only),
+            Tristate::Omitted | Tristate::Null => GroupSelection::Any,
+            Tristate::Value(id) => Id::new(id.get()).map_or(GroupSelection::Ungrouped, GroupSelection::Group),
         };
         let status = status.map(|status| match status {
             InstanceStatus::Provisioning => Status::Provisioning,
@@ -65,14 +72,14 @@ impl Handler for SearchStaticInstances {
         let found = call.service.search(&credential, command).await?;
 
         let content = Content::Json(SearchSuccess {
-            code: Always,
+            code: Constant,
             message: "ok".to_owned(),
             request_id: call.request_id.to_owned(),
             data: SearchData {
                 items: found.items.into_iter().map(item).collect::<Result<_, _>>()?,
-                page: Within::new(page.get())?,
-                page_size: Within::new(page_size.get())?,
-                total: Within::new(found.total)?,
+                page: BoundedInteger::new(page.get())?,
+                page_size: BoundedInteger::new(page_size.get())?,
+                total: BoundedInteger::new(found.total)?,
             },
         });
         let headers = SearchStaticInstancesHeaders {
@@ -83,7 +90,7 @@ impl Handler for SearchStaticInstances {
     }
 }
 
-fn item(instance: Instance) -> Result<StaticInstance, Refused> {
+fn item(instance: Instance) -> Result<StaticInstance, ApiError> {
     let Instance {
         id,
         offer_id,
@@ -107,19 +114,19 @@ fn item(instance: Instance) -> Result<StaticInstance, Refused> {
         Status::Failed => InstanceStatus::Failed,
     };
     Ok(StaticInstance {
-        instance_id: Within::new(id)?,
-        offer_id: Within::new(offer_id)?,
+        instance_id: BoundedInteger::new(id)?,
+        offer_id: BoundedInteger::new(offer_id)?,
         status,
         ip: ip.to_string(),
-        port: Within::new(port)?,
+        port: BoundedInteger::new(port)?,
         protocols,
         country_code,
         city_code,
-        isp_type: Within::new(isp_type)?,
+        isp_type: BoundedInteger::new(isp_type)?,
         expires_at,
         activated_at,
         capabilities: declared(capabilities)?,
-        group_id: group_id.map(Within::new).transpose()?,
+        group_id: group_id.map(BoundedInteger::new).transpose()?,
     })
 }
 
@@ -139,12 +146,12 @@ fn declared(capabilities: instance::Capabilities) -> Result<Capabilities, OutOfR
         purchase: purchase.map(term_rule).transpose()?,
         renew: renew.map(term_rule).transpose()?,
         convert_trial: convert_trial.map(term_rule).transpose()?,
-        trial_days: trial_days.map(Within::new).transpose()?,
+        trial_days: trial_days.map(BoundedInteger::new).transpose()?,
         change_ip,
         select_replacement,
         custom_credentials,
         random_credentials,
-        max_batch_size: max_batch_size.map(Within::new).transpose()?,
+        max_batch_size: max_batch_size.map(BoundedInteger::new).transpose()?,
     })
 }
 
@@ -152,8 +159,8 @@ fn term_rule(rule: instance::TermRule) -> Result<TermRule, OutOfRange> {
     let instance::TermRule { allowed_days, min_days, max_days, step_days } = rule;
     Ok(TermRule {
         allowed_days: allowed_days.map(|days| days.into_iter().map(i64::from).collect()),
-        min_days: min_days.map(Within::new).transpose()?,
-        max_days: max_days.map(Within::new).transpose()?,
-        step_days: step_days.map(Within::new).transpose()?,
+        min_days: min_days.map(BoundedInteger::new).transpose()?,
+        max_days: max_days.map(BoundedInteger::new).transpose()?,
+        step_days: step_days.map(BoundedInteger::new).transpose()?,
     })
 }

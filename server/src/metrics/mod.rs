@@ -15,11 +15,11 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-pub(crate) use self::store::MeasuredStore;
+pub(crate) use self::store::MeasuredRepository;
 use self::supply::Supplies;
 use crate::{
-    edge::{answer::SUCCESS, catalogue::Reason},
-    store::{Pool, Store},
+    edge::responding::{error_code::ErrorCode, response::SUCCESS},
+    store::{Pool, Upkeep},
 };
 
 /// Upper bounds of the histograms, in seconds.
@@ -30,29 +30,29 @@ type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 /// The counts of one server.
 pub(crate) struct Metrics {
     registry: Registry,
-    operations: Vec<OfOperation>,
+    operations: Vec<OperationMetrics>,
     calls: Family<Outcome, Counter>,
     in_flight: Gauge<i64, AtomicI64>,
     /// Open connections, counted in each round of their watch.
     pub(crate) connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed since nothing moved on them.
     pub(crate) connections_timed_out: Counter,
-    /// One for each of [`Question::ALL`], in their order.
-    questions: [OfQuestion; Question::ALL.len()],
-    at_hand: Counter,
+    /// One for each of [`Query::ALL`], in their order.
+    queries: [QueryMetrics; Query::ALL.len()],
+    cached: Counter,
     pool: PoolGauges,
     supplies: Supplies,
 }
 
-/// What is counted with every call of an operation, at hand without looking it up by its labels.
-struct OfOperation {
+/// What is counted with every call of an operation, cached to save the lookup by labels.
+struct OperationMetrics {
     operation: &'static str,
     successes: Counter,
     seconds: Histogram,
 }
 
-/// What is counted of a question to the store.
-struct OfQuestion {
+/// What is counted of a query to the repository.
+struct QueryMetrics {
     seconds: Histogram,
     failures: Counter,
 }
@@ -70,7 +70,7 @@ struct Outcome {
     /// As [`outcome`] says, or [`LEFT`].
     outcome: &'static str,
     status: u16,
-    /// Business code of a refusal, else 0.
+    /// Business code of an error, else 0.
     code: i64,
 }
 
@@ -79,9 +79,9 @@ impl Outcome {
         Self { operation, outcome: outcome(None), status: SUCCESS.as_u16(), code: 0 }
     }
 
-    fn refused(operation: &'static str, reason: Reason) -> Self {
-        let status = reason.status().as_u16();
-        Self { operation, outcome: outcome(Some(reason)), status, code: reason.code() }
+    fn rejected(operation: &'static str, code: ErrorCode) -> Self {
+        let status = code.status().as_u16();
+        Self { operation, outcome: outcome(Some(code)), status, code: code.number() }
     }
 }
 
@@ -91,13 +91,13 @@ struct OperationLabel {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct QuestionLabel {
+struct QueryLabel {
     question: &'static str,
 }
 
-/// What the store is asked while a caller waits.
+/// What the repository is asked while a caller waits.
 #[derive(Clone, Copy, Debug)]
-enum Question {
+enum Query {
     Extraction,
     Remember,
     Groups,
@@ -105,7 +105,7 @@ enum Question {
     Credential,
 }
 
-impl Question {
+impl Query {
     const ALL: [Self; 5] = [Self::Extraction, Self::Remember, Self::Groups, Self::Search, Self::Credential];
 
     const fn name(self) -> &'static str {
@@ -125,45 +125,49 @@ impl Metrics {
         let histograms = || Histogram::new(BOUNDS);
         let calls = Family::<Outcome, Counter>::default();
         let call_seconds = Histograms::new_with_constructor(histograms);
-        let of_operation = |&operation: &&'static str| OfOperation {
+        let operation_metrics = |&operation: &&'static str| OperationMetrics {
             operation,
             successes: calls.get_or_create_owned(&Outcome::success(operation)),
             seconds: call_seconds.get_or_create_owned(&OperationLabel { operation }),
         };
-        let operations = operations.iter().map(of_operation).collect();
+        let operations = operations.iter().map(operation_metrics).collect();
         let store_seconds = Histograms::new_with_constructor(histograms);
-        let store_failures = Family::<QuestionLabel, Counter>::default();
-        let questions = Question::ALL.map(|question| {
-            let label = QuestionLabel { question: question.name() };
-            OfQuestion {
+        let store_failures = Family::<QueryLabel, Counter>::default();
+        let queries = Query::ALL.map(|query| {
+            let label = QueryLabel { question: query.name() };
+            QueryMetrics {
                 seconds: store_seconds.get_or_create_owned(&label),
                 failures: store_failures.get_or_create_owned(&label),
             }
         });
-        let (in_flight, at_hand) = (Gauge::default(), Counter::default());
+        let (in_flight, cached) = (Gauge::default(), Counter::default());
         let (connections, connections_timed_out) = (Gauge::default(), Counter::default());
         let (pool, supplies) = (PoolGauges::default(), Supplies::default());
 
         let mut registry = Registry::with_prefix("sallyport");
         registry.register("calls", "Calls by operation, outcome, status and business code", calls.clone());
-        let help = "From the request's head to its answer";
+        let help = "From the request's head to its response";
         registry.register_with_unit("call_duration", help, Unit::Seconds, call_seconds);
-        registry.register("calls_in_flight", "Calls without an answer yet", in_flight.clone());
+        registry.register("calls_in_flight", "Calls without a response", in_flight.clone());
         let help = "Open connections to both addresses, as of at most a second ago";
         registry.register("connections", help, connections.clone());
-        let help = "Connections that were closed because nothing moved on them";
+        let help = "Connections that were closed because they were idle or stalled";
         registry.register("connections_timed_out", help, connections_timed_out.clone());
-        let help = "Time that the store takes, by question";
+        let help = "Time that queries to the database take, by query";
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
-        registry.register("store_failures", "Questions that the store could not answer", store_failures);
-        let help = "Extractions for which all was in memory, so that nothing was asked of the store";
-        registry.register("store_at_hand", help, at_hand.clone());
-        registry.register("pool_connections", "Most connections to the database", pool.connections.clone());
+        registry.register("store_failures", "Queries that the database did not answer", store_failures);
+        let help = "Extractions answered from the cache, without a query to the database";
+        registry.register("store_at_hand", help, cached.clone());
+        registry.register(
+            "pool_connections",
+            "Maximum number of connections to the database",
+            pool.connections.clone(),
+        );
         registry.register("pool_busy", "Connections to the database in use", pool.busy.clone());
-        registry.register("pool_waiting", "Questions that wait for a connection", pool.waiting.clone());
+        registry.register("pool_waiting", "Queries that wait for a connection", pool.waiting.clone());
         registry.register(
             "gateways",
-            "Gateways left by protocol and region, at most 15 s old; region * is the sum of more regions than are told",
+            "Gateways by protocol and region, at most 15 s old; region * is the sum of the regions that are not listed",
             supplies.gateways(),
         );
         Self {
@@ -173,8 +177,8 @@ impl Metrics {
             in_flight,
             connections,
             connections_timed_out,
-            questions,
-            at_hand,
+            queries,
+            cached,
             pool,
             supplies,
         }
@@ -184,7 +188,7 @@ impl Metrics {
     ///
     /// # Errors
     /// Writing to a text fails, which it does not.
-    pub(crate) async fn of(&self, store: &dyn Store) -> Result<String, fmt::Error> {
+    pub(crate) async fn of(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         tell(&self.pool.connections, connections);
@@ -201,21 +205,21 @@ impl Metrics {
     }
 
     /// A call of one of the operations has begun.
-    pub(crate) fn begin(&self, operation: &'static str) -> CallUnderWay<'_> {
+    pub(crate) fn begin(&self, operation: &'static str) -> CallInFlight<'_> {
         self.in_flight.inc();
         let counts = self.operations.iter().find(|it| it.operation == operation);
-        CallUnderWay { metrics: self, counts, begun: Instant::now(), answered: None }
+        CallInFlight { metrics: self, counts, started: Instant::now(), finished: None }
     }
 
-    /// A question to the store was answered, or not.
-    fn asked(&self, question: Question, begun: Instant, failed: bool) {
-        let [extraction, remember, groups, search, credential] = &self.questions;
-        let OfQuestion { seconds, failures } = match question {
-            Question::Extraction => extraction,
-            Question::Remember => remember,
-            Question::Groups => groups,
-            Question::Search => search,
-            Question::Credential => credential,
+    /// A query to the repository has returned.
+    fn queried(&self, query: Query, begun: Instant, failed: bool) {
+        let [extraction, remember, groups, search, credential] = &self.queries;
+        let QueryMetrics { seconds, failures } = match query {
+            Query::Extraction => extraction,
+            Query::Remember => remember,
+            Query::Groups => groups,
+            Query::Search => search,
+            Query::Credential => credential,
         };
         seconds.observe(begun.elapsed().as_secs_f64());
         if failed {
@@ -230,54 +234,54 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// The outcome of a call whose caller went away before the answer.
+/// The outcome of a call whose caller left before the response.
 pub(crate) const LEFT: &str = "left";
 
-/// What became of a call, in a word for metrics and the log.
-pub(crate) const fn outcome(reason: Option<Reason>) -> &'static str {
-    match reason {
+/// The outcome of a call, as metrics and the log name it.
+pub(crate) const fn outcome(code: Option<ErrorCode>) -> &'static str {
+    match code {
         None => "success",
-        Some(Reason::Throttled) => "throttled",
-        Some(Reason::Overloaded) => "shed",
-        Some(Reason::Internal | Reason::Busy | Reason::Unavailable) => "failed",
+        Some(ErrorCode::Throttled) => "throttled",
+        Some(ErrorCode::Overloaded) => "shed",
+        Some(ErrorCode::Internal | ErrorCode::Busy | ErrorCode::Unavailable) => "failed",
         Some(_) => "refused",
     }
 }
 
-/// A call that has no answer yet. Dropped before it has one, its caller has left.
-pub(crate) struct CallUnderWay<'a> {
+/// A call without response. If it is dropped before it has one, its caller has left.
+pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
-    counts: Option<&'a OfOperation>,
-    begun: Instant,
-    /// Why it was refused, if it was, and after how long.
-    answered: Option<(Option<Reason>, Duration)>,
+    counts: Option<&'a OperationMetrics>,
+    started: Instant,
+    /// The error code of the response, if it is one, and the time that it took.
+    finished: Option<(Option<ErrorCode>, Duration)>,
 }
 
-impl CallUnderWay<'_> {
-    /// The answer is ready. Gives the time that it took.
-    pub(crate) fn answered(&mut self, reason: Option<Reason>) -> Duration {
-        let after = self.begun.elapsed();
-        self.answered = Some((reason, after));
+impl CallInFlight<'_> {
+    /// The response is ready. Returns the time that it took.
+    pub(crate) fn finish(&mut self, code: Option<ErrorCode>) -> Duration {
+        let after = self.started.elapsed();
+        self.finished = Some((code, after));
         after
     }
 
-    /// When it began.
-    pub(crate) fn begun(&self) -> Instant {
-        self.begun
+    /// When it started.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
     }
 }
 
-impl Drop for CallUnderWay<'_> {
+impl Drop for CallInFlight<'_> {
     fn drop(&mut self) {
         self.metrics.in_flight.dec();
-        let Some(OfOperation { operation, successes, seconds }) = self.counts else { return };
-        let (outcome, after) = match self.answered {
-            None => (Outcome { operation, outcome: LEFT, status: 0, code: 0 }, self.begun.elapsed()),
+        let Some(OperationMetrics { operation, successes, seconds }) = self.counts else { return };
+        let (outcome, after) = match self.finished {
+            None => (Outcome { operation, outcome: LEFT, status: 0, code: 0 }, self.started.elapsed()),
             Some((None, after)) => {
                 successes.inc();
                 return seconds.observe(after.as_secs_f64());
             }
-            Some((Some(reason), after)) => (Outcome::refused(operation, reason), after),
+            Some((Some(code), after)) => (Outcome::rejected(operation, code), after),
         };
         self.metrics.calls.get_or_create(&outcome).inc();
         seconds.observe(after.as_secs_f64());
@@ -293,10 +297,10 @@ mod tests {
         let metrics = Metrics::new(&["a", "b"]);
         let mut call = metrics.begin("a");
         assert!(metrics.text().unwrap().contains("sallyport_calls_in_flight 1\n"));
-        call.answered(Some(Reason::Throttled));
+        call.finish(Some(ErrorCode::Throttled));
         drop(call);
         drop(metrics.begin("a"));
-        metrics.begin("b").answered(None);
+        metrics.begin("b").finish(None);
         let text = metrics.text().unwrap();
         for line in [
             "sallyport_calls_in_flight 0",

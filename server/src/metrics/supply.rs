@@ -8,7 +8,7 @@ use prometheus_client::{
 };
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::store::{Store, Supply};
+use crate::store::{Supply, Upkeep};
 
 /// Counting looks at every gateway, so it is done no more often than this, however often the metrics are read.
 const FRESH: Duration = Duration::from_secs(15);
@@ -42,7 +42,7 @@ impl Supplies {
 
     /// Counts anew, unless that was done a moment ago. What cannot be counted is not told: an old number would look like
     /// a true one.
-    pub(super) async fn refresh(&self, store: &dyn Store) {
+    pub(super) async fn refresh(&self, store: &dyn Upkeep) {
         let mut counted = self.counted.lock().await;
         if counted.is_some_and(|then| then.elapsed() < FRESH) {
             return;

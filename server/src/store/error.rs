@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::ports::RepositoryError;
+
 /// Why a question to the storage has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -47,6 +49,22 @@ pub enum StoreError {
         /// What the database engine says.
         reason: String,
     },
+}
+
+/// What of it concerns the domain.
+impl From<StoreError> for RepositoryError {
+    fn from(error: StoreError) -> Self {
+        let text = error.to_string();
+        match error {
+            StoreError::Locked | StoreError::Busy { .. } => Self::Busy(text),
+            StoreError::Full
+            | StoreError::ReadOnly
+            | StoreError::Corrupt { .. }
+            | StoreError::Unavailable { .. }
+            | StoreError::Closed => Self::Unavailable(text),
+            StoreError::Conflict { .. } | StoreError::Internal { .. } => Self::Internal(text),
+        }
+    }
 }
 
 /// Why a database cannot be opened. Each names the database: the file, or the URL without its password.

@@ -22,7 +22,9 @@ impl StoredIp {
     pub(super) fn v4(self) -> Result<Ipv4Addr, StoreError> {
         match self.0 {
             IpAddr::V4(ip) => Ok(ip),
-            IpAddr::V6(ip) => Err(StoreError::Corrupt { reason: format!("{ip} is no IPv4 address") }),
+            IpAddr::V6(ip) => {
+                Err(StoreError::Corrupt { reason: format!("expected an IPv4 address, found {ip}") })
+            }
         }
     }
 

@@ -63,15 +63,15 @@ impl Loaded {
 #[serde(rename_all = "camelCase")]
 pub enum Record {
     /// An account. It comes before what belongs to it.
-    Account(Account),
+    Account(AccountRecord),
     /// A token, by its digest.
     Token(TokenRecord),
     /// A range of addresses from which the account may extract.
-    Whitelist(WhitelistEntry),
+    Whitelist(WhitelistRecord),
     /// A protocol that the account may extract.
-    Entitlement(Entitlement),
+    Entitlement(EntitlementRecord),
     /// A gateway of the pool, which belongs to no account.
-    Gateway(Gateway),
+    Gateway(GatewayRecord),
     /// A group of static instances.
     Group(GroupRecord),
     /// A static instance.
@@ -81,7 +81,7 @@ pub enum Record {
 /// An account.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Account {
+pub struct AccountRecord {
     /// Unique name.
     pub name: String,
     /// Whether it has passed real-name verification.
@@ -112,7 +112,7 @@ pub struct TokenRecord {
 /// A range of addresses, both ends included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WhitelistEntry {
+pub struct WhitelistRecord {
     /// Name of the account.
     pub account: String,
     /// First address.
@@ -131,7 +131,7 @@ pub struct WhitelistEntry {
 /// The right to extract gateways of one protocol.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Entitlement {
+pub struct EntitlementRecord {
     /// Name of the account.
     pub account: String,
     /// The protocol.
@@ -144,7 +144,7 @@ pub struct Entitlement {
 /// A gateway. User name and password are kept for its operator and are part of no answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Gateway {
+pub struct GatewayRecord {
     /// Host name or address.
     pub host: String,
     /// Port.
@@ -292,12 +292,12 @@ mod tests {
     #[test]
     fn passwords_are_neither_shown_nor_repeated() {
         let line = r#"{"host":"h","port":1,"region":"USA","protocol":"http","password":"12345"}"#;
-        let gateway: Gateway = serde_json::from_str(line).unwrap();
+        let gateway: GatewayRecord = serde_json::from_str(line).unwrap();
         assert!(!format!("{gateway:?}").contains("12345"));
         assert_eq!(gateway.password.as_ref().map(ProxyPassword::expose), Some("12345"));
-        let error = serde_json::from_str::<Gateway>(&line.replace("\"12345\"", "12345")).unwrap_err();
+        let error = serde_json::from_str::<GatewayRecord>(&line.replace("\"12345\"", "12345")).unwrap_err();
         assert!(error.to_string().starts_with("password must be a text"), "{error}");
-        let without = serde_json::from_str::<Gateway>(&line.replace("\"12345\"", "null")).unwrap();
+        let without = serde_json::from_str::<GatewayRecord>(&line.replace("\"12345\"", "null")).unwrap();
         assert_eq!(without.password, None);
     }
 }

@@ -9,14 +9,14 @@ use super::{
 
 /// Why a record is not stored.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum RecordError {
     /// The line contradicts what is stored, or itself.
     Line(String),
     /// The storage failed, whatever the line says.
     Store(StoreError),
 }
 
-impl<E: Into<StoreError>> From<E> for Refused {
+impl<E: Into<StoreError>> From<E> for RecordError {
     fn from(error: E) -> Self {
         Self::Store(error.into())
     }
@@ -39,10 +39,10 @@ impl Tally {
     ///
     /// # Errors
     /// The storage's own faults end the loading.
-    pub(super) fn refused(&mut self, number: u64, refused: Refused) -> Result<ControlFlow<()>, LoadError> {
+    pub(super) fn reject(&mut self, number: u64, refused: RecordError) -> Result<ControlFlow<()>, LoadError> {
         match refused {
-            Refused::Store(error) => Err(error.into()),
-            Refused::Line(reason) => {
+            RecordError::Store(error) => Err(error.into()),
+            RecordError::Line(reason) => {
                 self.bad.lines.push((number, reason));
                 self.bad.cut_short = self.bad.lines.len() == BadLines::MOST;
                 Ok(if self.bad.cut_short { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

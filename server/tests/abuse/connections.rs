@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use sallyport_server::edge::body::MAX_BYTES;
+use sallyport_server::edge::reading::body::MAX_BYTES;
 
 use super::{
     rounds,

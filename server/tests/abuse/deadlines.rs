@@ -121,6 +121,20 @@ fn inside_tls_it_is_closed_as_well() {
     server.target.assert_unharmed();
 }
 
+/// The list of descriptors that the deadlines are kept by cannot be opened when none is left, so it was opened before.
+#[test]
+fn a_server_out_of_descriptors_closes_idle_connections() {
+    let mut target = Target::with(&["--connection-timeout", DEADLINE], "ulimit -n 200");
+    let idle: Vec<_> = (0..300).map(|_| target.open(b"GET /openapi")).collect();
+    thread::scope(|scope| {
+        for socket in &idle {
+            scope.spawn(move || assert_closed("idle among too many", socket, socket, b"", false));
+        }
+    });
+    target.assert_good_callers_are_served();
+    target.assert_unharmed();
+}
+
 /// A caller who never reads leaves responses in the server's memory; when those of the kernel are full, nothing moves.
 #[test]
 fn a_pipeline_that_is_never_read_is_closed() {

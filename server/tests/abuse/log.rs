@@ -4,7 +4,7 @@ use std::{fmt::Write as _, sync::Arc, thread};
 
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
-    edge::answer::Operation,
+    edge::operation::Operation,
 };
 
 use super::{
@@ -113,7 +113,8 @@ fn assert_silent(log: &str, token: &str, format: &str) {
         }
     }
     assert!(!log.contains(['\x1b', '\r']), "control characters are in the log");
-    for said in ["answered", "refused: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"] {
+    for said in ["answered", "rejected: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"]
+    {
         assert!(log.contains(said), "the log does not say {said:?}");
     }
     // Each of these holds the token as somebody would read it.

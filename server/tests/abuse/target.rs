@@ -10,7 +10,7 @@ use std::{
 
 use sallyport_server::{
     api::generated::{ListStaticGroups, SearchStaticInstances},
-    edge::answer::Operation,
+    edge::operation::Operation,
 };
 
 /// Most memory that a server may have had, whatever was sent to it. It takes about a tenth of this by itself.

@@ -28,13 +28,13 @@ fn accounts() {
     assert_eq!(office.json(&["account", "show", "acme", "--json"]), [shown]);
     assert!(office.done(&["account", "show", "acme"]).contains("\ninstances         1\n"));
 
-    assert!(office.failed(1, &["account", "add", "acme"]).contains("already an account named \"acme\""));
+    assert!(office.failed(1, &["account", "add", "acme"]).contains("account \"acme\" already exists"));
     assert!(office.failed(1, &["account", "verify", "amce"]).contains("did you mean \"acme\"?"));
     assert!(office.failed(1, &["account", "add", ""]).contains("not empty"));
     let used = office.failed(1, &["account", "remove", "acme", "--yes"]);
     assert!(used.contains("1 group, 1 instance") && used.contains("--with-data"), "{used}");
     let gone = office.done(&["account", "remove", "acme", "--with-data", "--yes"]);
-    assert_eq!(gone, "account \"acme\" is removed, with 1 group, 1 instance\n");
+    assert_eq!(gone, "account \"acme\" removed, with 1 group, 1 instance\n");
     office.done(&["account", "remove", "zebra", "-y"]);
     assert_eq!(office.done(&["account", "list"]), "name  real name\n");
 }
@@ -56,7 +56,7 @@ fn tokens() {
     let at_once = office.done(&["token", "rotate", "2", "--overlap", "0", "--yes", "--expires", "never"]);
     assert!(at_once.starts_with("sally_link_") && at_once.lines().count() == 1);
     assert!(office.failed(1, &["token", "rotate", "2"]).contains("was revoked"));
-    assert!(office.failed(1, &["token", "rotate", "9"]).contains("no token 9"));
+    assert!(office.failed(1, &["token", "rotate", "9"]).contains("unknown token 9"));
     assert!(office.failed(2, &["token", "rotate", "1", "--overlap", "soon"]).contains("24h, 90m, 7d"));
     let over = ["token", "issue", "--account", "acme", "--expires", "2020-01-01T00:00:00Z"];
     assert!(office.failed(2, &over).contains("that time is over"));
@@ -94,7 +94,7 @@ fn whitelist() {
         let error = office.failed(code, &[add.as_slice(), &ranges].concat());
         assert!(error.contains(reason), "{error}");
     }
-    assert!(office.failed(1, &["whitelist", "enable", "1", "9"]).contains("no whitelist entry 9"));
+    assert!(office.failed(1, &["whitelist", "enable", "1", "9"]).contains("unknown whitelist entry 9"));
     assert!(
         office
             .failed(2, &["whitelist", "enable", "one"])
@@ -129,7 +129,7 @@ fn gateways() {
                           "username": null, "hasPassword": false});
     assert_eq!(list, [expected]);
     let twice = ["gateway", "add", "gw1.invalid:20001", "--region", "USA", "--protocol", "http"];
-    assert!(office.failed(1, &twice).contains("already a http gateway gw1.invalid:20001 in USA"));
+    assert!(office.failed(1, &twice).contains("a http gateway gw1.invalid:20001 already exists in USA"));
     let mapped = ["gateway", "add", "[::ffff:192.0.2.1]:1", "--region", "FRA", "--protocol", "http"];
     office.done(&mapped);
     assert_eq!(office.json(&["gateway", "list", "--region", "FRA", "--json"])[0]["host"], "192.0.2.1");
@@ -137,10 +137,10 @@ fn gateways() {
     assert!(
         office
             .failed(1, &["gateway", "remove", "gw1.invalid:1", "--yes"])
-            .contains("no gateway gw1.invalid:1")
+            .contains("unknown gateway gw1.invalid:1")
     );
     let gone = office.done(&["gateway", "remove", "gw1.invalid:20001", "--yes"]);
-    assert_eq!(gone, "gw1.invalid:20001 is removed, 1 gateway\n");
+    assert_eq!(gone, "gw1.invalid:20001 removed, 1 gateway\n");
     assert_eq!(office.json(&["gateway", "list", "--json"]).len(), 1);
 }
 
@@ -169,7 +169,7 @@ fn groups_and_instances() {
     office.done(&["group", "remove", "11", "--yes"]);
     office.done(&["instance", "move", "9001", "--group", "none"]);
     assert_eq!(office.json(&["instance", "list", "--group", "none", "--json"]).len(), 1);
-    assert!(office.failed(1, &["instance", "move", "9001", "--group", "11"]).contains("no group 11"));
+    assert!(office.failed(1, &["instance", "move", "9001", "--group", "11"]).contains("unknown group 11"));
     assert!(office.failed(2, &["instance", "set-status", "frozen", "9001"]).contains("provisioning, active"));
     assert_eq!(office.done(&["instance", "set-status", "expired", "9001"]), "instance 9001 is expired\n");
     assert!(
@@ -196,7 +196,9 @@ fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
 
     let table = office.run(&["account", "list"]);
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 1 + 1000);
-    assert!(String::from_utf8(table.stderr).unwrap().contains("more than these 1000; a higher --limit"));
+    assert!(
+        String::from_utf8(table.stderr).unwrap().contains("the list is cut after 1000; a higher --limit")
+    );
     assert_eq!(office.json(&["account", "list", "--json"]).len(), 1501);
     assert_eq!(office.json(&["account", "list", "--json", "--limit", "7"]).len(), 7);
     let all = office.run(&["account", "list", "--limit", "1501"]);
@@ -226,7 +228,7 @@ fn what_cannot_be_undone_needs_a_yes() {
         &["instance", "remove", "9001"],
     ] {
         let refused = office.failed(2, arguments);
-        assert!(refused.contains("no terminal") && refused.contains("--yes"), "{refused}");
+        assert!(refused.contains("not a terminal") && refused.contains("--yes"), "{refused}");
         // A pipe is no terminal: what comes through it may be meant for something else.
         let fed = failure(&office.fed(arguments, "y\n"), 2);
         assert_eq!(fed, refused);

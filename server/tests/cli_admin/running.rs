@@ -8,7 +8,7 @@ use std::{
 
 use sallyport_server::{
     api::generated::ExtractProxies,
-    edge::{answer::Operation as _, catalogue::Reason},
+    edge::{operation::Operation as _, responding::error_code::ErrorCode},
 };
 
 use crate::office::Office;
@@ -49,9 +49,9 @@ impl Server {
     }
 }
 
-/// What a refusal for this reason has in it.
-fn code(reason: Reason) -> String {
-    format!("\"code\":{}", reason.code())
+/// What a refusal for this code has in it.
+fn code(code: ErrorCode) -> String {
+    format!("\"code\":{}", code.number())
 }
 
 impl Drop for Server {
@@ -66,23 +66,23 @@ fn a_change_is_seen_by_the_next_call() {
     let office = Office::open();
     let server = Server::start(&office);
     let token = office.done(&["token", "issue", "--account", "acme"]).trim_end().to_owned();
-    let refused = |token: &str, reason: &str| {
+    let rejected = |token: &str, code: &str| {
         let answer = server.extract(token).unwrap_err();
-        assert!(answer.contains(reason), "{answer}");
+        assert!(answer.contains(code), "{answer}");
     };
 
-    refused(&token, &code(Reason::NotWhitelisted));
+    rejected(&token, &code(ErrorCode::NotWhitelisted));
     office.done(&["whitelist", "add", "--account", "acme", "127.0.0.0/8"]);
-    refused(&token, &code(Reason::NotEntitled));
+    rejected(&token, &code(ErrorCode::NotEntitled));
     office.done(&["entitlement", "grant", "--account", "acme", "--protocol", "http"]);
     assert_eq!(server.extract(&token), Ok(()));
 
     office.done(&["whitelist", "disable", "1"]);
-    refused(&token, &code(Reason::NotWhitelisted));
+    rejected(&token, &code(ErrorCode::NotWhitelisted));
     office.done(&["whitelist", "enable", "1"]);
     assert_eq!(server.extract(&token), Ok(()));
     office.done(&["account", "unverify", "acme"]);
-    refused(&token, &code(Reason::NotVerified));
+    rejected(&token, &code(ErrorCode::NotVerified));
     office.done(&["account", "verify", "acme"]);
     assert_eq!(server.extract(&token), Ok(()));
 
@@ -96,13 +96,13 @@ fn a_change_is_seen_by_the_next_call() {
         assert!(tries < 200, "an overlap of a second does not end");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    refused(&new, &code(Reason::TokenInvalid));
+    rejected(&new, &code(ErrorCode::TokenInvalid));
     assert_eq!((server.extract(&token), server.extract(&newer)), (Ok(()), Ok(())));
     office.done(&["token", "rotate", "1", "--overlap", "0", "--yes", "--expires", "never"]);
-    refused(&token, &code(Reason::TokenInvalid));
+    rejected(&token, &code(ErrorCode::TokenInvalid));
 
     office.done(&["gateway", "remove", "gw1.invalid:20001", "--yes"]);
     assert!(server.extract(&newer).is_err());
     office.done(&["account", "remove", "acme", "--with-data", "--yes"]);
-    assert!(server.extract(&newer).unwrap_err().contains(&code(Reason::TokenInvalid)));
+    assert!(server.extract(&newer).unwrap_err().contains(&code(ErrorCode::TokenInvalid)));
 }

@@ -36,8 +36,8 @@ fn a_password_is_taken_from_a_file_a_pipe_or_the_environment_and_never_shown() {
     {
         shown += &said(&office.run(arguments));
     }
-    assert!(shown.contains("gateway gw2.invalid:1 in USA for http is added"), "{shown}");
-    assert!(shown.contains("already a http gateway gw2.invalid:1"), "{shown}");
+    assert!(shown.contains("gateway gw2.invalid:1 in USA for http added"), "{shown}");
+    assert!(shown.contains("a http gateway gw2.invalid:1 already exists"), "{shown}");
     assert!(!shown.contains("very-secret") && !shown.contains("not this line"), "{shown}");
 
     let exported = office.done(&["export", "-"]);

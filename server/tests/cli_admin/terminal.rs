@@ -135,7 +135,7 @@ fn failures() {
     let wrong = lines.replace("\"ip\":", "\"ip\\u001b\\n\":");
     let output = office.fed(&["import", "-"], &wrong);
     let text = harmless(&output);
-    assert!(!output.status.success() && text.contains("already an account named"), "{text}");
+    assert!(!output.status.success() && text.contains("already exists"), "{text}");
     assert!(text.contains(r"unknown field `ip\u{1b}\n`"), "{text}");
     assert!(text.lines().skip(1).all(|line| line.starts_with("  line ")), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use sallyport_server::{Config, contract_page, edge::catalogue::Reason, start};
+use sallyport_server::{Config, contract_page, edge::responding::error_code::ErrorCode, start};
 
 use super::{get, groups, held::Held, served};
 
@@ -73,9 +73,9 @@ async fn the_contract_is_a_page_that_loads_nothing_and_has_every_refusal() {
             assert!(stays.iter().any(|start| target.starts_with(start)), "{attribute}{target}");
         }
     }
-    for reason in Reason::ALL {
-        let (code, status) = (reason.code(), reason.status());
-        let row = format!("<code>{code}</code></a></th> <td>{status}</td> <td>{}</td>", reason.when());
+    for code in ErrorCode::ALL {
+        let (number, status, description) = (code.number(), code.status(), code.description());
+        let row = format!("<code>{number}</code></a></th> <td>{status}</td> <td>{description}</td>");
         assert!(page.body.contains(&row), "no {row}");
     }
     assert!(!page.whole().contains(sample.tokens.main.expose()));

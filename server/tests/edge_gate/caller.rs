@@ -1,6 +1,6 @@
 //! The caller's address behind declared proxies, as extraction tells it.
 
-use sallyport_server::{Config, edge::catalogue::Reason};
+use sallyport_server::{Config, edge::responding::error_code::ErrorCode};
 
 use super::{extraction, get, groups, served};
 
@@ -20,19 +20,19 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
     let mapped = asked("\r\nX-Forwarded-For: ::ffff:127.0.0.7").await;
     assert_eq!(mapped.json()["request_ip"], "127.0.0.7");
 
-    for (headers, reason) in [
-        ("\r\nX-Forwarded-For: 127.0.0.9, 198.51.100.1", Reason::NotWhitelisted),
-        ("\r\nX-Forwarded-For: 127.0.0.9, 2001:db8::1", Reason::CallerNotIpv4),
-        ("\r\nX-Forwarded-For: 127.0.0.9, unknown", Reason::CallerUnknown),
-        ("\r\nX-Forwarded-For: 127.0.0.9\r\nX-Forwarded-For: \u{fffd}", Reason::CallerUnknown),
-        ("\r\nX-Forwarded-For: 127.0.0.9\r\nForwarded: for=127.0.0.8", Reason::CallerUnknown),
+    for (headers, code) in [
+        ("\r\nX-Forwarded-For: 127.0.0.9, 198.51.100.1", ErrorCode::NotWhitelisted),
+        ("\r\nX-Forwarded-For: 127.0.0.9, 2001:db8::1", ErrorCode::CallerNotIpv4),
+        ("\r\nX-Forwarded-For: 127.0.0.9, unknown", ErrorCode::CallerUnknown),
+        ("\r\nX-Forwarded-For: 127.0.0.9\r\nX-Forwarded-For: \u{fffd}", ErrorCode::CallerUnknown),
+        ("\r\nX-Forwarded-For: 127.0.0.9\r\nForwarded: for=127.0.0.8", ErrorCode::CallerUnknown),
     ] {
         let answer = asked(headers).await;
-        assert_eq!(answer.json()["code"], reason.code(), "{headers}: {answer:?}");
+        assert_eq!(answer.json()["code"], code.number(), "{headers}: {answer:?}");
     }
-    // Groups do not ask where a call comes from, but what cannot be read is refused there as well.
+    // Groups do not ask where a call comes from, but what cannot be read is rejected there as well.
     let unreadable = get(trusting.address(), groups(&sample), "\r\nForwarded: for=\"".to_owned()).await;
-    assert_eq!(unreadable.json()["code"], Reason::CallerUnknown.code());
+    assert_eq!(unreadable.json()["code"], ErrorCode::CallerUnknown.number());
 
     let (wary, sample) = served(|config| config).await;
     let spoofed = "\r\nX-Forwarded-For: 127.0.0.9\r\nForwarded: for=127.0.0.8".to_owned();
@@ -40,7 +40,7 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
     assert_eq!(answer.json()["request_ip"], "127.0.0.1");
 }
 
-/// From an IPv6 caller: refused where a whitelist is asked for, served elsewhere.
+/// From an IPv6 caller: rejected where a whitelist is asked for, served elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn ipv6_callers_are_told_why() {
     let Ok(probe) = std::net::TcpListener::bind("[::1]:0") else {
@@ -50,7 +50,10 @@ async fn ipv6_callers_are_told_why() {
     drop(probe);
     let (running, sample) = served(|config| Config { listen: "[::1]:0".parse().unwrap(), ..config }).await;
     let answer = get(running.address(), extraction(&sample), String::new()).await;
-    assert_eq!((answer.status, answer.json()["code"].as_i64()), (403, Some(Reason::CallerNotIpv4.code())));
+    assert_eq!(
+        (answer.status, answer.json()["code"].as_i64()),
+        (403, Some(ErrorCode::CallerNotIpv4.number()))
+    );
     assert_eq!(get(running.address(), groups(&sample), String::new()).await.status, 200);
 }
 

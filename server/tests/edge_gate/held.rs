@@ -6,13 +6,14 @@ use sallyport_server::{
     data::seed::seed,
     domain::{
         access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
+        ports::{Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
     store::{
-        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
         sqlite::SqliteStore,
     },
 };
@@ -34,41 +35,40 @@ impl Held {
         Self { permits: Semaphore::new(0), credential }
     }
 
-    async fn answer<T>(&self) -> Result<Option<T>, StoreError> {
+    async fn answer<T>(&self) -> Result<Option<T>, RepositoryError> {
         self.permits.acquire().await.unwrap().forget();
         Ok(None)
     }
 }
 
 #[async_trait]
-impl Store for Held {
-    fn at_hand(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+impl Repository for Held {
+    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         None
     }
 
-    async fn extraction(&self, _: &ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    async fn extraction(
+        &self,
+        _: &ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
         self.answer().await
     }
 
-    async fn remember(
+    async fn store_extraction(
         &self,
         _: AccountId,
         _: String,
         _: StoredExtraction,
         _: Timestamp,
-    ) -> Result<StoredExtraction, StoreError> {
-        Err(StoreError::Closed)
+    ) -> Result<StoredExtraction, RepositoryError> {
+        Err(RepositoryError::Unavailable("closed".to_owned()))
     }
 
-    async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, StoreError> {
+    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
         Ok(Some(self.credential))
     }
 
-    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
         self.answer().await
     }
 
@@ -76,16 +76,26 @@ impl Store for Held {
         &self,
         _: TokenDigest,
         _: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
         self.answer().await
     }
+}
 
+#[async_trait]
+impl Archive for Held {
     async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
         Err(StoreError::Closed.into())
     }
 
     async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         Err(StoreError::Closed.into())
+    }
+}
+
+#[async_trait]
+impl Upkeep for Held {
+    async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Err(StoreError::Closed)
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {

@@ -11,7 +11,7 @@ use sallyport_server::{
     Config, Running,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::Sample,
-    edge::{answer::Operation, body::MAX_BYTES, catalogue::Reason},
+    edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     start,
 };
 
@@ -78,7 +78,7 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
     seen(&running, "sallyport_calls_in_flight 7").await;
 
     let shed = get(address, format!("{}?api_key=t", ListStaticGroups::PATH), String::new()).await;
-    assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(Reason::Overloaded.code())));
+    assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(ErrorCode::Overloaded.number())));
     assert_eq!(shed.header("retry-after"), Some("1"));
     seen(
         &running,
@@ -128,7 +128,7 @@ async fn bodies_that_arrive_share_their_room() {
             break (half_sent, shed);
         }
     };
-    assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(Reason::Overloaded.code())));
+    assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(ErrorCode::Overloaded.number())));
     assert_eq!(shed.header("retry-after"), Some("1"));
     assert_eq!(asked(good(0)).await.unwrap().status, 401, "there is room for a small one");
 
@@ -168,7 +168,7 @@ async fn responses_that_nobody_reads_are_bounded() {
     let shed = successes
         .replace("success", "shed")
         .replace("200", "503")
-        .replace("\"0\"", &format!("\"{}\"", Reason::Overloaded.code()));
+        .replace("\"0\"", &format!("\"{}\"", ErrorCode::Overloaded.number()));
     // One after the other, so that there is never too much work under way.
     let mut answered = 0;
     for number in 0..200 {

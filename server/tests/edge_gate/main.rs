@@ -21,7 +21,7 @@ use sallyport_server::{
     Config, Running,
     api::generated::{ExtractProxies, ListStaticGroups},
     data::seed::{Sample, seed},
-    edge::answer::Operation,
+    edge::operation::Operation,
     start,
     store::sqlite::SqliteStore,
 };

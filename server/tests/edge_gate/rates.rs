@@ -3,7 +3,7 @@
 use sallyport_server::{
     Config, StartError,
     api::generated::{ExtractProxies, ListStaticGroups},
-    edge::{answer::Operation, catalogue::Reason},
+    edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
 };
 
@@ -11,7 +11,11 @@ use super::{extraction, get, groups, held::Held, served, wire::Answer};
 
 fn assert_throttled(answer: &Answer, fields: &[&str]) {
     let body = answer.json();
-    assert_eq!((answer.status, body["code"].as_i64()), (429, Some(Reason::Throttled.code())), "{answer:?}");
+    assert_eq!(
+        (answer.status, body["code"].as_i64()),
+        (429, Some(ErrorCode::Throttled.number())),
+        "{answer:?}"
+    );
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), fields);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=1800).contains(&wait), "{wait}");
@@ -43,14 +47,14 @@ async fn an_address_that_calls_too_often_waits_alone() {
     let asked =
         |target: String, from: &str| get(running.address(), target, format!("\r\nX-Forwarded-For: {from}"));
     assert_eq!(asked(groups(&sample), "127.0.0.2").await.status, 200);
-    // Calls that are refused count as well.
+    // Calls that are rejected count as well.
     assert_eq!(asked(ExtractProxies::PATH.to_owned(), "127.0.0.2").await.status, 400);
     assert_throttled(&asked(extraction(&sample), "127.0.0.2").await, &["code", "message"]);
     assert_eq!(asked(extraction(&sample), "127.0.0.3").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rates_of_unknown_operations_are_refused() {
+async fn rates_of_unknown_operations_are_rejected() {
     let store = std::sync::Arc::new(Held::new().await);
     let rates = vec!["listGroups:token:1/s".parse().unwrap()];
     let error = start(Config { rates, ..Config::loopback(store) }).unwrap_err();

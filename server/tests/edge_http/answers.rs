@@ -2,11 +2,11 @@
 
 use sallyport_server::{
     api::generated::{ExtractProxies, SeparatorCode},
-    edge::catalogue::Reason,
+    edge::responding::error_code::ErrorCode,
 };
 use serde_json::json;
 
-use super::server::{SERVER, assert_refused, extract, groups, search, with_headers};
+use super::server::{SERVER, assert_rejected, extract, groups, search, with_headers};
 
 #[test]
 fn an_extraction_has_its_envelope_and_counts() {
@@ -38,7 +38,7 @@ fn a_scarce_region_gives_what_it_has_and_an_empty_one_says_when_to_ask_again() {
     assert_eq!(answer.header("x-proxy-returned-count"), Some(&*sample.scarce_count.to_string()));
 
     let answer = extract(&format!("num=1&regions={}", sample.empty_region));
-    assert_refused::<ExtractProxies>(&answer, Reason::Shortage);
+    assert_rejected::<ExtractProxies>(&answer, ErrorCode::Shortage);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!(wait > 0);
 }
@@ -68,7 +68,7 @@ fn a_request_id_stands_for_one_extraction_wherever_it_is_sent() {
     assert_eq!(by_header.json()["data"], first);
     assert_ne!(by_header.header("x-request-id"), Some("edge-1"), "the trace id is another thing");
     let other = extract("num=3&request_id=edge-1");
-    assert_refused::<ExtractProxies>(&other, Reason::RequestIdReused);
+    assert_rejected::<ExtractProxies>(&other, ErrorCode::RequestIdReused);
 }
 
 #[test]

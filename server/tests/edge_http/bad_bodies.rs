@@ -7,19 +7,19 @@ use sallyport_server::{
         AddressItem, ExtractProxies, SearchRequestIps, SearchRequestPage, SearchRequestPageSize,
         SearchStaticInstances,
     },
-    edge::{body::MAX_BYTES, catalogue::Reason},
+    edge::{reading::body::MAX_BYTES, responding::error_code::ErrorCode},
 };
 use serde_json::json;
 
 use super::{
-    server::{SERVER, assert_refused, search, search_as, search_target},
+    server::{SERVER, assert_rejected, search, search_as, search_target},
     wire::{exchange, read},
 };
 
 #[track_caller]
-fn refused(body: &str, reason: Reason) -> String {
+fn rejected(body: &str, code: ErrorCode) -> String {
     assert_eq!(search(r#"{"ips":["192.0.2.1"]}"#).status, 200, "the good twin");
-    assert_refused::<SearchStaticInstances>(&search(body), reason)
+    assert_rejected::<SearchStaticInstances>(&search(body), code)
 }
 
 /// A search for `count` addresses, of which `distinct` differ.
@@ -33,15 +33,15 @@ fn batches_within_and_outside_their_limits() {
     const MOST: usize = SearchRequestIps::MAX_ITEMS;
     const DISTINCT: usize = SearchRequestIps::MAX_DISTINCT;
     assert_eq!(search(&batch(MOST, DISTINCT)).status, 200);
-    let message = refused(&batch(MOST + 1, 1), Reason::Invalid);
+    let message = rejected(&batch(MOST + 1, 1), ErrorCode::Invalid);
     assert!(
         message.contains("search.ips-raw-limit") && message.contains(&(MOST + 1).to_string()),
         "{message}"
     );
-    let message = refused(&batch(DISTINCT + 1, DISTINCT + 1), Reason::Invalid);
+    let message = rejected(&batch(DISTINCT + 1, DISTINCT + 1), ErrorCode::Invalid);
     assert!(message.contains("search.ips-dedup-limit"), "{message}");
-    refused(r#"{"ips":[]}"#, Reason::Invalid);
-    assert!(refused("{}", Reason::Missing).contains("search.ips-required"));
+    rejected(r#"{"ips":[]}"#, ErrorCode::Invalid);
+    assert!(rejected("{}", ErrorCode::Missing).contains("search.ips-required"));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
     let both: Vec<_> = (0..distinct).flat_map(|index| [plain(index), mapped(index)]).collect();
     found(&both);
     let more = [&both[..], &[mapped(distinct)]].concat();
-    let message = refused(&json!({"ips": more}).to_string(), Reason::Invalid);
+    let message = rejected(&json!({"ips": more}).to_string(), ErrorCode::Invalid);
     assert!(message.contains("search.ips-dedup-limit"), "{message}");
 }
 
@@ -94,7 +94,7 @@ fn items_that_are_not_addresses() {
         assert_eq!(search(&json!({"ips": [good]}).to_string()).status, 200, "{good}");
     }
     for bad in [port(u32::from(AddressItem::MIN_PORT) - 1), port(u32::from(AddressItem::MAX_PORT) + 1)] {
-        let message = refused(&json!({"ips": ["192.0.2.9", bad]}).to_string(), Reason::Invalid);
+        let message = rejected(&json!({"ips": ["192.0.2.9", bad]}).to_string(), ErrorCode::Invalid);
         assert!(message.contains("`ips[1]`") && message.contains("search.ips-port"), "{message}");
     }
     for bad in [
@@ -107,11 +107,11 @@ fn items_that_are_not_addresses() {
         "example.org",
         "",
     ] {
-        let message = refused(&json!({"ips": [bad]}).to_string(), Reason::Invalid);
+        let message = rejected(&json!({"ips": [bad]}).to_string(), ErrorCode::Invalid);
         assert!(message.contains("search.ips-item"), "{message}");
     }
     for bad in [json!(1), json!(null), json!(["192.0.2.1"]), json!({})] {
-        refused(&json!({"ips": [bad]}).to_string(), Reason::Invalid);
+        rejected(&json!({"ips": [bad]}).to_string(), ErrorCode::Invalid);
     }
 }
 
@@ -144,7 +144,7 @@ fn fields_of_the_wrong_type_or_size() {
         } else {
             format!(r#"{{"ips":["192.0.2.1"],{bad}}}"#)
         };
-        refused(&body, Reason::Invalid);
+        rejected(&body, ErrorCode::Invalid);
     }
     for good in [
         r#""groupId":null"#,
@@ -157,10 +157,10 @@ fn fields_of_the_wrong_type_or_size() {
 
 #[test]
 fn unknown_repeated_and_empty_fields() {
-    let message = refused(r#"{"ips":["192.0.2.1"],"page_size":1}"#, Reason::Unknown);
+    let message = rejected(r#"{"ips":["192.0.2.1"],"page_size":1}"#, ErrorCode::Unknown);
     assert!(message.contains("did you mean `pageSize`?"), "{message}");
-    refused(r#"{"ips":["192.0.2.1"],"page":1,"page":1}"#, Reason::Repeated);
-    refused(r#"{"ips":["192.0.2.1"],"orderNo":""}"#, Reason::Empty);
+    rejected(r#"{"ips":["192.0.2.1"],"page":1,"page":1}"#, ErrorCode::Repeated);
+    rejected(r#"{"ips":["192.0.2.1"],"orderNo":""}"#, ErrorCode::Empty);
 }
 
 #[test]
@@ -174,15 +174,15 @@ fn bodies_that_are_not_one_json_object() {
         r#"{"ips":["192.0.2.1"],}"#,
         r#"{"ips":["\ud800"]}"#,
     ] {
-        refused(bad, Reason::MalformedBody);
+        rejected(bad, ErrorCode::MalformedBody);
     }
-    refused(&"[".repeat(100_000), Reason::MalformedBody);
-    refused(&format!(r#"{{"ips":{}1{}}}"#, "[".repeat(200), "]".repeat(200)), Reason::MalformedBody);
+    rejected(&"[".repeat(100_000), ErrorCode::MalformedBody);
+    rejected(&format!(r#"{{"ips":{}1{}}}"#, "[".repeat(200), "]".repeat(200)), ErrorCode::MalformedBody);
     for bad in ["[]", "null", "1", "\"ips\""] {
-        refused(bad, Reason::Invalid);
+        rejected(bad, ErrorCode::Invalid);
     }
     let answer = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
-    assert_refused::<SearchStaticInstances>(&answer, Reason::MalformedBody);
+    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::MalformedBody);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn media_types_that_are_not_json() {
         "Content-Type: application/json; charset=latin1",
         "Content-Type: application/json\r\nContent-Encoding: gzip",
     ] {
-        assert_refused::<SearchStaticInstances>(&search_as(bad, body), Reason::NotJson);
+        assert_rejected::<SearchStaticInstances>(&search_as(bad, body), ErrorCode::NotJson);
     }
 }
 
@@ -205,18 +205,18 @@ fn media_types_that_are_not_json() {
 fn large_bodies_are_refused_while_they_are_sent() {
     let padding = " ".repeat(MAX_BYTES);
     let answer = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
-    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
 
     let head = format!(
         "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
         search_target()
     );
     let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
-    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
 }
 
 #[test]
-fn endless_chunks_are_refused() {
+fn endless_chunks_are_rejected() {
     let head = format!(
         "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
         search_target()
@@ -227,7 +227,7 @@ fn endless_chunks_are_refused() {
     // The server stops listening some time after its answer, so writing may fail then.
     let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
     let answer = read(stream);
-    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTooLarge);
+    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
     writing.join().unwrap();
 }
 
@@ -238,14 +238,14 @@ fn half_sent_bodies_end_in_time() {
         search_target()
     );
     let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
-    assert_refused::<SearchStaticInstances>(&answer, Reason::BodyTimeout);
+    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTimeout);
 }
 
 #[test]
 fn a_body_where_none_belongs_is_passed_over() {
     let head = format!(
         "GET {}?num=1&api_key={} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
-        <ExtractProxies as sallyport_server::edge::answer::Operation>::PATH,
+        <ExtractProxies as sallyport_server::edge::operation::Operation>::PATH,
         SERVER.sample.tokens.main.expose()
     );
     assert_eq!(read(exchange(SERVER.address, &[head.as_bytes()])).status, 200);

@@ -9,21 +9,22 @@ use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     domain::{
         access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
+        ports::{Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    edge::{answer::Operation, catalogue::Reason},
+    edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
     store::{
-        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
         sqlite::SqliteStore,
     },
 };
 
 use super::{
-    server::assert_refused,
+    server::assert_rejected,
     wire::{exchange, send},
 };
 
@@ -72,34 +73,33 @@ async fn closing_does_not_wait_for_a_caller_who_never_ends() {
 struct Broken;
 
 #[async_trait]
-impl Store for Broken {
-    fn at_hand(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
+impl Repository for Broken {
+    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         None
     }
 
-    async fn extraction(&self, _: &ExtractionQuery) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    async fn extraction(
+        &self,
+        _: &ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
         panic!("broken")
     }
 
-    async fn remember(
+    async fn store_extraction(
         &self,
         _: AccountId,
         _: String,
         _: StoredExtraction,
         _: Timestamp,
-    ) -> Result<StoredExtraction, StoreError> {
+    ) -> Result<StoredExtraction, RepositoryError> {
         panic!("broken")
     }
 
-    async fn forget(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, StoreError> {
+    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
         panic!("broken")
     }
 
-    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
         panic!("broken")
     }
 
@@ -107,16 +107,26 @@ impl Store for Broken {
         &self,
         _: TokenDigest,
         _: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
         panic!("broken")
     }
+}
 
+#[async_trait]
+impl Archive for Broken {
     async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
         panic!("broken")
     }
 
     async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         panic!("broken")
+    }
+}
+
+#[async_trait]
+impl Upkeep for Broken {
+    async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Err(StoreError::Closed)
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
@@ -138,7 +148,7 @@ async fn a_panic_is_an_answer_and_the_server_goes_on() {
             (ask(ExtractProxies::PATH, "num=1&api_key=t"), ask(ListStaticGroups::PATH, "api_key=t"))
         });
         let (extraction, groups) = answers.await.unwrap();
-        assert_refused::<ExtractProxies>(&extraction, Reason::Internal);
-        assert_refused::<ListStaticGroups>(&groups, Reason::Internal);
+        assert_rejected::<ExtractProxies>(&extraction, ErrorCode::Internal);
+        assert_rejected::<ListStaticGroups>(&groups, ErrorCode::Internal);
     }
 }

@@ -2,7 +2,7 @@
 
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups},
-    edge::answer::Operation,
+    edge::operation::Operation,
 };
 
 use super::{

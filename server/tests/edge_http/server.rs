@@ -11,7 +11,7 @@ use sallyport_server::{
     Config, Running,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::{Sample, seed},
-    edge::{answer::Operation, catalogue::Reason},
+    edge::{operation::Operation, responding::error_code::ErrorCode},
     log::{self, Format},
     start,
     store::sqlite::SqliteStore,
@@ -106,12 +106,12 @@ pub(crate) fn search_as(headers: &str, body: &[u8]) -> Answer {
 
 /// That the answer is this refusal in the envelope of `O`; gives its message.
 #[track_caller]
-pub(crate) fn assert_refused<O: Operation>(answer: &Answer, reason: Reason) -> String {
+pub(crate) fn assert_rejected<O: Operation>(answer: &Answer, code: ErrorCode) -> String {
     let body = answer.json();
     let message = body["message"].as_str().unwrap_or_default().to_owned();
     assert_eq!(
         (answer.status, &body["code"]),
-        (reason.status().as_u16(), &Value::from(reason.code())),
+        (code.status().as_u16(), &Value::from(code.number())),
         "{answer:?}"
     );
     assert!(!message.is_empty());

@@ -4,7 +4,10 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;
-use sallyport_server::edge::{caller::TrustedProxies, catalogue::Reason};
+use sallyport_server::{
+    edge::{reading::caller, responding::error_code::ErrorCode},
+    proxies::TrustedProxies,
+};
 
 /// Of two declared proxies.
 const PROXY: &str = "10.0.0.2";
@@ -63,10 +66,10 @@ fn read(name: &'static str, fields: &[String]) -> Option<IpAddr> {
     for field in fields {
         headers.append(name, HeaderValue::from_str(field).unwrap());
     }
-    match proxies().caller(PROXY.parse().unwrap(), &headers) {
+    match caller::caller(&proxies(), PROXY.parse().unwrap(), &headers) {
         Ok(ip) => Some(ip),
-        Err(fault) => {
-            assert_eq!(fault.reason, Reason::CallerUnknown);
+        Err(error) => {
+            assert_eq!(error.code, ErrorCode::CallerUnknown);
             None
         }
     }
@@ -104,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(list: Vec<u8>, standard: Vec<u8>, peer: IpAddr) {
+    fn any_bytes_are_read_or_rejected(list: Vec<u8>, standard: Vec<u8>, peer: IpAddr) {
         let mut headers = HeaderMap::new();
         for (name, value) in [("x-forwarded-for", list), ("forwarded", standard)] {
             if let Ok(value) = HeaderValue::from_bytes(&value) {
@@ -114,8 +117,8 @@ proptest! {
         // Strangers are whom they ask as, whatever they say.
         let (proxies, peer) = (proxies(), peer.to_canonical());
         if !proxies.contains(peer) {
-            prop_assert_eq!(proxies.caller(peer, &headers).ok(), Some(peer));
+            prop_assert_eq!(caller::caller(&proxies, peer, &headers).ok(), Some(peer));
         }
-        let _ = proxies.caller(PROXY.parse().unwrap(), &headers);
+        let _ = caller::caller(&proxies, PROXY.parse().unwrap(), &headers);
     }
 }

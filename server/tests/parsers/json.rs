@@ -1,7 +1,7 @@
 //! Bodies.
 
 use proptest::prelude::*;
-use sallyport_server::edge::json::Json;
+use sallyport_server::edge::types::json::Json;
 
 use super::texts;
 
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+    fn any_bytes_are_read_or_rejected(bytes: Vec<u8>) {
         prop_assert!(agree(&bytes));
     }
 }

@@ -13,7 +13,7 @@ mod time;
 use proptest::prelude::*;
 
 /// Texts that are made of these parts, some of them damaged: a byte more, less or different. Texts at random are nearly
-/// all refused at their first letter and would try little.
+/// all rejected at their first letter and would try little.
 fn patched(parts: &'static [&'static str]) -> impl Strategy<Value = String> {
     let whole = prop::collection::vec(prop::sample::select(parts), 0..12).prop_map(|parts| parts.concat());
     (whole, any::<prop::sample::Index>(), prop::option::weighted(0.3, any::<char>()), 0_usize..3).prop_map(

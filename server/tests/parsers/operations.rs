@@ -1,10 +1,10 @@
-//! Whole requests of each operation: whatever they hold, they are read or refused in words that show no token.
+//! Whole requests of each operation: whatever they hold, they are read or rejected in words that show no token.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
-    edge::{answer::Operation, call::Arrived, json::Json},
+    edge::{operation::Operation, reading::RequestParts, types::json::Json},
 };
 
 use super::texts;
@@ -98,7 +98,7 @@ fn headers() -> impl Strategy<Value = HeaderMap> {
 /// Reads a request as `O` does; what a refusal says, if it is one.
 fn refusal<O: Operation>(query: Option<&str>, headers: &HeaderMap, json: Option<Json>) -> Option<String> {
     let json = O::BODY.and(json.or(Some(Json::Null)));
-    O::read(Arrived { query, headers, json }).err().map(|fault| format!("{fault} {fault:?}"))
+    O::read(RequestParts { query, headers, json }).err().map(|error| format!("{error} {error:?}"))
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 use proptest::prelude::*;
-use sallyport_server::edge::query::Query;
+use sallyport_server::edge::reading::query::Query;
 
 use super::texts;
 
@@ -72,11 +72,11 @@ proptest! {
                     prop_assert_eq!(query.take(name).map(String::from), expected);
                 }
             }
-            (Err(fault), None) => {
+            (Err(error), None) => {
                 // A message may show a name that nobody knows; a value it never shows.
                 let is_value = |(place, _)| raw[..place].ends_with('=');
-                let shown = fault.to_string().contains("sesame");
-                prop_assert!(!shown || !raw.match_indices("sesame").all(is_value), "{fault}");
+                let shown = error.to_string().contains("sesame");
+                prop_assert!(!shown || !raw.match_indices("sesame").all(is_value), "{error}");
             }
             (read, slow) => prop_assert!(false, "{read:?} is not {slow:?}"),
         }

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use sallyport_server::edge::{
-    fault::{At, Spot},
+use sallyport_server::edge::types::{
+    request_error::{Input, Part},
     value::FromText as _,
 };
 
@@ -39,8 +39,8 @@ const PARTS: &[&str] = &[
 ];
 
 fn read(text: &str) -> Option<i128> {
-    let spot = Spot::new(At::Field("activatedFrom"), &[]);
-    Timestamp::from_text(text, spot).ok().map(Timestamp::as_nanosecond)
+    let input = Input::new(Part::Field("activatedFrom"), &[]);
+    Timestamp::from_text(text, input).ok().map(Timestamp::as_nanosecond)
 }
 
 /// Nanoseconds since 1970 by RFC 3339, section 5.6, and the calendar: digits past the ninth are cut off, a leap second is

@@ -16,7 +16,7 @@ use sallyport_server::{
             Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Protocol, Region,
             StoredExtraction,
         },
-        refusal::Refusal,
+        rejection::Rejection,
         search::{Filters, SearchCommand},
         service::Service,
         token::{Token, TokenKind},
@@ -46,7 +46,7 @@ impl Sandbox {
         Self { database, service: Service::new(store.clone()), store, sample }
     }
 
-    async fn extract(&self, token: &Token, count: u32, region: &str) -> Result<Extraction, Refusal> {
+    async fn extract(&self, token: &Token, count: u32, region: &str) -> Result<Extraction, Rejection> {
         self.service.extract(command(token, count, region)).await
     }
 }
@@ -71,13 +71,13 @@ async fn each_condition_has_its_refusal(database: Database) {
         (&tokens.second, None),
         (&tokens.empty, None),
         (&tokens.http_only, None),
-        (&tokens.revoked, Some(Refusal::TokenRevoked)),
-        (&tokens.expired, Some(Refusal::TokenExpired)),
-        (&tokens.not_whitelisted, Some(Refusal::CallerNotWhitelisted)),
-        (&tokens.not_verified, Some(Refusal::AccountNotVerified)),
-        (&tokens.not_entitled, Some(Refusal::NotEntitled(Protocol::Http))),
-        (&Token::new("unknown"), Some(Refusal::TokenUnknown)),
-        (&Token::new(""), Some(Refusal::TokenUnknown)),
+        (&tokens.revoked, Some(Rejection::TokenRevoked)),
+        (&tokens.expired, Some(Rejection::TokenExpired)),
+        (&tokens.not_whitelisted, Some(Rejection::CallerNotWhitelisted)),
+        (&tokens.not_verified, Some(Rejection::AccountNotVerified)),
+        (&tokens.not_entitled, Some(Rejection::NotEntitled(Protocol::Http))),
+        (&Token::new("unknown"), Some(Rejection::TokenUnknown)),
+        (&Token::new(""), Some(Rejection::TokenUnknown)),
     ] {
         let answer = sandbox.extract(token, 2, region).await;
         assert_eq!(answer.as_ref().err(), expected.as_ref());
@@ -86,14 +86,14 @@ async fn each_condition_has_its_refusal(database: Database) {
 
     let mut socks = command(&tokens.http_only, 1, region);
     socks.parameters.protocol = Protocol::Socks5;
-    assert_eq!(sandbox.service.extract(socks).await.err(), Some(Refusal::NotEntitled(Protocol::Socks5)));
+    assert_eq!(sandbox.service.extract(socks).await.err(), Some(Rejection::NotEntitled(Protocol::Socks5)));
     let elsewhere = |caller_ip| ExtractCommand { caller_ip, ..command(&tokens.main, 1, region) };
-    assert_eq!(sandbox.service.extract(elsewhere(None)).await.err(), Some(Refusal::CallerNotIpv4));
+    assert_eq!(sandbox.service.extract(elsewhere(None)).await.err(), Some(Rejection::CallerNotIpv4));
     for (ip, expected) in [
-        ([126, 255, 255, 255], Some(Refusal::CallerNotWhitelisted)),
+        ([126, 255, 255, 255], Some(Rejection::CallerNotWhitelisted)),
         ([127, 0, 0, 0], None),
         ([127, 255, 255, 255], None),
-        ([128, 0, 0, 0], Some(Refusal::CallerNotWhitelisted)),
+        ([128, 0, 0, 0], Some(Rejection::CallerNotWhitelisted)),
     ] {
         assert_eq!(sandbox.service.extract(elsewhere(Some(ip.into()))).await.err(), expected, "{ip:?}");
     }
@@ -108,8 +108,8 @@ async fn a_link_credential_opens_nothing_else(database: Database) {
         page: 1,
         page_size: 1,
     };
-    assert_eq!(sandbox.service.groups(link).await.err(), Some(Refusal::TokenForExtractionOnly));
-    assert_eq!(sandbox.service.search(link, search).await.err(), Some(Refusal::TokenForExtractionOnly));
+    assert_eq!(sandbox.service.groups(link).await.err(), Some(Rejection::TokenForExtractionOnly));
+    assert_eq!(sandbox.service.search(link, search).await.err(), Some(Rejection::TokenForExtractionOnly));
 }
 
 async fn groups_ascend_and_are_the_accounts_own(database: Database) {
@@ -137,7 +137,7 @@ async fn regions_are_plentiful_scarce_or_empty(database: Database) {
 
     for region in [empty_region.as_str(), "nowhere", "usa"] {
         let refusal = sandbox.extract(&tokens.main, 1, region).await.unwrap_err();
-        assert!(matches!(refusal, Refusal::Shortage { retry_after } if retry_after > Duration::ZERO));
+        assert!(matches!(refusal, Rejection::Shortage { retry_after } if retry_after > Duration::ZERO));
     }
 }
 
@@ -181,9 +181,9 @@ async fn a_request_id_stands_for_one_extraction(database: Database) {
     assert!(by_second < 6 && by_other_ids < 6);
 
     let more = extract(with_id("a", command(&tokens.main, 21, region))).await;
-    assert_eq!(more.err(), Some(Refusal::RequestIdReused));
+    assert_eq!(more.err(), Some(Rejection::RequestIdReused));
     let elsewhere = extract(with_id("a", command(&tokens.main, 20, &sandbox.sample.scarce_region))).await;
-    assert_eq!(elsewhere.err(), Some(Refusal::RequestIdReused));
+    assert_eq!(elsewhere.err(), Some(Rejection::RequestIdReused));
 }
 
 async fn simultaneous_requests_with_one_id_get_one_answer(database: Database) {
@@ -211,7 +211,7 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let Sample { tokens, empty_region, .. } = &sandbox.sample;
     let ask = || sandbox.service.extract(with_id("later", command(&tokens.main, 1, empty_region)));
-    assert!(matches!(ask().await, Err(Refusal::Shortage { .. })));
+    assert!(matches!(ask().await, Err(Rejection::Shortage { .. })));
     let gateway = format!(
         r#"{{"gateway":{{"host":"new.proxy.invalid","port":1,"region":"{empty_region}","protocol":"http"}}}}"#
     );
@@ -227,7 +227,7 @@ async fn access_is_looked_at_on_every_call_also_for_a_known_request_id(database:
     let ask = || sandbox.service.extract(with_id("known", command(&token, 1, region)));
     ask().await.unwrap();
     registry.revoke_tokens(vec![id], jiff::Timestamp::now()).await.unwrap();
-    assert_eq!(ask().await.err(), Some(Refusal::TokenRevoked));
+    assert_eq!(ask().await.err(), Some(Rejection::TokenRevoked));
 }
 
 async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once(database: Database) {
@@ -252,15 +252,15 @@ async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_
     assert_eq!(ask().await.unwrap(), first);
 
     database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
-    assert_eq!(ask().await.err(), Some(Refusal::CallerNotWhitelisted));
+    assert_eq!(ask().await.err(), Some(Rejection::CallerNotWhitelisted));
     database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
     assert_eq!(ask().await.unwrap(), first);
     database.execute("DELETE FROM entitlements").await;
-    assert_eq!(ask().await.err(), Some(Refusal::NotEntitled(Protocol::Http)));
+    assert_eq!(ask().await.err(), Some(Rejection::NotEntitled(Protocol::Http)));
     database.execute("UPDATE accounts SET real_name_verified = (1 = 0)").await;
-    assert_eq!(ask().await.err(), Some(Refusal::AccountNotVerified));
+    assert_eq!(ask().await.err(), Some(Rejection::AccountNotVerified));
     database.execute("DELETE FROM tokens").await;
-    assert_eq!(ask().await.err(), Some(Refusal::TokenUnknown));
+    assert_eq!(ask().await.err(), Some(Rejection::TokenUnknown));
 }
 
 async fn gateways_come_and_go_between_two_calls(database: Database) {
@@ -279,7 +279,7 @@ async fn gateways_come_and_go_between_two_calls(database: Database) {
     database.execute("UPDATE gateways SET host = 'moved.invalid'").await;
     assert_eq!(ask().await.unwrap().endpoints[0].host, "moved.invalid");
     database.execute("UPDATE gateways SET region = 'XXX'").await;
-    assert!(matches!(ask().await, Err(Refusal::Shortage { .. })));
+    assert!(matches!(ask().await, Err(Rejection::Shortage { .. })));
 }
 
 async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Database) {
@@ -302,16 +302,16 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
         now,
     };
     let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.admit(Purpose::Extraction, now).unwrap();
+    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
     let keeping = (0..ALL).map(|n| {
         let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: vec![kept(n)] };
-        store.remember(account, id(n), extraction, second(n))
+        store.store_extraction(account, id(n), extraction, second(n))
     });
     futures::future::try_join_all(keeping).await.unwrap();
 
     let mut changes = Vec::new();
     while changes.last() != Some(&0) {
-        changes.push(store.forget(second(OLD)).await.unwrap());
+        changes.push(store.delete_extractions(second(OLD)).await.unwrap());
     }
     assert_eq!(changes.iter().sum::<u64>(), OLD as u64);
     assert!(changes.len() > 2, "nobody waits for all of them at once: {changes:?}");
@@ -338,21 +338,21 @@ async fn a_server_forgets_by_itself(database: Database) {
     };
     let ask = async |id: &str| {
         let known = store.extraction(&query(id)).await.unwrap().unwrap();
-        known.admit(Purpose::Extraction, Timestamp::now()).unwrap()
+        known.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
     };
     let (account, _) = ask("old").await;
     for (id, kept_at) in [("old", Timestamp::UNIX_EPOCH), ("young", Timestamp::now())] {
         let extraction = StoredExtraction { parameters: parameters.clone(), endpoints: Vec::new() };
-        store.remember(account, id.to_owned(), extraction, kept_at).await.unwrap();
+        store.store_extraction(account, id.to_owned(), extraction, kept_at).await.unwrap();
     }
     let request_id_retention = Some(Duration::from_hours(24));
     let running = start(Config { request_id_retention, ..Config::loopback(store.clone()) }).unwrap();
-    eventually(async || match ask("old").await.1.earlier {
+    eventually(async || match ask("old").await.1.stored {
         None => Ok(()),
         Some(_) => Err("still there"),
     })
     .await;
-    assert!(ask("young").await.1.earlier.is_some());
+    assert!(ask("young").await.1.stored.is_some());
     assert!(running.close(Duration::from_secs(5)).await);
 }
 
@@ -360,7 +360,7 @@ async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: D
     let sandbox = Sandbox::new(database).await;
     let Sample { tokens, plentiful_region, addresses, .. } = &sandbox.sample;
     let refusal = sandbox.extract(&tokens.main, 1, "U\0SA").await.unwrap_err();
-    assert!(matches!(refusal, Refusal::Shortage { .. }));
+    assert!(matches!(refusal, Rejection::Shortage { .. }));
 
     let ask =
         |id, count| sandbox.service.extract(with_id(id, command(&tokens.main, count, plentiful_region)));
@@ -386,11 +386,11 @@ async fn what_cannot_be_read_is_not_answered(database: Database) {
     database.execute("UPDATE tokens SET kind = 'golden'").await;
     let broken = service.extract(ask()).await.unwrap_err();
     assert!(
-        matches!(broken, Refusal::Unavailable { retry_after } if retry_after > Duration::ZERO),
+        matches!(broken, Rejection::Unavailable { retry_after } if retry_after > Duration::ZERO),
         "{broken}"
     );
     database.execute("DROP TABLE extractions; UPDATE tokens SET kind = 'api'").await;
-    assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Refusal::Internal));
+    assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Rejection::Internal));
 }
 
 async fn a_write_that_waits_too_long_is_refused_and_passes_later(database: Database) {
@@ -398,7 +398,7 @@ async fn a_write_that_waits_too_long_is_refused_and_passes_later(database: Datab
     let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
     let locked = database.lock_extractions().await;
     let busy = service.extract(with_id("busy", ask())).await.unwrap_err();
-    assert!(matches!(busy, Refusal::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
+    assert!(matches!(busy, Rejection::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
     assert!(service.extract(ask()).await.is_ok(), "only a request id writes");
     drop(locked);
     eventually(|| service.extract(with_id("busy", ask()))).await;

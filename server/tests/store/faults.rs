@@ -6,7 +6,7 @@ use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{
         extraction::{ExtractCommand, Parameters, Protocol, Region},
-        refusal::Refusal,
+        rejection::Rejection,
         service::Service,
     },
     store::{
@@ -49,7 +49,7 @@ async fn a_slow_statement_is_given_up() {
     let Some((database, service, sample)) = limited(limits).await else { return };
     let locked = database.lock_extractions().await;
     let refusal = service.extract(command(&sample, Some("slow"))).await.unwrap_err();
-    assert!(matches!(refusal, Refusal::Busy { .. }), "{refusal}");
+    assert!(matches!(refusal, Rejection::Busy { .. }), "{refusal}");
     drop(locked);
     eventually(async || service.extract(command(&sample, Some("slow"))).await).await;
 }
@@ -69,7 +69,7 @@ async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
         Err(refusal) => Ok(refusal),
     })
     .await;
-    assert!(matches!(refusal, Refusal::Busy { .. }), "{refusal}");
+    assert!(matches!(refusal, Rejection::Busy { .. }), "{refusal}");
     drop(locked);
     first.await.unwrap().unwrap();
     service.extract(command(&sample, None)).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_read_only_database_is_read() {
     service.extract(command(&sample, None)).await.unwrap();
     service.groups(&sample.tokens.main).await.unwrap();
     let refusal = service.extract(command(&sample, Some("kept"))).await.unwrap_err();
-    assert!(matches!(refusal, Refusal::Unavailable { .. }), "{refusal}");
+    assert!(matches!(refusal, Rejection::Unavailable { .. }), "{refusal}");
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_cut_connection_costs_one_call() {
         .await;
     // The call that finds out may fail, the one after it may not.
     if let Err(refusal) = service.extract(command(&sample, None)).await {
-        assert!(matches!(refusal, Refusal::Unavailable { .. }), "{refusal}");
+        assert!(matches!(refusal, Rejection::Unavailable { .. }), "{refusal}");
     }
     service.extract(command(&sample, None)).await.unwrap();
 }

@@ -11,14 +11,14 @@ use sallyport_server::{
     },
     domain::{
         extraction::{ExtractCommand, ExtractionQuery, Parameters, Protocol, Region},
-        refusal::Refusal,
+        rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
     },
     store::{
         Store,
         postgres::LEASE,
-        record::{Entitlement, WhitelistEntry},
+        record::{EntitlementRecord, WhitelistRecord},
     },
 };
 
@@ -55,7 +55,7 @@ impl Servers {
     }
 
     /// What each server answers to several calls in a row, which must be all alike.
-    async fn ask(&self, question: &Question) -> Result<u32, Refusal> {
+    async fn ask(&self, question: &Question) -> Result<u32, Rejection> {
         let mut answers = Vec::new();
         for store in &self.stores {
             for _ in 0..4 {
@@ -66,18 +66,18 @@ impl Servers {
         answers.swap_remove(0)
     }
 
-    async fn ask_one(&self, store: &Arc<dyn Store>, question: &Question) -> Result<u32, Refusal> {
+    async fn ask_one(&self, store: &Arc<dyn Store>, question: &Question) -> Result<u32, Rejection> {
         let Question { token, caller_ip, parameters } = question.clone();
         let command = ExtractCommand { token, caller_ip: Some(caller_ip), parameters, request_id: None };
-        let answer = Service::new(Arc::clone(store)).extract(command).await;
+        let answer = Service::new(store.clone()).extract(command).await;
         answer.map(|extraction| extraction.returned())
     }
 
     /// Goes on asking until each server has in memory what it takes, which it then is to forget in time.
-    async fn hold(&self, question: &Question) -> Result<u32, Refusal> {
+    async fn hold(&self, question: &Question) -> Result<u32, Rejection> {
         eventually(async || {
             let answer = self.ask(question).await;
-            let held = |store: &Arc<dyn Store>| store.at_hand(&query(question)).is_some();
+            let held = |store: &Arc<dyn Store>| store.cached_extraction(&query(question)).is_some();
             if self.stores.iter().all(held) { Ok(answer) } else { Err("it is not held") }
         })
         .await
@@ -97,7 +97,7 @@ async fn whoever_heard_that_a_change_is_done_finds_it_everywhere(database: Datab
     let (id, token) = tokens::issue(&registry, &account, TokenKind::Api, None).await.unwrap();
     let question = servers.question(&token, protocol);
     let elsewhere = Question { caller_ip: Ipv4Addr::new(198, 51, 100, 7), ..question.clone() };
-    let entry = WhitelistEntry {
+    let entry = WhitelistRecord {
         account: account.clone(),
         first: elsewhere.caller_ip,
         last: None,
@@ -107,25 +107,25 @@ async fn whoever_heard_that_a_change_is_done_finds_it_everywhere(database: Datab
 
     assert_eq!(servers.hold(&question).await, Ok(10));
     registry.revoke_entitlement(account.clone(), protocol).await.unwrap();
-    assert_eq!(servers.ask(&question).await, Err(Refusal::NotEntitled(protocol)));
-    assert_eq!(servers.hold(&question).await, Err(Refusal::NotEntitled(protocol)));
-    registry.grant(Entitlement { account: account.clone(), protocol, expires_at: None }).await.unwrap();
+    assert_eq!(servers.ask(&question).await, Err(Rejection::NotEntitled(protocol)));
+    assert_eq!(servers.hold(&question).await, Err(Rejection::NotEntitled(protocol)));
+    registry.grant(EntitlementRecord { account: account.clone(), protocol, expires_at: None }).await.unwrap();
     assert_eq!(servers.ask(&question).await, Ok(10));
     assert_eq!(servers.hold(&question).await, Ok(10));
     registry.verify_account(account.clone(), false).await.unwrap();
-    assert_eq!(servers.ask(&question).await, Err(Refusal::AccountNotVerified));
+    assert_eq!(servers.ask(&question).await, Err(Rejection::AccountNotVerified));
     registry.verify_account(account.clone(), true).await.unwrap();
 
-    assert_eq!(servers.hold(&elsewhere).await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(servers.hold(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
     let rows = registry.add_whitelist(vec![entry]).await.unwrap();
     assert_eq!(servers.ask(&elsewhere).await, Ok(10));
     assert_eq!(servers.hold(&elsewhere).await, Ok(10));
     registry.enable_whitelist(vec![rows[0].id], false, Timestamp::now()).await.unwrap();
-    assert_eq!(servers.ask(&elsewhere).await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(servers.ask(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
 
     assert_eq!(servers.hold(&question).await, Ok(10));
     registry.revoke_tokens(vec![id], Timestamp::now()).await.unwrap();
-    assert_eq!(servers.ask(&question).await, Err(Refusal::TokenRevoked));
+    assert_eq!(servers.ask(&question).await, Err(Rejection::TokenRevoked));
 }
 
 async fn whoever_heard_that_an_import_is_done_finds_it_everywhere(database: Database) {
@@ -133,7 +133,7 @@ async fn whoever_heard_that_an_import_is_done_finds_it_everywhere(database: Data
     let registry = database.registry().await;
     registry.revoke_entitlement("aurora".to_owned(), Protocol::Socks5).await.unwrap();
     let question = servers.question(&servers.sample.tokens.main, Protocol::Socks5);
-    assert_eq!(servers.hold(&question).await, Err(Refusal::NotEntitled(Protocol::Socks5)));
+    assert_eq!(servers.hold(&question).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;
     import(servers.stores[0].as_ref(), std::io::Cursor::new(line), |_| {}).await.unwrap();
     assert_eq!(servers.ask(&question).await, Ok(10));
@@ -144,7 +144,7 @@ async fn a_whitelist_may_be_longer_than_what_is_held(database: Database) {
     let registry = database.registry().await;
     let question = servers.question(&servers.sample.tokens.main, Protocol::Http);
     let other = Question { caller_ip: Ipv4Addr::new(198, 51, 100, 7), ..question.clone() };
-    let entry = |first| WhitelistEntry {
+    let entry = |first| WhitelistRecord {
         account: "aurora".to_owned(),
         first,
         last: None,
@@ -158,7 +158,7 @@ async fn a_whitelist_may_be_longer_than_what_is_held(database: Database) {
         assert_eq!(servers.ask(&other).await, Ok(10));
     }
     database.execute("UPDATE whitelist SET enabled = (1 = 0) WHERE first <> last").await;
-    assert_eq!(servers.ask(&question).await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(servers.ask(&question).await, Err(Rejection::CallerNotWhitelisted));
     assert_eq!(servers.ask(&other).await, Ok(10));
 }
 
@@ -167,7 +167,7 @@ async fn what_is_held_is_used_for_so_long(database: Database) {
     let question = servers.question(&servers.sample.tokens.main, Protocol::Http);
     servers.hold(&question).await.unwrap();
     tokio::time::sleep(LEASE).await;
-    let held = servers.stores[0].at_hand(&query(&question)).is_some();
+    let held = servers.stores[0].cached_extraction(&query(&question)).is_some();
     assert_eq!(held, matches!(database, Database::Sqlite { .. }), "nothing was changed");
 }
 

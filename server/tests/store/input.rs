@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sallyport_server::{data::seed::seed, domain::extraction::Protocol, store::record::Gateway};
+use sallyport_server::{data::seed::seed, domain::extraction::Protocol, store::record::GatewayRecord};
 
 use crate::{
     backend::{Database, on_both},
@@ -39,7 +39,7 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
         assert!(matches!(outcome, Outcome::Given(_)), "request id {id}: {outcome:?}");
     }
     // On PostgreSQL adding gateways takes another lock.
-    let mine = Gateway {
+    let mine = GatewayRecord {
         host: "mine.invalid".to_owned(),
         port: 1,
         region: "USA".to_owned(),

@@ -9,10 +9,10 @@ use sallyport_server::{
     Config,
     api::generated::{ExtractProxies, ListStaticGroups},
     data::seed::seed,
-    edge::answer::Operation as _,
+    edge::operation::Operation as _,
     start,
     store::{
-        Location, OpenMode, Store as _,
+        Location, OpenMode, Upkeep as _,
         postgres::{Limits, PostgresStore},
     },
 };

@@ -117,13 +117,13 @@ async fn each_bad_line_is_named_and_nothing_is_kept(database: Database) {
     let second = INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":2"#);
     let cases = [
         (second.replace(r#""groupId":1"#, r#""groupId":2"#), "not a group of its account"),
-        (second.replace(r#""account":"new""#, r#""account":"old""#), "no account named \"old\""),
+        (second.replace(r#""account":"new""#, r#""account":"old""#), "unknown account \"old\""),
         (second.replace("2001:db8::1", "192.0.2.0/24"), "invalid IP address"),
         (INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":0"#), "an identifier is 1 or more, not 0"),
         (second.replace(r#""groupId":1,"#, ""), "missing field `groupId`"),
         (second.replace("active", "frozen"), "unknown variant `frozen`"),
         (second.replace("00.000000001Z", "00"), "offset component"),
-        (ACCOUNT.to_owned(), "already an account named \"new\""),
+        (ACCOUNT.to_owned(), "account named \"new\" already exists"),
         (
             r#"{"whitelist":{"account":"new","first":"192.0.2.9","last":"192.0.2.1","enabled":true}}"#
                 .to_owned(),
@@ -146,7 +146,7 @@ async fn each_bad_line_is_named_and_nothing_is_kept(database: Database) {
     assert_eq!(load(store.as_ref(), &[ACCOUNT, GROUP, INSTANCE]).await.unwrap().instances, 1);
     let twice = bad_lines(store.as_ref(), &[INSTANCE, GROUP]).await;
     assert!(
-        twice[0].1.contains("already an instance 1") && twice[1].1.contains("already a group 1"),
+        twice[0].1.contains("instance 1 already exists") && twice[1].1.contains("group 1 already exists"),
         "{twice:?}"
     );
 }

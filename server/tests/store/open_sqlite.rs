@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use rusqlite::Connection;
 use sallyport_server::store::{
     Location, OpenError, OpenMode, StoreError,
-    record::Account,
+    record::AccountRecord,
     registry::{AccountFilter, Registry, RegistryError},
     sqlite::SqliteStore,
 };
@@ -90,11 +90,11 @@ async fn a_lock_that_comes_later_is_an_error_of_the_call() {
     let registry = Registry::open(&Location::File(path.clone())).await.unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let account = || Account { name: "acme".to_owned(), real_name_verified: true };
+    let account = || AccountRecord { name: "acme".to_owned(), real_name_verified: true };
     let locked = registry.add_account(account()).await;
     assert!(matches!(locked, Err(RegistryError::Store(StoreError::Locked))), "{locked:?}");
     let (accounts, _) =
-        registry.list::<Account, _>(AccountFilter::default(), None, Vec::new()).await.unwrap();
+        registry.list::<AccountRecord, _>(AccountFilter::default(), None, Vec::new()).await.unwrap();
     assert!(accounts.is_empty(), "readers do not wait for writers");
     other.execute_batch("ROLLBACK").unwrap();
     registry.add_account(account()).await.unwrap();

@@ -22,9 +22,9 @@ const INSTANCES: u32 = 30_000;
 
 /// The statements, as the program has them.
 const SEARCH: &str = include_str!("../../src/store/postgres/search.sql");
-const RING: &str = include_str!("../../src/store/postgres/ring.sql");
+const GATEWAYS: &str = include_str!("../../src/store/postgres/gateways.sql");
 /// Types of the search's parameters, those of filters last.
-const TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint, text, bigint, text, text, text, \
+const TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint, text, boolean, bigint, text, text, text, \
                      bytea, bytea";
 const UNFILTERED_TYPES: &str = "bytea, bigint, bytea[], integer[], integer[], bigint, bigint";
 
@@ -64,7 +64,7 @@ async fn a_ring_of_gateways_is_read_along_an_index() {
     for (region, index) in
         [("$2::text IS NULL", "gateways_everywhere"), ("region = $2", "gateways_by_region")]
     {
-        let plan = plan(&client, "text, text, bigint", &RING.replace("REGION", region)).await;
+        let plan = plan(&client, "text, text, bigint", &GATEWAYS.replace("REGION", region)).await;
         assert!(plan.contains(&format!("using {index} on gateways")), "{plan}");
         assert!(!plan.contains("Sort") && !plan.contains("Bitmap"), "{plan}");
     }

@@ -15,7 +15,7 @@ use sallyport_server::{
     api::generated::ExtractProxies,
     data::seed::{Sample, seed},
     domain::token::Token,
-    edge::answer::Operation as _,
+    edge::operation::Operation as _,
     store::Location,
 };
 use tokio::{

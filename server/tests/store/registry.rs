@@ -12,12 +12,14 @@ use sallyport_server::{
     domain::{
         extraction::{ExtractCommand, Parameters, Protocol, Region},
         instance::{Id, Status},
-        refusal::Refusal,
+        rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
     },
     store::{
-        record::{Account, Entitlement, Gateway, GroupRecord, ProxyPassword, WhitelistEntry},
+        record::{
+            AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, ProxyPassword, WhitelistRecord,
+        },
         registry::{
             AccountFilter, EntitlementFilter, GatewayEntry, GatewayFilter, GatewayName, GroupChoice,
             GroupFilter, InstanceEntry, InstanceFilter, Listed, Registry, RegistryError, Taker, TokenEntry,
@@ -34,12 +36,12 @@ fn id(number: i64) -> Id {
     Id::new(number).unwrap()
 }
 
-fn account(name: &str) -> Account {
-    Account { name: name.to_owned(), real_name_verified: false }
+fn account(name: &str) -> AccountRecord {
+    AccountRecord { name: name.to_owned(), real_name_verified: false }
 }
 
-fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
-    WhitelistEntry {
+fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
+    WhitelistRecord {
         account: account.to_owned(),
         first: first.into(),
         last: Some(last.into()),
@@ -48,8 +50,8 @@ fn addresses(account: &str, first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
     }
 }
 
-fn gateway(port: u16, protocol: Protocol) -> Gateway {
-    Gateway {
+fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
+    GatewayRecord {
         host: "gw.invalid".to_owned(),
         port,
         region: "USA".to_owned(),
@@ -66,7 +68,7 @@ async fn all<T: Listed>(registry: &Registry, filter: T::Filter) -> Vec<T> {
 }
 
 /// The reason of a refusal, which must be of the right kind.
-macro_rules! refused {
+macro_rules! rejected {
     ($answer:expr, $kind:ident) => {
         match $answer {
             Err(error @ RegistryError::$kind(_)) => error.to_string(),
@@ -94,17 +96,18 @@ impl Office {
         let (number, token) = tokens::issue(&registry, "acme", TokenKind::Api, None).await.unwrap();
         let home = addresses("acme", [127, 0, 0, 0], [127, 255, 255, 255]);
         let entry = registry.add_whitelist(vec![home]).await.unwrap()[0].id;
-        let right = Entitlement { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: None };
+        let right =
+            EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: None };
         registry.grant(right).await.unwrap();
         registry.add_gateway(gateway(1, Protocol::Http)).await.unwrap();
         Self { registry, service, token, number, entry, database }
     }
 
-    async fn extract(&self) -> Result<usize, Refusal> {
+    async fn extract(&self) -> Result<usize, Rejection> {
         self.extract_with(&self.token).await
     }
 
-    async fn extract_with(&self, token: &Token) -> Result<usize, Refusal> {
+    async fn extract_with(&self, token: &Token) -> Result<usize, Rejection> {
         let parameters = Parameters { count: 9, region: Region::Everywhere, protocol: Protocol::Http };
         let command =
             ExtractCommand { token: token.clone(), caller_ip: Some(HOME), parameters, request_id: None };
@@ -128,25 +131,25 @@ async fn each_change_counts_from_the_next_call_on(database: Database) {
     assert_eq!(office.extract().await, Ok(1));
 
     registry.verify_account("acme".to_owned(), false).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::AccountNotVerified));
+    assert_eq!(office.extract().await, Err(Rejection::AccountNotVerified));
     registry.verify_account("acme".to_owned(), true).await.unwrap();
 
     registry.enable_whitelist(vec![*entry], false, Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
     registry.enable_whitelist(vec![*entry], true, Timestamp::now()).await.unwrap();
     assert_eq!(office.extract().await, Ok(1));
     registry.remove_whitelist(vec![*entry]).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted));
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted));
     registry.add_whitelist(vec![addresses("acme", [127, 0, 0, 1], [127, 0, 0, 1])]).await.unwrap();
 
     let over = Some(Timestamp::now() - SignedDuration::from_secs(1));
-    let right = Entitlement { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: over };
+    let right = EntitlementRecord { account: "acme".to_owned(), protocol: Protocol::Http, expires_at: over };
     registry.grant(right.clone()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::NotEntitled(Protocol::Http)));
-    registry.grant(Entitlement { expires_at: None, ..right }).await.unwrap();
+    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
+    registry.grant(EntitlementRecord { expires_at: None, ..right }).await.unwrap();
     assert_eq!(office.extract().await, Ok(1));
     registry.revoke_entitlement("acme".to_owned(), Protocol::Http).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::NotEntitled(Protocol::Http)));
+    assert_eq!(office.extract().await, Err(Rejection::NotEntitled(Protocol::Http)));
 }
 
 async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(database: Database) {
@@ -163,19 +166,19 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
 
     // A later rotation does not lengthen what is left of the old one.
     let unclear = tokens::rotate(registry, office.number, day, End::AsBefore).await;
-    assert!(refused!(unclear, Refused).contains("--expires never"));
+    assert!(rejected!(unclear, Rejected).contains("--expires never"));
     let again = tokens::rotate(registry, office.number, 30 * day, End::Never).await.unwrap();
     assert_eq!((again.old.expires_at, again.expires_at), (Some(end), None));
 
     let second = tokens::rotate(registry, first.id, Duration::ZERO, End::At(end)).await.unwrap();
     assert_eq!(second.expires_at, Some(end));
     assert!(second.old.revoked_at.is_some());
-    assert_eq!(office.extract_with(&first.token).await, Err(Refusal::TokenRevoked));
+    assert_eq!(office.extract_with(&first.token).await, Err(Rejection::TokenRevoked));
     assert_eq!(office.extract_with(&second.token).await, Ok(1));
-    let reason = refused!(tokens::rotate(registry, first.id, day, End::Never).await, Refused);
+    let reason = rejected!(tokens::rotate(registry, first.id, day, End::Never).await, Rejected);
     assert!(reason.contains("was revoked") && reason.contains("server token issue"), "{reason}");
     let endless = tokens::rotate(registry, second.id, Duration::MAX, End::Never).await;
-    assert!(refused!(endless, Refused).contains("shorter overlap"));
+    assert!(rejected!(endless, Rejected).contains("shorter overlap"));
 
     let kinds: Vec<_> =
         all::<TokenEntry>(registry, TokenFilter::default()).await.iter().map(|it| it.kind).collect();
@@ -185,16 +188,16 @@ async fn a_rotated_token_and_its_successor_are_good_together_for_a_while(databas
 async fn tokens_are_issued_listed_and_revoked(database: Database) {
     let office = Office::open(database).await;
     let registry = &office.registry;
-    refused!(tokens::issue(registry, "nobody", TokenKind::Api, None).await, Unknown);
+    rejected!(tokens::issue(registry, "nobody", TokenKind::Api, None).await, Unknown);
     let (link, _) = tokens::issue(registry, "acme", TokenKind::Link, None).await.unwrap();
 
     let one = vec![office.number, id(99)];
-    let reason = refused!(registry.revoke_tokens(one, Timestamp::now()).await, Unknown);
-    assert!(reason.contains("no token 99"), "{reason}");
+    let reason = rejected!(registry.revoke_tokens(one, Timestamp::now()).await, Unknown);
+    assert!(reason.contains("unknown token 99"), "{reason}");
     assert_eq!(office.extract().await, Ok(1), "all or none");
     registry.revoke_tokens(vec![office.number], Timestamp::UNIX_EPOCH).await.unwrap();
     registry.revoke_tokens(vec![office.number], Timestamp::now()).await.unwrap();
-    assert_eq!(office.extract().await, Err(Refusal::TokenRevoked));
+    assert_eq!(office.extract().await, Err(Rejection::TokenRevoked));
 
     let filter = TokenFilter { account: Some("acme".to_owned()) };
     let entries = all::<TokenEntry>(registry, filter).await;
@@ -205,21 +208,22 @@ async fn tokens_are_issued_listed_and_revoked(database: Database) {
 async fn accounts_are_known_by_name(database: Database) {
     let office = Office::open(database).await;
     let registry = &office.registry;
-    assert!(refused!(registry.add_account(account("acme")).await, Present).contains("acme"));
-    assert!(refused!(registry.account("acne".to_owned()).await, Unknown).contains("did you mean \"acme\"?"));
-    let far = refused!(registry.verify_account("zebra".to_owned(), true).await, Unknown);
+    assert!(rejected!(registry.add_account(account("acme")).await, AlreadyExists).contains("acme"));
+    assert!(rejected!(registry.account("acne".to_owned()).await, Unknown).contains("did you mean \"acme\"?"));
+    let far = rejected!(registry.verify_account("zebra".to_owned(), true).await, Unknown);
     assert!(far.contains("server account list"), "{far}");
     let token = office.token.expose().to_owned();
-    let misplaced = refused!(registry.account(token.clone()).await, Unknown);
+    let misplaced = rejected!(registry.account(token.clone()).await, Unknown);
     assert!(!misplaced.contains(&token), "{misplaced}");
 
     registry.add_account(account("b")).await.unwrap();
     let verified = AccountFilter { real_name_verified: Some(true) };
-    let names: Vec<_> = all::<Account>(registry, verified).await.into_iter().map(|it| it.name).collect();
+    let names: Vec<_> =
+        all::<AccountRecord>(registry, verified).await.into_iter().map(|it| it.name).collect();
     assert_eq!(names, ["acme"]);
-    assert_eq!(all::<Account>(registry, AccountFilter::default()).await.len(), 2);
+    assert_eq!(all::<AccountRecord>(registry, AccountFilter::default()).await.len(), 2);
     let (first, more) =
-        registry.list::<Account, _>(AccountFilter::default(), Some(1), Vec::new()).await.unwrap();
+        registry.list::<AccountRecord, _>(AccountFilter::default(), Some(1), Vec::new()).await.unwrap();
     assert_eq!((first.len(), more), (1, true));
 }
 
@@ -238,14 +242,14 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     };
     office.service.extract(kept).await.unwrap();
 
-    let reason = refused!(registry.remove_account("acme".to_owned(), false).await, InUse);
+    let reason = rejected!(registry.remove_account("acme".to_owned(), false).await, InUse);
     let belongings = "1 token, 1 whitelist entry, 1 entitlement, 1 group, 1 instance";
     assert!(reason.contains(belongings) && reason.contains("--with-data"), "{reason}");
     assert_eq!(office.extract().await, Ok(1));
     let gone = registry.remove_account("acme".to_owned(), true).await.unwrap();
     assert_eq!(gone.in_words().as_deref(), Some(belongings));
-    assert_eq!(office.extract().await, Err(Refusal::TokenUnknown));
-    refused!(registry.account("acme".to_owned()).await, Unknown);
+    assert_eq!(office.extract().await, Err(Rejection::TokenUnknown));
+    rejected!(registry.account("acme".to_owned()).await, Unknown);
 
     // What is made anew has numbers of its own: nobody takes it for what is gone.
     registry.add_account(account("acme")).await.unwrap();
@@ -262,22 +266,22 @@ async fn the_whitelist_refuses_what_makes_no_sense(database: Database) {
     let registry = &office.registry;
     let good = addresses("acme", [1; 4], [2; 4]);
     let backwards = addresses("acme", [2; 4], [1; 4]);
-    let reason = refused!(registry.add_whitelist(vec![good.clone(), backwards]).await, Refused);
+    let reason = rejected!(registry.add_whitelist(vec![good.clone(), backwards]).await, Rejected);
     assert!(reason.contains("write 1.1.1.1-2.2.2.2"), "{reason}");
-    let nobody = WhitelistEntry { account: "acm".to_owned(), ..good.clone() };
-    refused!(registry.add_whitelist(vec![good.clone(), nobody]).await, Unknown);
-    let twice = refused!(registry.add_whitelist(vec![good.clone(), good.clone()]).await, Present);
-    assert!(twice.contains("1.1.1.1-2.2.2.2 already"), "{twice}");
+    let nobody = WhitelistRecord { account: "acm".to_owned(), ..good.clone() };
+    rejected!(registry.add_whitelist(vec![good.clone(), nobody]).await, Unknown);
+    let twice = rejected!(registry.add_whitelist(vec![good.clone(), good.clone()]).await, AlreadyExists);
+    assert!(twice.contains("already has 1.1.1.1-2.2.2.2"), "{twice}");
     assert_eq!(all::<WhitelistRow>(registry, WhitelistFilter::default()).await.len(), 1, "all or none");
 
-    let expired = WhitelistEntry { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
+    let expired = WhitelistRecord { expires_at: Some(Timestamp::UNIX_EPOCH), ..good };
     let number = registry.add_whitelist(vec![expired]).await.unwrap()[0].id;
     let both = vec![office.entry, number];
     registry.enable_whitelist(both.clone(), false, Timestamp::now()).await.unwrap();
-    let reason = refused!(registry.enable_whitelist(both, true, Timestamp::now()).await, Refused);
+    let reason = rejected!(registry.enable_whitelist(both, true, Timestamp::now()).await, Rejected);
     assert!(reason.contains("expired 1970"), "{reason}");
-    assert_eq!(office.extract().await, Err(Refusal::CallerNotWhitelisted), "all or none");
-    refused!(registry.remove_whitelist(vec![number, id(99)]).await, Unknown);
+    assert_eq!(office.extract().await, Err(Rejection::CallerNotWhitelisted), "all or none");
+    rejected!(registry.remove_whitelist(vec![number, id(99)]).await, Unknown);
 
     let covers = WhitelistFilter { account: Some("acme".to_owned()), covers: Some([1, 255, 0, 0].into()) };
     let rows = all::<WhitelistRow>(registry, covers).await;
@@ -287,8 +291,8 @@ async fn the_whitelist_refuses_what_makes_no_sense(database: Database) {
 async fn gateways_are_added_and_removed_by_their_place(database: Database) {
     let office = Office::open(database).await;
     let registry = &office.registry;
-    let twice = refused!(registry.add_gateway(gateway(1, Protocol::Http)).await, Present);
-    assert!(twice.contains("gw.invalid:1 in USA") && !twice.contains("very-secret"), "{twice}");
+    let twice = rejected!(registry.add_gateway(gateway(1, Protocol::Http)).await, AlreadyExists);
+    assert!(twice.contains("gw.invalid:1 already exists in USA") && !twice.contains("very-secret"), "{twice}");
     registry.add_gateway(gateway(1, Protocol::Socks5)).await.unwrap();
     registry.add_gateway(gateway(2, Protocol::Http)).await.unwrap();
     assert_eq!(office.extract().await, Ok(2));
@@ -301,7 +305,7 @@ async fn gateways_are_added_and_removed_by_their_place(database: Database) {
     let name = |port, protocol| GatewayName { host: "gw.invalid".to_owned(), port, region: None, protocol };
     assert_eq!(registry.count_gateways(name(1, None)).await.unwrap(), 2);
     assert_eq!(registry.remove_gateways(name(1, None)).await.unwrap(), 2);
-    let gone = refused!(registry.remove_gateways(name(1, Some(Protocol::Http))).await, Unknown);
+    let gone = rejected!(registry.remove_gateways(name(1, Some(Protocol::Http))).await, Unknown);
     assert!(gone.contains("gw.invalid:1 for http"), "{gone}");
     assert_eq!(office.extract().await, Ok(1));
 }
@@ -317,22 +321,22 @@ async fn groups_and_instances_stay_within_their_account(database: Database) {
     office.load(instance(3, "other", &theirs.get().to_string(), "192.0.2.1")).await;
 
     let both = vec![id(1), id(3)];
-    let foreign = refused!(registry.move_instances(both.clone(), GroupChoice::In(mine)).await, Refused);
+    let foreign = rejected!(registry.move_instances(both.clone(), GroupChoice::In(mine)).await, Rejected);
     assert!(foreign.contains("belongs to account \"acme\", but instance 3 to \"other\""), "{foreign}");
     let of = |group| InstanceFilter { group: Some(group), ..InstanceFilter::default() };
     assert!(all::<InstanceEntry>(registry, of(GroupChoice::In(mine))).await.is_empty(), "all or none");
-    refused!(registry.move_instances(vec![id(1)], GroupChoice::In(id(99))).await, Unknown);
-    refused!(registry.move_instances(vec![id(1), id(99)], GroupChoice::In(mine)).await, Unknown);
+    rejected!(registry.move_instances(vec![id(1)], GroupChoice::In(id(99))).await, Unknown);
+    rejected!(registry.move_instances(vec![id(1), id(99)], GroupChoice::In(mine)).await, Unknown);
     registry.move_instances(vec![id(1), id(2)], GroupChoice::In(mine)).await.unwrap();
 
-    let reason = refused!(registry.remove_group(mine, false).await, InUse);
+    let reason = rejected!(registry.remove_group(mine, false).await, InUse);
     assert!(reason.contains("holds 2 instances") && reason.contains("--ungroup"), "{reason}");
     assert_eq!(registry.remove_group(mine, true).await.unwrap(), 2);
     assert_eq!(all::<InstanceEntry>(registry, of(GroupChoice::Ungrouped)).await.len(), 2);
 
     registry.rename_group(theirs, "ours".to_owned(), now + SignedDuration::from_secs(1)).await.unwrap();
-    refused!(registry.rename_group(mine, "gone".to_owned(), now).await, Unknown);
-    refused!(registry.rename_group(theirs, String::new(), now).await, Refused);
+    rejected!(registry.rename_group(mine, "gone".to_owned(), now).await, Unknown);
+    rejected!(registry.rename_group(theirs, String::new(), now).await, Rejected);
     let groups = all::<GroupRecord>(registry, GroupFilter { account: Some("other".to_owned()) }).await;
     assert!(groups.len() == 1 && groups[0].name == "ours" && groups[0].updated_at > groups[0].created_at);
     assert_eq!(office.service.groups(&office.token).await, Ok(Vec::new()));
@@ -366,7 +370,7 @@ async fn instances_are_found_changed_and_removed(database: Database) {
             Vec::new(),
         )
         .await;
-    refused!(unknown.map(drop), Unknown);
+    rejected!(unknown.map(drop), Unknown);
 
     let first = Timestamp::now();
     registry.set_instance_status(vec![id(1), id(2)], Status::Active, first).await.unwrap();
@@ -377,8 +381,8 @@ async fn instances_are_found_changed_and_removed(database: Database) {
     assert!(one.has_password && one.capabilities.trial_days == Some(3));
     assert_eq!(registry.instance(id(3)).await.unwrap().activated_at, None);
     assert_eq!(numbers(InstanceFilter { status: Some(Status::Active), ..any() }).await, [2, 1]);
-    refused!(registry.set_instance_status(vec![id(3), id(9)], Status::Failed, first).await, Unknown);
-    refused!(registry.remove_instances(vec![id(3), id(9)]).await, Unknown);
+    rejected!(registry.set_instance_status(vec![id(3), id(9)], Status::Failed, first).await, Unknown);
+    rejected!(registry.remove_instances(vec![id(3), id(9)]).await, Unknown);
     assert_eq!(registry.instance(id(3)).await.unwrap().status, Status::Provisioning, "all or none");
     registry.remove_instances(vec![id(1), id(4)]).await.unwrap();
     assert_eq!(numbers(any()).await, [2, 3]);
@@ -486,10 +490,13 @@ const EARLIER: &str = "
 async fn check_earlier(database: &Database) {
     database.open().await;
     let registry = database.registry().await;
-    let names: Vec<_> =
-        all::<Account>(&registry, AccountFilter::default()).await.into_iter().map(|it| it.name).collect();
+    let names: Vec<_> = all::<AccountRecord>(&registry, AccountFilter::default())
+        .await
+        .into_iter()
+        .map(|it| it.name)
+        .collect();
     assert_eq!(names, ["acme", "other"]);
-    assert_eq!(all::<Entitlement>(&registry, EntitlementFilter::default()).await.len(), 1);
+    assert_eq!(all::<EntitlementRecord>(&registry, EntitlementFilter::default()).await.len(), 1);
     registry.add_whitelist(vec![addresses("acme", [1; 4], [1; 4])]).await.unwrap();
     registry.add_group("acme".to_owned(), "g".to_owned(), Timestamp::now()).await.unwrap();
 }

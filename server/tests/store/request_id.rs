@@ -11,7 +11,7 @@ use sallyport_server::{
         access::Purpose,
         extraction::{ExtractionQuery, Parameters, Protocol, Region, StoredExtraction},
     },
-    edge::{answer::Operation as _, catalogue::Reason},
+    edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
 };
 use serde_json::Value;
@@ -58,7 +58,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
         assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
         assert_eq!(ask_by_header(&longest).await.1["data"], first["data"], "the header carries as much");
     }
-    let refused = Reason::Invalid;
+    let rejected = ErrorCode::Invalid;
     for longer in [
         "x".repeat(MOST + 1),
         "é".repeat(MOST / 2 + 1),
@@ -68,7 +68,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
         for (status, body) in [ask(&longer).await, ask_by_header(&longer).await] {
             assert_eq!(
                 (status, &body["code"]),
-                (refused.status().as_u16(), &Value::from(refused.code())),
+                (rejected.status().as_u16(), &Value::from(rejected.number())),
                 "{body}"
             );
             let message = body["message"].as_str().unwrap();
@@ -104,16 +104,16 @@ async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Datab
         now,
     };
     let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.admit(Purpose::Extraction, now).unwrap();
+    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
     let stored = StoredExtraction { parameters, endpoints: Vec::new() };
-    store.remember(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
+    store.store_extraction(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
 
     let earlier = async || {
         let known = store.extraction(&query).await.unwrap().unwrap();
-        known.admit(Purpose::Extraction, now).unwrap().1.earlier
+        known.authorize(Purpose::Extraction, now).unwrap().1.stored
     };
     assert_eq!(earlier().await, Some(stored));
-    assert_eq!(store.forget(now).await.unwrap(), 1);
+    assert_eq!(store.delete_extractions(now).await.unwrap(), 1);
     assert_eq!(earlier().await, None);
 }
 

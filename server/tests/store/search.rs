@@ -8,11 +8,11 @@ use sallyport_server::{
     domain::{
         address::Address,
         instance::{Capabilities, Id, Status},
-        search::{Filters, GroupFilter, SearchCommand},
+        search::{Filters, GroupSelection, SearchCommand},
         service::Service,
         token::{Token, TokenKind},
     },
-    store::record::{Account, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
+    store::record::{AccountRecord, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
 };
 
 use crate::backend::{Database, on_both};
@@ -115,9 +115,9 @@ fn model(instances: &[InstanceRecord], account: &str, command: &SearchCommand) -
         })
         .filter(|instance| order_no.is_none() || *order_no == instance.order_no)
         .filter(|instance| match group {
-            GroupFilter::All => true,
-            GroupFilter::Ungrouped => instance.group_id.is_none(),
-            GroupFilter::Only(id) => instance.group_id == Some(*id),
+            GroupSelection::Any => true,
+            GroupSelection::Ungrouped => instance.group_id.is_none(),
+            GroupSelection::Group(id) => instance.group_id == Some(*id),
         })
         .filter(|instance| country_code.as_ref().is_none_or(|code| *code == instance.country_code))
         .filter(|instance| city_code.as_ref().is_none_or(|code| *code == instance.city_code))
@@ -137,9 +137,9 @@ fn command() -> impl Strategy<Value = SearchCommand> {
     let item = (select(ADDRESSES.to_vec()), port)
         .prop_map(|(text, port)| Address { ip: text.parse().unwrap(), port });
     let group = prop_oneof![
-        3 => Just(GroupFilter::All),
-        1 => Just(GroupFilter::Ungrouped),
-        3 => (1..6_i64).prop_map(|id| GroupFilter::Only(Id::new(id).unwrap())),
+        3 => Just(GroupSelection::Any),
+        1 => Just(GroupSelection::Ungrouped),
+        3 => (1..6_i64).prop_map(|id| GroupSelection::Group(Id::new(id).unwrap())),
     ];
     let text = |choices: &[&'static str]| {
         let known = select(choices.to_vec()).prop_map(str::to_owned);
@@ -214,7 +214,7 @@ fn lines(
 ) -> impl Iterator<Item = std::io::Result<Line>> + use<> {
     let mut records = Vec::new();
     for (owner, account) in ACCOUNTS.into_iter().enumerate() {
-        records.push(Record::Account(Account { name: account.to_owned(), real_name_verified: true }));
+        records.push(Record::Account(AccountRecord { name: account.to_owned(), real_name_verified: true }));
         records.push(Record::Token(TokenRecord {
             account: account.to_owned(),
             sha256: tokens[owner].digest(),

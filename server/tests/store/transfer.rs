@@ -59,7 +59,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
         tokens: Arc<Mutex<usize>>,
     }
     impl Sink for Slow {
-        fn take(&mut self, record: &Record) -> std::io::Result<()> {
+        fn write(&mut self, record: &Record) -> std::io::Result<()> {
             if let Some(begun) = self.begun.take() {
                 begun.send(()).map_err(std::io::Error::other)?;
                 self.go_on.recv().map_err(std::io::Error::other)?;
@@ -68,7 +68,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
             Ok(())
         }
 
-        fn end(&mut self) -> std::io::Result<()> {
+        fn finish(&mut self) -> std::io::Result<()> {
             Ok(())
         }
     }

@@ -6,15 +6,15 @@ use sallyport_server::{
     data::import::import,
     store::{
         LoadError, Location,
-        record::{Account, WhitelistEntry},
+        record::{AccountRecord, WhitelistRecord},
         registry::{Registry, RegistryError, WhitelistFilter, WhitelistRow},
     },
 };
 
 use crate::backend::{Database, on_both};
 
-fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistEntry {
-    WhitelistEntry {
+fn entry(first: [u8; 4], last: [u8; 4]) -> WhitelistRecord {
+    WhitelistRecord {
         account: "acme".to_owned(),
         first: first.into(),
         last: Some(last.into()),
@@ -30,7 +30,7 @@ async fn rows(registry: &Registry) -> Vec<WhitelistRow> {
 async fn with_account(database: &Database) -> Registry {
     database.open().await;
     let registry = database.registry().await;
-    registry.add_account(Account { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
+    registry.add_account(AccountRecord { name: "acme".to_owned(), real_name_verified: true }).await.unwrap();
     registry
 }
 
@@ -54,7 +54,7 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
         for one in adding {
             match one.await.unwrap() {
                 Ok(rows) => added.extend(rows),
-                Err(RegistryError::Present(reason)) => assert!(reason.contains("already"), "{reason}"),
+                Err(RegistryError::AlreadyExists(reason)) => assert!(reason.contains("already"), "{reason}"),
                 Err(other) => panic!("{other}"),
             }
         }
@@ -83,7 +83,7 @@ async fn an_import_names_the_line_that_repeats_a_range(database: Database) {
         panic!("expected bad lines");
     };
     assert_eq!(bad.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 3]);
-    assert!(bad.lines[0].1.contains("already this whitelist entry"), "{bad}");
+    assert!(bad.lines[0].1.contains("this whitelist entry already exists"), "{bad}");
     assert_eq!(rows(&registry).await.len(), 1);
 }
 
@@ -133,7 +133,7 @@ async fn earlier_duplicates_become_one_entry(database: Database) {
     let kept = rows(&registry).await;
     assert_eq!(kept.iter().map(|row| row.id.get()).collect::<Vec<_>>(), [11, 22, 30]);
     let again = registry.add_whitelist(vec![entry([2; 4], [2; 4])]).await;
-    assert!(matches!(again, Err(RegistryError::Present(_))), "{again:?}");
+    assert!(matches!(again, Err(RegistryError::AlreadyExists(_))), "{again:?}");
 }
 
 on_both! {

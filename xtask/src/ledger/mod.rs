@@ -1,4 +1,4 @@
-//! Accounts for every constraint of the document: who enforces it, or why nobody does.
+//! Lists who enforces each constraint of the document, or why nobody does.
 
 mod page;
 mod raw;
@@ -14,7 +14,7 @@ use crate::{
 
 const PATH: &str = "openapi/LEDGER.md";
 
-/// A constraint and its keepers.
+/// A constraint and who enforces it.
 #[derive(Debug)]
 struct Entry {
     constraint: Constraint,
@@ -24,21 +24,21 @@ struct Entry {
     checks: Vec<String>,
 }
 
-/// Who keeps a constraint, on one side.
+/// Who enforces a constraint, on one side.
 #[derive(Debug, PartialEq, Eq)]
 enum Keeper {
-    /// The generated or called item that does.
+    /// This generated or called item.
     Item(String),
     /// Nobody, for this reason.
     Waived(&'static str),
-    /// Nobody, and nobody said why.
+    /// Nobody, without a reason.
     Nobody,
 }
 
 /// The ledger as a page.
 ///
-/// Fails when a keyword of the document reaches no operation, when a constraint has neither keeper nor waiver, and when
-/// a waiver waives nothing.
+/// Fails when a keyword of the document belongs to no operation, when a constraint is neither enforced nor waived, and when
+/// a waiver covers nothing.
 pub(crate) fn emit(
     document: &Document,
     contract: &Contract,
@@ -46,10 +46,10 @@ pub(crate) fn emit(
 ) -> Result<Artifact, Vec<Problem>> {
     let entries = entries(contract.constraints(), checks);
     let mut problems = raw::unaccounted(document, &entries);
-    problems.extend(entries.iter().flat_map(|entry| unkept(document, entry)));
+    problems.extend(entries.iter().flat_map(|entry| unenforced(document, entry)));
     problems.extend(entries.iter().flat_map(|entry| judged(document, entry)));
-    problems.extend(waivers::idle(&entries).into_iter().map(|(waiver, keyword)| {
-        let message = format!("the waiver for `{keyword}` at `{}` waives nothing", waiver.at);
+    problems.extend(waivers::unused(&entries).into_iter().map(|(waiver, keyword)| {
+        let message = format!("unused waiver for `{keyword}` at `{}`", waiver.at);
         document.problem("", message, "remove it from xtask/src/ledger/waivers.rs")
     }));
     if problems.is_empty() {
@@ -80,20 +80,20 @@ fn keeper(constraint: &Constraint, item: Option<String>, keeping: waivers::Keepi
     }
 }
 
-/// Problems for the sides on which nobody keeps the constraint and no waiver says why.
-fn unkept(document: &Document, entry: &Entry) -> Vec<Problem> {
+/// Problems for the sides on which the constraint is neither enforced nor waived.
+fn unenforced(document: &Document, entry: &Entry) -> Vec<Problem> {
     let Constraint { keyword, value, at, pointer, operation, side, .. } = &entry.constraint;
     let problem = |who: &str| {
         let place = raw::place(document, &entry.constraint);
-        let verb = match side {
-            Side::Request => "enforces",
-            Side::Response => "keeps",
-        };
         let mut problem = document.problem(
             place.unwrap_or_else(|| join(pointer, keyword)),
-            format!("the {who} generator {verb} no `{keyword}: {value}` at {at}"),
+            match side {
+                Side::Request => format!("the {who} does not enforce `{keyword}: {value}` at {at}"),
+                Side::Response => format!("the {who} does not handle `{keyword}: {value}` at {at}"),
+            },
             format!(
-                "express it otherwise, teach xtask/src/emit/{who}, or waive it in xtask/src/ledger/waivers.rs"
+                "express it with a supported keyword, generate it in xtask/src/emit/{who}, or waive it in \
+                 xtask/src/ledger/waivers.rs"
             ),
         );
         problem.operation = Some(operation.clone());
@@ -103,7 +103,7 @@ fn unkept(document: &Document, entry: &Entry) -> Vec<Problem> {
     sides.into_iter().filter(|(keeper, _)| **keeper == Keeper::Nobody).map(|(_, who)| problem(who)).collect()
 }
 
-/// Problems for checks that judge what is a decision of this repository: another environment may decide otherwise.
+/// Problems for checks of a decision of this repository: another service may decide otherwise.
 fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
     let Entry { constraint, checks, .. } = entry;
     if !constraint.is_own_decision() {
@@ -116,7 +116,7 @@ fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
         document.problem(
             join(pointer, keyword),
             message,
-            "record it with `probe.observe`; a check cites stated clauses",
+            "record it with `probe.observe`; checks cite only clauses of the contract",
         )
     };
     checks.iter().map(problem).collect()
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_constraint_of_the_document_is_kept_or_waived() {
+    fn every_constraint_of_the_document_is_enforced_or_waived() {
         let page = ledger(&document(str::to_owned))
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
         let page = page.unwrap().contents;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_of_our_own_is_kept_by_server_and_client_and_judged_by_no_check() {
+    fn a_decision_of_this_repository_is_enforced_and_not_checked() {
         let document = document(str::to_owned);
         let contract = Contract::read(&document).unwrap();
         let page = emit(&document, &contract, &[]).unwrap().contents;
@@ -162,21 +162,21 @@ mod tests {
         {
             let cells: Vec<_> = row.split(" | ").collect();
             assert_eq!(cells[3], "`open.extract.request-id-length`");
-            assert!(cells[4].contains("`edge::text`") && cells[5].contains("::check"), "{row}");
+            assert!(cells[4].contains("`edge::types::text`") && cells[5].contains("::validate"), "{row}");
             assert_eq!(cells[6].trim_end_matches(" |"), format!("waived: {}", waivers::OPEN));
         }
-        let judge = Check {
+        let check = Check {
             id: "extract.request-id.length".into(),
             title: String::new(),
             clauses: vec!["open.extract.request-id-length".into()],
         };
-        let problems = emit(&document, &contract, &[judge]).unwrap_err();
+        let problems = emit(&document, &contract, &[check]).unwrap_err();
         assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");
         assert_eq!(problems.len(), 2);
     }
 
     #[test]
-    fn a_constraint_that_no_operation_reaches_is_a_problem() {
+    fn a_constraint_of_no_operation_is_a_problem() {
         let unreachable = document(|text| {
             text.replace(
                 "    ReturnType:\n",

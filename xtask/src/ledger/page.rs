@@ -1,4 +1,4 @@
-//! The ledger for readers.
+//! Renders the ledger as a page.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ const HEAD: &str = "\
 
 # Ledger of constraints
 
-Every constraint of the document at every place where it binds, and who keeps it: the item of the server and of the
-client that enforces it (for a response: that sends or reads it in that form), and the checks that cite its clause. A
-side that does not keep a constraint says why. A clause `open.…` is an entry of `x-unspecified`: the constraint is a
-decision of this repository, so no check judges it.
+Every constraint of the document at every place where it applies: the item of the server and of the client that enforces
+it (for a response: that sends or reads it in that form), and the checks that cite its clause. A constraint that one side
+does not enforce has the reason instead. A clause `open.…` is an entry of `x-unspecified`: the constraint is a decision
+of this repository, and no check covers it.
 ";
 
 /// One table for the request and one for the response of each operation.
@@ -65,7 +65,7 @@ fn row(entry: &Entry) -> String {
 
 fn keeper(keeper: &Keeper) -> String {
     match keeper {
-        // An emitter that names several items marks them by itself.
+        // An emitter that names several items quotes them itself.
         Keeper::Item(item) if item.contains('`') => item.clone(),
         Keeper::Item(item) => format!("`{item}`"),
         Keeper::Waived(reason) => format!("waived: {reason}"),

@@ -1,4 +1,4 @@
-//! The constraints as they stand in the file, found without the model, to prove that the model lost none.
+//! Finds constraints in the file without the model, to prove that the model drops none.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
     problem::Problem,
 };
 
-/// A problem for each constraining keyword that no entry of the ledger comes from.
+/// A problem for each constraining keyword without an entry in the ledger.
 pub(super) fn unaccounted(document: &Document, entries: &[Entry]) -> Vec<Problem> {
     let accounted: BTreeSet<String> =
         entries.iter().filter_map(|entry| place(document, &entry.constraint)).collect();
@@ -24,13 +24,14 @@ pub(super) fn unaccounted(document: &Document, entries: &[Entry]) -> Vec<Problem
     missing
         .into_iter()
         .map(|at| {
-            let help = "remove it, or use it in an operation; if it is used, xtask/src/model drops it";
-            document.problem(at, "no operation is bound by this constraint", help)
+            let help =
+                "remove it, or use it in an operation; if it is used, fix xtask/src/model, which drops it";
+            document.problem(at, "the constraint applies to no operation", help)
         })
         .collect()
 }
 
-/// The pointer of the keyword that a constraint comes from; `None` where it comes from none, as the type of a body.
+/// The pointer of the keyword of a constraint; `None` when it has none, such as the type of a body.
 pub(super) fn place(document: &Document, constraint: &Constraint) -> Option<String> {
     let Constraint { pointer, keyword, value, .. } = constraint;
     let at = join(pointer, keyword);

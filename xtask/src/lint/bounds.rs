@@ -1,10 +1,10 @@
-//! Bounds that nothing can meet.
+//! Bounds that no value can satisfy.
 
 use serde_json::Value;
 
 use super::{Lint, Part, Rule};
 
-pub(super) const RULE: Rule = Rule { id: "bounds", refuses: "a lower bound above its upper bound", run };
+pub(super) const RULE: Rule = Rule { id: "bounds", rejects: "a lower bound above its upper bound", run };
 
 const PAIRS: [(&str, &str); 4] = [
     ("minimum", "maximum"),
@@ -19,8 +19,8 @@ fn run(lint: &mut Lint<'_>) {
             let number = |keyword| node.value.get(keyword).and_then(Value::as_f64);
             let (Some(lower), Some(upper)) = (number(low), number(high)) else { continue };
             if lower > upper {
-                let message = format!("`{low}` is {lower}, above `{high}`, which is {upper}");
-                lint.refuse(&node, node.at(low), message, format!("lower `{low}` or raise `{high}`"));
+                let message = format!("`{low}: {lower}` is above `{high}: {upper}`");
+                lint.report(&node, node.at(low), message, format!("lower `{low}` or raise `{high}`"));
             }
         }
     }

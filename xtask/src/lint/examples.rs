@@ -1,8 +1,9 @@
-//! Examples are what people copy.
+//! Examples must be valid, because readers copy them.
 
 use super::{Lint, Part, Rule, fits};
 
-pub(super) const RULE: Rule = Rule { id: "example", refuses: "an `example` that its schema refuses", run };
+pub(super) const RULE: Rule =
+    Rule { id: "example", rejects: "an `example` that its schema does not allow", run };
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
@@ -13,8 +14,8 @@ fn run(lint: &mut Lint<'_>) {
         };
         let (Some(schema), Some(example)) = (schema, node.value.get("example")) else { continue };
         if let Some(reason) = fits::misfit(lint.document, schema, example) {
-            let message = format!("the example does not fit its schema: {reason}");
-            lint.refuse(&node, node.at("example"), message, "change the example or the schema");
+            let message = format!("the example does not match its schema: {reason}");
+            lint.report(&node, node.at("example"), message, "change the example or the schema");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Extensions that speak of something else in the document.
+//! Extensions that name another part of the document.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Lint, Node, Part, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "extension",
-    refuses: "an extension that names something that is not there, or lacks its other half",
+    rejects: "an extension that names an unknown part, or lacks the extension that belongs to it",
     run,
 };
 
@@ -26,7 +26,7 @@ fn run(lint: &mut Lint<'_>) {
     }
 }
 
-/// What a rule of an operation can speak of.
+/// The fields that a rule of an operation can name.
 struct Fields<'a> {
     parameters: Vec<&'a Value>,
     properties: Option<&'a Value>,
@@ -54,27 +54,27 @@ fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
         Some("not-before") => (&["property", "bound"], &["parameter", "when"]),
         Some(other) => {
             let message = format!("unknown rule `{other}`");
-            lint.refuse(rule, rule.at("rule"), message, "write `required-when` or `not-before`");
+            lint.report(rule, rule.at("rule"), message, "expected one of: required-when, not-before");
             return;
         }
         None => return,
     };
     for name in names.iter().filter(|name| rule.value.get(**name).is_none()) {
-        lint.refuse(
+        lint.report(
             rule,
             rule.pointer.clone(),
-            format!("the rule lacks `{name}`"),
+            format!("missing `{name}` in the rule"),
             format!("add `{name}: …`"),
         );
     }
     for name in others.iter().filter(|name| rule.value.get(**name).is_some()) {
-        lint.refuse(rule, rule.at(name), format!("the rule does not read `{name}`"), "remove it");
+        lint.report(rule, rule.at(name), format!("unexpected `{name}` in a rule of this kind"), "remove it");
     }
     let condition = rule.value.pointer("/when/parameter").and_then(Value::as_str);
     for name in [rule.text("parameter"), condition].into_iter().flatten() {
         if fields.parameter("query", name).is_none() {
-            let message = format!("the rule speaks of `{name}`, which is no query parameter here");
-            lint.refuse(rule, rule.pointer.clone(), message, "name a query parameter of this operation");
+            let message = format!("unknown query parameter `{name}` in the rule");
+            lint.report(rule, rule.pointer.clone(), message, "name a query parameter of this operation");
         }
     }
     if let Some(found) = condition.and_then(|name| fields.parameter("query", name)) {
@@ -84,8 +84,9 @@ fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
         if let (Some(Value::Array(values)), Some(equals)) = (values, equals)
             && !values.contains(equals)
         {
-            let message = format!("the condition waits for {equals}, which its parameter never is");
-            lint.refuse(rule, rule.at("when"), message, "name a value of the parameter's enum");
+            let message =
+                format!("the condition compares with {equals}, which is not a value of its parameter");
+            lint.report(rule, rule.at("when"), message, "name a value of the parameter's enum");
         }
     }
     for name in ["property", "bound"].into_iter().filter_map(|key| rule.text(key)) {
@@ -93,8 +94,8 @@ fn fields_of_rule(lint: &mut Lint<'_>, rule: &Node<'_>, fields: &Fields<'_>) {
         let format =
             property.map(|property| lint.document.resolve(property)).and_then(|schema| schema.get("format"));
         if format.is_none_or(|format| format != "date-time") {
-            let message = format!("the rule speaks of `{name}`, which is no date-time property of the body");
-            lint.refuse(rule, rule.pointer.clone(), message, "name a property with `format: date-time`");
+            let message = format!("unknown date-time property `{name}` in the rule");
+            lint.report(rule, rule.pointer.clone(), message, "name a property with `format: date-time`");
         }
     }
 }
@@ -106,19 +107,18 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
     for (keyword, location) in [("x-alias-of", "query"), ("x-falls-back-to", "header")] {
         let Some(other) = text(keyword) else { continue };
         if other == name || fields.parameter(location, other).is_none() {
-            let message =
-                format!("`{keyword}` of {name} names `{other}`, which is no other {location} parameter here");
-            lint.refuse(
+            let message = format!("unknown {location} parameter `{other}` in `{keyword}` of `{name}`");
+            lint.report(
                 operation,
                 at.clone(),
                 message,
-                format!("name a {location} parameter of this operation"),
+                format!("name another {location} parameter of this operation"),
             );
         }
     }
     if text("x-alias-of").is_some() != text("x-aliases-agree").is_some() {
-        let message = format!("{name} has only one of `x-alias-of` and `x-aliases-agree`");
-        lint.refuse(operation, at.clone(), message, "write both, or neither");
+        let message = format!("`{name}` has only one of `x-alias-of` and `x-aliases-agree`");
+        lint.report(operation, at.clone(), message, "write both, or neither");
     }
     let carries = parameter.get("x-credential") == Some(&Value::Bool(true));
     let location = parameter.get("in").cloned().unwrap_or_default();
@@ -128,41 +128,45 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, parameter: &V
         scheme.is_some_and(|scheme| scheme["in"] == location && scheme["name"] == name)
     });
     if carries != is_transport {
-        let message =
-            format!("{name} must have `x-credential: true` exactly when `security` sends the token in it");
-        lint.refuse(operation, at, message, "make `security` and `x-credential` agree");
+        let message = format!("`x-credential` of `{name}` does not match `security`");
+        lint.report(
+            operation,
+            at,
+            message,
+            "set `x-credential: true` exactly on the parameters in which `security` sends the token",
+        );
     }
 }
 
 fn schema_extensions(lint: &mut Lint<'_>, schema: &Node<'_>) {
     if let Some(format) = schema.text("x-format").filter(|format| *format != "ip-endpoint") {
         let message = format!("unknown x-format `{format}`");
-        lint.refuse(schema, schema.at("x-format"), message, "write `ip-endpoint`");
+        lint.report(schema, schema.at("x-format"), message, "write `ip-endpoint`");
     }
     if schema.value.get("x-format").is_some() != schema.value.get("x-port").is_some() {
-        let message = "`x-format: ip-endpoint` and `x-port` need one another";
-        lint.refuse(schema, schema.pointer.clone(), message, "write both, or neither");
+        let message = "`x-format: ip-endpoint` and `x-port` must be used together";
+        lint.report(schema, schema.pointer.clone(), message, "write both, or neither");
     }
     if schema.value.get("x-max-distinct").is_some() {
         let items = schema.value.get("items").map(|items| lint.document.resolve(items));
         if items.is_none_or(|items| items.get("x-format").is_none()) {
-            let message = "`x-max-distinct` counts by the `x-format` of the items, which have none";
-            lint.refuse(schema, schema.at("x-max-distinct"), message, "give the items an `x-format`");
+            let message = "`x-max-distinct` needs items with an `x-format`";
+            lint.report(schema, schema.at("x-max-distinct"), message, "add `x-format` to the items");
         }
     }
     let Some(Value::Object(texts)) = schema.value.get("x-separators") else { return };
     let values = schema.value.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for value in texts.keys().filter(|value| !values.iter().any(|one| one == value.as_str())) {
-        let message = format!("`x-separators` gives a text for {value:?}, which is no value of the enum");
-        lint.refuse(schema, schema.at("x-separators"), message, "remove it, or add the value to the enum");
+        let message = format!("unknown value {value:?} in `x-separators`");
+        lint.report(schema, schema.at("x-separators"), message, "remove it, or add the value to the enum");
     }
     let conditions: Vec<_> =
         lint.parts(Part::Condition).iter().filter_map(|condition| condition.text("equals")).collect();
     for value in values.iter().filter_map(Value::as_str) {
         if !texts.contains_key(value) && !conditions.contains(&value) {
             let message =
-                format!("{value:?} has no text in `x-separators` and no `required-when` rule gives it one");
-            lint.refuse(schema, schema.at("x-separators"), message, "add its text, or a rule");
+                format!("missing text of {value:?} in `x-separators`, without a `required-when` rule for it");
+            lint.report(schema, schema.at("x-separators"), message, "add its text, or a rule");
         }
     }
 }

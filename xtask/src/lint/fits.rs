@@ -1,4 +1,4 @@
-//! Whether a value fits a schema; the lint's own, small reading of it, for defaults and examples.
+//! Validates defaults and examples against their schemas.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,11 +9,10 @@ use crate::document::Document;
 /// How deep an example may nest.
 const MAX_DEPTH: usize = 32;
 
-/// Why `value` does not fit `schema`; `None` when it does.
+/// Why `value` does not match `schema`; `None` when it does.
 pub(super) fn misfit(document: &Document, schema: &Value, value: &Value) -> Option<String> {
     inner(document, schema, value, 0).map(|(path, reason)| {
-        let place = if path.is_empty() { "it" } else { path.trim_start_matches('.') };
-        format!("{place} {reason}")
+        if path.is_empty() { reason } else { format!("`{}`: {reason}", path.trim_start_matches('.')) }
     })
 }
 
@@ -33,7 +32,7 @@ fn inner(document: &Document, schema: &Value, value: &Value, depth: usize) -> Op
         }),
         Value::Object(members) => members.iter().find_map(|(name, member)| {
             let Some(property) = schema.get("properties")?.get(name) else {
-                return Some((String::new(), format!("has `{name}`, which is no property")));
+                return Some((String::new(), format!("unknown property `{name}`")));
             };
             let (path, reason) = inner(document, property, member, depth + 1)?;
             Some((format!(".{name}{path}"), reason))
@@ -53,7 +52,7 @@ fn type_misfit(schema: &Value, value: &Value) -> Option<String> {
         "object" => value.is_object(),
         _ => true,
     };
-    (!fits).then(|| format!("is {value}, expected a value of type {wanted}"))
+    (!fits).then(|| format!("expected a value of type {wanted}, found `{value}`"))
 }
 
 fn keyword_misfit(schema: &Value, value: &Value) -> Option<String> {
@@ -76,7 +75,7 @@ fn keyword_misfit(schema: &Value, value: &Value) -> Option<String> {
             _ => true,
         };
         if !fits {
-            return Some(format!("is {value}, which `{keyword}: {bound}` does not allow"));
+            return Some(format!("`{value}` violates `{keyword}: {bound}`"));
         }
     }
     None

@@ -1,4 +1,4 @@
-//! What OpenAPI 3.0.3 and our extensions allow where. Whatever is not in this table is refused.
+//! The keywords of OpenAPI 3.0.3 and of our extensions that each part may have. Others are rejected.
 
 use serde_json::Value;
 
@@ -25,26 +25,26 @@ pub(crate) enum Part {
     SecurityScheme,
     Components,
     Clause,
-    Silence,
+    Unspecified,
     Rule,
     Condition,
     Ports,
 }
 
-/// What stands under a keyword.
+/// The type of a keyword's value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     Text,
     Flag,
     /// A number of any kind.
     Number,
-    /// A whole number from 0.
+    /// A non-negative integer.
     Count,
     /// A list of strings.
     Texts,
     /// A mapping to strings.
     TextMap,
-    /// Anything; a rule of its own looks at it.
+    /// Any value; a separate rule checks it.
     Any,
     One(Part),
     List(Part),
@@ -65,7 +65,7 @@ impl Part {
                 ("paths", Map(Part::PathItem)),
                 ("components", One(Part::Components)),
                 ("x-clauses", List(Part::Clause)),
-                ("x-unspecified", List(Part::Silence)),
+                ("x-unspecified", List(Part::Unspecified)),
             ],
             Part::Info => &[
                 ("title", Text),
@@ -162,7 +162,7 @@ impl Part {
             Part::Clause => {
                 &[("id", Text), ("section", Text), ("text", Text), ("observable", Flag), ("reason", Text)]
             }
-            Part::Silence => &[("id", Text), ("text", Text)],
+            Part::Unspecified => &[("id", Text), ("text", Text)],
             Part::Rule => &[
                 ("rule", Text),
                 ("parameter", Text),
@@ -176,19 +176,19 @@ impl Part {
         }
     }
 
-    /// Whether a `$ref` may stand in its place.
+    /// Whether a `$ref` may replace it.
     fn may_refer(self) -> bool {
         matches!(self, Part::Parameter | Part::RequestBody | Part::Response | Part::Header | Part::Schema)
     }
 }
 
-/// A mapping of the document, with the part that it plays.
+/// A mapping of the document and its kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) part: Part,
     pub(crate) pointer: String,
     pub(crate) value: &'a Value,
-    /// `operationId` of the operation that it stands in.
+    /// `operationId` of the operation around it.
     pub(crate) operation: Option<&'a str>,
 }
 
@@ -203,13 +203,13 @@ impl<'a> Node<'a> {
         self.value.get(keyword)?.as_str()
     }
 
-    /// The members, as keyword and value; none for something that is no mapping.
+    /// The members, as keyword and value; none when the value is not a mapping.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.value.as_object().into_iter().flatten().map(|(keyword, value)| (keyword.as_str(), value))
     }
 }
 
-/// Every mapping of the document that the table knows, parents first. `$ref`s are not followed.
+/// Every mapping of the document that the table describes, parents first. `$ref`s are not followed.
 pub(crate) fn walk(document: &Document) -> Vec<Node<'_>> {
     let mut nodes = Vec::new();
     visit(
@@ -219,7 +219,7 @@ pub(crate) fn walk(document: &Document) -> Vec<Node<'_>> {
     nodes
 }
 
-/// Stands for the id of an operation that has none, which a rule of its own refuses.
+/// Replaces the missing id of an operation, which a separate rule rejects.
 const UNNAMED: &str = "(without operationId)";
 
 fn visit<'a>(node: Node<'a>, nodes: &mut Vec<Node<'a>>) {

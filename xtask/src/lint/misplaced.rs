@@ -1,9 +1,9 @@
-//! JSON Schema ignores `minimum` on a string, and so does every generator.
+//! Keywords that are ignored because of the type, such as `minimum` on a string.
 
 use super::{Lint, Part, Rule, untyped};
 
 pub(super) const RULE: Rule =
-    Rule { id: "misplaced-keyword", refuses: "a keyword that has no effect on its schema's type", run };
+    Rule { id: "misplaced-keyword", rejects: "a keyword that has no effect on its schema's type", run };
 
 const BELONGS: [(&str, &[&str]); 15] = [
     ("enum", &["string", "integer", "boolean"]),
@@ -25,16 +25,16 @@ const BELONGS: [(&str, &[&str]); 15] = [
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
-        // Another rule refuses other types.
+        // Another rule rejects other types.
         let Some(kind) = node.text("type").filter(|kind| untyped::TYPES.contains(kind)) else { continue };
         for (keyword, types) in BELONGS {
             if node.value.get(keyword).is_some() && !types.contains(&kind) {
                 let message = format!("`{keyword}` has no effect on the type {kind}");
-                lint.refuse(
+                lint.report(
                     &node,
                     node.at(keyword),
                     message,
-                    format!("it belongs to {}", types.join(" or ")),
+                    format!("remove it, or change the type to {}", types.join(" or ")),
                 );
             }
         }

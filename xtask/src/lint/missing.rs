@@ -1,10 +1,10 @@
-//! Parts that say too little.
+//! Required keywords.
 
 use super::{Lint, Part, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "missing-keyword",
-    refuses: "a part without a keyword that it must have, or an unobservable clause without its reason",
+    rejects: "a part without a required keyword, or an unobservable clause without its reason",
     run,
 };
 
@@ -18,13 +18,13 @@ fn run(lint: &mut Lint<'_>) {
         for keyword in
             needed(node.part).iter().chain(reason).filter(|keyword| node.value.get(**keyword).is_none())
         {
-            let message = format!("`{keyword}` is missing here");
-            lint.refuse(&node, node.pointer.clone(), message, format!("add `{keyword}: …`"));
+            let message = format!("missing `{keyword}`");
+            lint.report(&node, node.pointer.clone(), message, format!("add `{keyword}: …`"));
         }
     }
 }
 
-/// What OpenAPI or our extensions ask for. What an operation and a schema need has rules of its own.
+/// The keywords that OpenAPI or our extensions require. Other rules check operations and schemas.
 fn needed(part: Part) -> &'static [&'static str] {
     match part {
         Part::Document => &["openapi", "info", "paths", "x-clauses"],
@@ -38,7 +38,7 @@ fn needed(part: Part) -> &'static [&'static str] {
         Part::Header | Part::Media => &["schema"],
         Part::SecurityScheme => &["type"],
         Part::Clause => &["id", "section", "text", "observable"],
-        Part::Silence => &["id", "text"],
+        Part::Unspecified => &["id", "text"],
         Part::Rule => &["rule", "clause"],
         Part::Condition => &["parameter", "equals"],
         Part::Ports => &["minimum", "maximum"],

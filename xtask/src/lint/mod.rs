@@ -1,4 +1,4 @@
-//! Refuses what a generator would drop, ignore or panic on. One rule a file; each sees the whole document.
+//! Rejects what a generator would drop, ignore or panic on. One rule per file; each checks the whole document.
 
 mod bounds;
 mod citations;
@@ -30,12 +30,12 @@ use crate::{document::Document, problem::Problem};
 
 pub(crate) use grammar::{Node, Part, walk};
 
-/// One reason to refuse a document.
+/// A rule that the document must follow.
 pub(crate) struct Rule {
-    /// Name of the rule, stable.
+    /// Stable id of the rule.
     pub(crate) id: &'static str,
-    /// What it refuses, in a few words.
-    pub(crate) refuses: &'static str,
+    /// What the rule rejects, in a few words.
+    pub(crate) rejects: &'static str,
     run: fn(&mut Lint<'_>),
 }
 
@@ -65,14 +65,14 @@ pub(crate) const RULES: &[Rule] = &[
     values::RULE,
 ];
 
-/// All problems that any rule finds, sorted by place.
+/// The problems of all rules, sorted by position.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
     let mut problems: Vec<Problem> = findings(document).into_iter().map(|(_, problem)| problem).collect();
     Problem::sort(&mut problems);
     problems
 }
 
-/// What each rule finds, with the rule's id.
+/// The problems of each rule, with the id of the rule.
 fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     let mut lint = Lint { document, nodes: grammar::walk(document), problems: Vec::new() };
     let mut found = Vec::new();
@@ -88,7 +88,7 @@ fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     found
 }
 
-/// What a rule sees, and where it leaves what it finds.
+/// What a rule checks, and the problems that it reports.
 pub(crate) struct Lint<'a> {
     pub(crate) document: &'a Document,
     pub(crate) nodes: Vec<Node<'a>>,
@@ -96,14 +96,14 @@ pub(crate) struct Lint<'a> {
 }
 
 impl<'a> Lint<'a> {
-    /// All nodes of one kind, without those that are only a `$ref`.
+    /// All nodes of one kind except those that are only a `$ref`.
     fn parts(&self, part: Part) -> Vec<Node<'a>> {
         let own = |node: &&Node<'_>| node.part == part && node.value.get("$ref").is_none();
         self.nodes.iter().filter(own).cloned().collect()
     }
 
-    /// Refuses what stands at `pointer`, in or below `node`.
-    fn refuse(
+    /// Reports a problem at `pointer`, in or below `node`.
+    fn report(
         &mut self,
         node: &Node<'_>,
         pointer: impl Into<String>,

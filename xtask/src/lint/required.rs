@@ -1,11 +1,11 @@
-//! Names under `required`.
+//! `required`.
 
 use serde_json::Value;
 
 use super::{Lint, Part, Rule};
 
 pub(super) const RULE: Rule =
-    Rule { id: "required", refuses: "a `required` name without its property, or twice", run };
+    Rule { id: "required", rejects: "an unknown property or a duplicate in `required`", run };
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
@@ -15,10 +15,10 @@ fn run(lint: &mut Lint<'_>) {
             let Some(text) = name.as_str() else { continue };
             let at = format!("{}/{index}", node.at("required"));
             if names[..index].contains(name) {
-                lint.refuse(&node, at, format!("`{text}` is required twice"), "remove one of them");
+                lint.report(&node, at, format!("duplicate `{text}` in `required`"), "remove one of them");
             } else if node.value.get("properties").and_then(|properties| properties.get(text)).is_none() {
-                let message = format!("`{text}` is required but is no property");
-                lint.refuse(&node, at, message, "describe it under `properties`, or remove it here");
+                let message = format!("unknown property `{text}` in `required`");
+                lint.report(&node, at, message, "define it under `properties`, or remove it here");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! progenitor knows one success type and one error type per operation, and panics on more.
+//! Responses: progenitor supports one success type and one error type per operation, and panics on more.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::document::join;
 
 pub(super) const RULE: Rule = Rule {
     id: "response",
-    refuses: "an operation without exactly one success response and one error schema",
+    rejects: "an operation without exactly one success response and one error schema",
     run,
 };
 
@@ -27,16 +27,16 @@ fn run(lint: &mut Lint<'_>) {
             } else if status.starts_with('2') && is_status(status) {
                 successes.push((here, lint.document.resolve(response)));
             } else {
-                let message = format!("the status `{status}` is not generated");
-                lint.refuse(&operation, here, message, "write a status of 2xx, 4xx or 5xx, or `default`");
+                let message = format!("unsupported status `{status}`");
+                lint.report(&operation, here, message, "write a status of 2xx, 4xx or 5xx, or `default`");
             }
         }
         match successes.as_slice() {
-            [] => lint.refuse(&operation, at, "the operation has no success response", "describe its 200"),
+            [] => lint.report(&operation, at, "missing success response", "add the response `200`"),
             [(here, success)] => needs_json(lint, &operation, here, success),
             [_, (second, _), ..] => {
                 let help = "progenitor panics on two success types: keep one, or split the operation";
-                lint.refuse(&operation, second.clone(), "the operation has a second success response", help);
+                lint.report(&operation, second.clone(), "second success response", help);
             }
         }
         for (here, error) in &errors {
@@ -49,15 +49,20 @@ fn run(lint: &mut Lint<'_>) {
         for here in others {
             let help =
                 "progenitor panics on two error types: give every error of the operation the same schema";
-            lint.refuse(&operation, here, "this error has another schema than the first one", help);
+            lint.report(&operation, here, "the schema of this error differs from that of the first", help);
         }
     }
     for body in lint.parts(Part::RequestBody) {
         let types: Vec<_> =
             body.value.get("content").and_then(Value::as_object).into_iter().flatten().collect();
         if !matches!(types.as_slice(), [(name, _)] if *name == JSON) {
-            let help = "describe exactly `application/json`";
-            lint.refuse(&body, body.pointer.clone(), "the request body is not JSON alone", help);
+            let help = "keep only `application/json`";
+            lint.report(
+                &body,
+                body.pointer.clone(),
+                "expected a request body with `application/json` only",
+                help,
+            );
         }
     }
 }
@@ -65,13 +70,13 @@ fn run(lint: &mut Lint<'_>) {
 fn needs_json(lint: &mut Lint<'_>, operation: &Node<'_>, at: &str, response: &Value) {
     if json(response).is_none() {
         let help = "add `application/json` with a schema; progenitor panics on a bodyless response beside a typed one";
-        lint.refuse(operation, at, "the response has no JSON body", help);
+        lint.report(operation, at, "missing `application/json` in the response", help);
     }
     for name in response.get("content").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name)
     {
         if !matches!(name.as_str(), JSON | "text/plain") {
-            let message = format!("the media type {name} is not generated");
-            lint.refuse(operation, at, message, "use application/json, or text/plain beside it");
+            let message = format!("unsupported media type {name}");
+            lint.report(operation, at, message, "use application/json, or text/plain beside it");
         }
     }
 }

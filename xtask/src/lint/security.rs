@@ -1,4 +1,4 @@
-//! `security` names schemes.
+//! `security` and the schemes that it names.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::document::join;
 
 pub(super) const RULE: Rule = Rule {
     id: "security",
-    refuses: "an operation whose token has no transport, or a scheme that does not exist or cannot be sent",
+    rejects: "an operation without a security scheme, or an unknown or unsupported scheme",
     run,
 };
 
@@ -17,25 +17,20 @@ fn run(lint: &mut Lint<'_>) {
         let list =
             operation.value.get("security").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         if list.is_empty() {
-            let help = "add `security:` with the names of its schemes, each in an item of its own";
-            lint.refuse(
-                &operation,
-                operation.pointer.clone(),
-                "the operation names no security scheme",
-                help,
-            );
+            let help = "add `security:` with one scheme per item";
+            lint.report(&operation, operation.pointer.clone(), "missing `security`", help);
         }
         for (index, requirement) in list.iter().enumerate() {
             let here = join(&at, &index.to_string());
             let names: Vec<_> = requirement.as_object().into_iter().flatten().map(|(name, _)| name).collect();
             let [name] = names.as_slice() else {
-                let help = "write one scheme an item: `- apiKeyQuery: []`";
-                lint.refuse(&operation, here, "a security item must name exactly one scheme", help);
+                let help = "write one scheme per item, such as `- apiKeyQuery: []`";
+                lint.report(&operation, here, "an item of `security` must name exactly one scheme", help);
                 continue;
             };
             if lint.document.get(&join("/components/securitySchemes", name)).is_none() {
-                let help = "describe it under components/securitySchemes";
-                lint.refuse(&operation, here, format!("the security scheme `{name}` does not exist"), help);
+                let help = "define it under components/securitySchemes";
+                lint.report(&operation, here, format!("unknown security scheme `{name}`"), help);
             }
         }
     }
@@ -47,7 +42,7 @@ fn run(lint: &mut Lint<'_>) {
         };
         if !sendable {
             let help = "write an apiKey with `in: query` or `in: header` and a name, or `type: http, scheme: bearer`";
-            lint.refuse(&scheme, scheme.pointer.clone(), "no generator can send this security scheme", help);
+            lint.report(&scheme, scheme.pointer.clone(), "unsupported security scheme", help);
         }
     }
 }

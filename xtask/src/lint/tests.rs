@@ -1,4 +1,4 @@
-//! Each rule against the document with one thing broken, and against the document as it is.
+//! Tests each rule with a document that breaks it, and with the document as it is.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
 
-/// Replaces the first `from` and gives what each rule says.
+/// Replaces the first `from` and returns the problems of each rule.
 fn broken(from: &str, to: &str) -> (Document, Vec<(&'static str, Problem)>) {
     assert!(TEXT.contains(from), "the document no longer holds {from:?}");
     let document = Document::parse(&TEXT.replacen(from, to, 1)).unwrap();
@@ -27,12 +27,12 @@ fn the_document_is_clean() {
 #[test]
 fn rules_are_sorted_unique_and_described() {
     assert!(RULES.is_sorted_by(|a, b| a.id < b.id));
-    assert!(RULES.iter().all(|rule| rule.refuses.len() > 10));
+    assert!(RULES.iter().all(|rule| rule.rejects.len() > 10));
 }
 
-/// What to replace, by what, which rules refuse it (some breaks have consequences), and where.
+/// Text, its replacement, the rules that reject the result, and the pointer of the problem.
 const CORPUS: &[(&str, &str, &str, &str)] = &[
-    // The range of num, once below and once above what can be.
+    // The range of `num`.
     ("minimum: 1, maximum: 100", "minimum: 101, maximum: 100", "bounds example", "/minimum"),
     ("x-port: { minimum: 1, ", "x-port: { minimum: 65536, ", "bounds", "/x-port/minimum"),
     ("x-max-distinct: 500", "x-max-distinct: 10001", "bounds", "/ips/x-max-distinct"),
@@ -169,7 +169,7 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn each_break_is_refused_by_exactly_its_rules_at_its_place() {
+fn each_change_is_rejected_by_exactly_its_rules_at_its_position() {
     for (from, to, rules, pointer) in CORPUS {
         let (document, found) = broken(from, to);
         let said: Vec<_> = found.iter().map(|(_, problem)| problem.to_string()).collect();
@@ -184,11 +184,11 @@ fn each_break_is_refused_by_exactly_its_rules_at_its_place() {
 }
 
 #[test]
-fn every_rule_has_a_break() {
+fn every_rule_has_a_change_that_breaks_it() {
     for rule in RULES {
         assert!(
             CORPUS.iter().any(|(_, _, ids, _)| ids.split(' ').any(|id| id == rule.id)),
-            "no break for {}",
+            "no change for {}",
             rule.id
         );
     }

@@ -1,4 +1,4 @@
-//! A clause that nothing cites binds nobody.
+//! Clauses that no part of the document cites.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::{Lint, Part, Rule, citations};
 use crate::model::Citation;
 
 pub(super) const RULE: Rule =
-    Rule { id: "uncited-clause", refuses: "an observable clause that no part of the document cites", run };
+    Rule { id: "uncited-clause", rejects: "an observable clause that no part of the document cites", run };
 
 fn run(lint: &mut Lint<'_>) {
     let mut cited = BTreeSet::new();
@@ -20,8 +20,8 @@ fn run(lint: &mut Lint<'_>) {
         let Some(id) = clause.text("id") else { continue };
         let observable = clause.value.get("observable") != Some(&serde_json::Value::Bool(false));
         if observable && !cited.contains(id) {
-            let help = "add it to the `x-clause` of the operation or of the part that it speaks of";
-            lint.refuse(&clause, clause.pointer.clone(), format!("no part cites the clause `{id}`"), help);
+            let help = "add it to the `x-clause` of the operation or part that it is about";
+            lint.report(&clause, clause.pointer.clone(), format!("clause `{id}` is not cited"), help);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! A misspelt keyword is one that every generator ignores.
+//! Unknown keywords, such as misspelt ones, which every generator would ignore.
 
 use super::{Lint, Rule};
 
 pub(super) const RULE: Rule =
-    Rule { id: "unknown-keyword", refuses: "a keyword or an `x-` extension that nobody reads", run };
+    Rule { id: "unknown-keyword", rejects: "an unknown keyword or `x-` extension", run };
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
@@ -12,8 +12,8 @@ fn run(lint: &mut Lint<'_>) {
         }
         let known = node.part.keywords();
         for (keyword, _) in node.members() {
-            let refused = super::unsupported_keywords::advice(node.part, keyword).is_some();
-            if refused || known.iter().any(|(name, _)| *name == keyword) {
+            let is_unsupported = super::unsupported_keywords::advice(node.part, keyword).is_some();
+            if is_unsupported || known.iter().any(|(name, _)| *name == keyword) {
                 continue;
             }
             let kind = if keyword.starts_with("x-") { "extension" } else { "keyword" };
@@ -21,15 +21,15 @@ fn run(lint: &mut Lint<'_>) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => {
                     let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-                    format!("remove it; here may stand {}", names.join(", "))
+                    format!("remove it; expected one of: {}", names.join(", "))
                 }
             };
-            lint.refuse(&node, node.at(keyword), format!("unknown {kind} `{keyword}`"), help);
+            lint.report(&node, node.at(keyword), format!("unknown {kind} `{keyword}`"), help);
         }
     }
 }
 
-/// The name that `word` was probably meant to be: at most a third of it differs.
+/// The most similar name; `None` when more than a third of it differs.
 fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let lower = word.to_lowercase();
     names
@@ -39,7 +39,7 @@ fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
         .map(|(_, name)| name)
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements from `a` to `b`.
+/// Levenshtein distance: insertions, deletions and replacements from `a` to `b`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_offered_only_when_it_is_near() {
+    fn the_most_similar_name_is_suggested() {
         assert_eq!(nearest("minimun", ["minimum", "maximum"].into_iter()), Some("minimum"));
         assert_eq!(nearest("xyz", ["minimum", "type"].into_iter()), None);
         assert_eq!(distance("kitten", "sitting"), 3);

@@ -1,10 +1,10 @@
-//! OpenAPI knows these keywords, but a generator drops them, panics on them or does not enforce them.
+//! Keywords of OpenAPI that a generator drops, panics on or does not enforce.
 
 use super::{Lint, Part, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "unsupported-keyword",
-    refuses: "a keyword of OpenAPI that a generator drops, panics on or does not enforce",
+    rejects: "a keyword of OpenAPI that a generator drops, panics on or does not enforce",
     run,
 };
 
@@ -12,20 +12,20 @@ fn run(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
         for (keyword, _) in node.members() {
             let Some((why, instead)) = advice(node.part, keyword) else { continue };
-            lint.refuse(&node, node.at(keyword), format!("`{keyword}` is not supported: {why}"), instead);
+            lint.report(&node, node.at(keyword), format!("`{keyword}` is not supported: {why}"), instead);
         }
     }
 }
 
-/// Why a keyword is refused, and what to write in its place.
+/// Why a keyword is rejected, and what to write instead.
 pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'static str)> {
     const UNENFORCED: &str = "it is not enforced by the server generator";
-    const DOCUMENTARY: &str = "no generator carries it over";
+    const DOCUMENTARY: &str = "no generator uses it";
     Some(match (part, keyword) {
         (Part::Schema, "const") => ("the server's document would lose it", "write `enum` with one value"),
         (Part::Schema, "oneOf" | "anyOf" | "allOf" | "not") => (
             "generators disagree on composed schemas, and some panic",
-            "write the one schema out, with `nullable` for null",
+            "write one schema, with `nullable` for null",
         ),
         (Part::Schema, "discriminator") => ("the server's document would lose it", "write one object schema"),
         (Part::Schema, "exclusiveMinimum" | "exclusiveMaximum") => {
@@ -35,7 +35,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
             (UNENFORCED, "express it as an `enum`, or add it to the generators first")
         }
         (Part::Schema, "pattern") => {
-            (UNENFORCED, "express it as an `enum`, a `format`, or an `x-format` that the generators know")
+            (UNENFORCED, "express it as an `enum`, a `format`, or an `x-format` that the generators support")
         }
         (Part::Schema, "uniqueItems") => {
             (UNENFORCED, "express it as `x-max-distinct`, or leave duplicates allowed")
@@ -43,17 +43,18 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "minProperties" | "maxProperties") => {
             (UNENFORCED, "express it as `required` properties")
         }
-        (Part::Schema, "additionalProperties" | "patternProperties") => {
-            (UNENFORCED, "name every property; unknown ones are refused in requests and allowed in responses")
-        }
+        (Part::Schema, "additionalProperties" | "patternProperties") => (
+            UNENFORCED,
+            "name every property; unknown ones are rejected in requests and allowed in responses",
+        ),
         (Part::Schema, "readOnly" | "writeOnly") => {
             (UNENFORCED, "write one schema for requests and one for responses")
         }
         (Part::Schema, "title" | "externalDocs" | "xml" | "deprecated") => {
-            (DOCUMENTARY, "say it in `description`")
+            (DOCUMENTARY, "write it in `description`")
         }
         (Part::PathItem, "put" | "delete" | "options" | "head" | "patch" | "trace") => (
-            "the generators know GET and POST only",
+            "the generators support only GET and POST",
             "use get or post, or add the method to the generators first",
         ),
         (Part::PathItem, "parameters") => (DOCUMENTARY, "write the parameters in each operation"),
@@ -61,17 +62,17 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
             (DOCUMENTARY, "write it in the operation")
         }
         (Part::Operation, "callbacks" | "servers") => (DOCUMENTARY, "remove it"),
-        (Part::Operation, "deprecated" | "externalDocs") => (DOCUMENTARY, "say it in `description`"),
+        (Part::Operation, "deprecated" | "externalDocs") => (DOCUMENTARY, "write it in `description`"),
         (
             Part::Parameter | Part::Header,
             "style" | "explode" | "allowReserved" | "allowEmptyValue" | "content",
-        ) => (UNENFORCED, "leave it out: parameters are plain text, each sent once"),
-        (Part::Parameter | Part::Header, "deprecated") => (DOCUMENTARY, "say it in `description`"),
+        ) => (UNENFORCED, "remove it: parameters are plain text, each sent once"),
+        (Part::Parameter | Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
         (Part::Parameter | Part::Header | Part::Media, "examples") => (DOCUMENTARY, "write one `example`"),
         (Part::Media, "encoding") => (DOCUMENTARY, "remove it"),
         (Part::Response, "links") => (DOCUMENTARY, "remove it"),
         (Part::Document, "security") => (UNENFORCED, "write `security` in each operation"),
-        (Part::Document | Part::Tag, "externalDocs") => (DOCUMENTARY, "say it in `description`"),
+        (Part::Document | Part::Tag, "externalDocs") => (DOCUMENTARY, "write it in `description`"),
         (Part::Components, "links" | "callbacks" | "examples") => (DOCUMENTARY, "remove it"),
         (Part::SecurityScheme, "bearerFormat" | "flows" | "openIdConnectUrl") => {
             (UNENFORCED, "use an apiKey in query or header, or http bearer")

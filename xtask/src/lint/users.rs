@@ -1,12 +1,12 @@
-//! Which operations use a component, so that a problem in a shared part names them too.
+//! Finds the operations that use a component, so that a problem in a component names them.
 
 use std::collections::BTreeSet;
 
 use super::Node;
 use crate::{document::Document, document::reference};
 
-/// The ids of the operations that reach the component around `pointer`, joined by commas; `None` outside components or
-/// when nothing uses it.
+/// The ids of the operations that use the component around `pointer`, separated by commas; `None` outside components and
+/// for an unused component.
 pub(super) fn of(document: &Document, nodes: &[Node<'_>], pointer: &str) -> Option<String> {
     let mut wanted = vec![component(pointer)?];
     let mut done = BTreeSet::new();

@@ -1,11 +1,11 @@
-//! The edits between the contract and what progenitor is given.
+//! Edits the contract into a document that progenitor can generate from.
 //!
-//! The contract stays faithful to the service; progenitor drops, half-keeps or panics on parts of it. Each edit below
-//! mends one such thing, says why in its first sentence, and has its test beside it. What an edit takes away is either
-//! done by the client's hooks or enforced by the checks of `emit/client`.
+//! progenitor drops parts of the contract, generates others incorrectly or panics on them. Each edit works around one such
+//! problem, gives the reason in its doc comment, and has a test. What an edit removes is done by the client's hooks or by
+//! the validation of `emit/client`.
 
-mod answer;
 mod request;
+mod response;
 mod schema;
 mod walk;
 
@@ -13,26 +13,28 @@ use serde_json::Value;
 
 use crate::document::Document;
 
-pub(crate) use answer::{opened_enums, text_operation_id};
-pub(crate) use schema::{endpoint_schemas, reachable_from_answers};
+pub(crate) use response::{opened_enums, text_operation_id};
+pub(crate) use schema::{endpoint_schemas, reachable_from_responses};
 
-/// In the order in which they run: the earlier ones read what the later ones take away.
-const EDITS: [fn(&mut Value); 12] = [
-    answer::merge_rejections,
-    answer::keep_only_success,
-    answer::split_text,
-    answer::open_constants,
-    answer::open_inline_enums,
-    answer::open_formats,
+/// The edits in order; the earlier ones read what the later ones remove.
+const EDITS: [fn(&mut Value); 14] = [
+    response::merge_rejections,
+    response::keep_only_success,
+    response::split_text,
+    response::open_constants,
+    response::open_inline_enums,
+    response::open_formats,
+    response::relax_envelopes,
     request::drop_credentials,
     request::drop_aliases,
     request::drop_fallback_headers,
     request::inline_strings,
+    schema::inline_integers,
     schema::drop_bounds_and_defaults,
     schema::strip_extensions,
 ];
 
-/// The document as progenitor is to see it.
+/// The document for progenitor.
 pub(crate) fn lower(document: &Document) -> Value {
     let mut root = document.root().clone();
     for edit in EDITS {

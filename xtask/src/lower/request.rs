@@ -1,11 +1,11 @@
-//! Edits on what is sent.
+//! Edits of requests.
 
 use serde_json::{Map, Value};
 
 use super::walk;
 
-/// progenitor ignores security schemes and would take the token as an argument of every call: the client's hooks put it
-/// where the document says, so the parameters go.
+/// progenitor ignores security schemes and would take the token as an argument of every call: the client's hooks send it,
+/// so the parameters are removed.
 pub(super) fn drop_credentials(root: &mut Value) {
     drop_parameters(root, |parameter, _| parameter.get("x-credential") == Some(&Value::Bool(true)));
     walk::operations(root).for_each(|operation| {
@@ -16,13 +16,12 @@ pub(super) fn drop_credentials(root: &mut Value) {
     }
 }
 
-/// An alias says the same thing a second time, and the two could differ: the client sends the first name only.
+/// An alias could have another value than its parameter: the client sends only the parameter.
 pub(super) fn drop_aliases(root: &mut Value) {
     drop_parameters(root, |parameter, _| parameter.get("x-alias-of").is_some());
 }
 
-/// A header that is read when a query parameter is absent is a second way to say one thing: the client sends the
-/// parameter.
+/// A header that replaces an absent query parameter is redundant: the client sends the parameter.
 pub(super) fn drop_fallback_headers(root: &mut Value) {
     drop_parameters(root, |parameter, all| {
         parameter.get("in").is_some_and(|place| place == "header")
@@ -32,8 +31,8 @@ pub(super) fn drop_fallback_headers(root: &mut Value) {
     });
 }
 
-/// A named string becomes a type of its own, which takes no `&str`: as a parameter it is a plain string, whose limits the
-/// generated checks know.
+/// A named string becomes a newtype, which accepts no `&str`: as a parameter it is a plain string, whose limits the
+/// generated validation checks.
 pub(super) fn inline_strings(root: &mut Value) {
     let Some(mut plain) = walk::components(root).cloned() else { return };
     plain.retain(|_, schema| {

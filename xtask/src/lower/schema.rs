@@ -1,4 +1,4 @@
-//! Edits on schemas wherever they stand, and what the emitter must know of schemas before the edits.
+//! Edits of all schemas, and what the emitter needs to know about schemas before the edits.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::walk;
 
-/// Keywords that typify loses or keeps by half: `minimum: 1` becomes a non-zero number and `maximum` nothing.
+/// Keywords that typify drops or applies in part: `minimum: 1` becomes a non-zero number, `maximum` is ignored.
 const BOUNDS: [&str; 8] =
     ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default", "pattern"];
 
-/// Half a bound misleads: every bound is checked by the generated checks of the client instead, all of them in one
-/// place. A default is the service's to apply, so an absent value is not sent.
+/// typify applies only some of the bounds: the generated validation of the client checks all of them instead. Defaults are
+/// applied by the service, so an absent value is not sent.
 pub(super) fn drop_bounds_and_defaults(root: &mut Value) {
     for place in ["/paths", "/components"] {
         let Some(part) = root.pointer_mut(place) else { continue };
@@ -23,13 +23,13 @@ pub(super) fn drop_bounds_and_defaults(root: &mut Value) {
     }
 }
 
-/// Extensions mean nothing to progenitor, save those that it would take for its own.
+/// progenitor would take some extensions for its own.
 pub(super) fn strip_extensions(root: &mut Value) {
     walk::objects(root, &mut |object| object.retain(|key, _| !key.starts_with("x-") || is_header(key)));
 }
 
-/// The named schemas that a success answer can hold, by name.
-pub(crate) fn reachable_from_answers(root: &Value) -> BTreeSet<String> {
+/// The names of the schemas that a success response can hold.
+pub(crate) fn reachable_from_responses(root: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in root["paths"].as_object().into_iter().flat_map(|paths| paths.values()) {
         for operation in path.as_object().into_iter().flat_map(|path| path.values()) {
@@ -39,6 +39,24 @@ pub(crate) fn reachable_from_answers(root: &Value) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// A named integer becomes a newtype of no use, because its bounds are validated elsewhere: it is a plain integer.
+pub(super) fn inline_integers(root: &mut Value) {
+    let Some(mut integers) = walk::components(root).cloned() else { return };
+    integers.retain(|_, schema| {
+        schema.get("type").is_some_and(|kind| kind == "integer") && schema.get("enum").is_none()
+    });
+    walk::objects(root, &mut |object| {
+        let target = object.get("$ref").and_then(Value::as_str);
+        let name = target.and_then(|target| target.strip_prefix("#/components/schemas/"));
+        if let Some(Value::Object(integer)) = name.and_then(|name| integers.get(name)) {
+            object.clone_from(integer);
+        }
+    });
+    if let Some(schemas) = walk::components(root) {
+        schemas.retain(|name, _| !integers.contains_key(name));
+    }
 }
 
 /// The named string schemas that hold an address with an optional port.
@@ -69,7 +87,7 @@ fn collect(root: &Value, value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Header names are keys of the `headers` map and may begin with `X-`; extensions begin with a small letter.
+/// Header names are keys of the `headers` map and may start with `X-`; extensions start with a lower-case letter.
 fn is_header(key: &str) -> bool {
     key.starts_with('X')
 }
@@ -81,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_and_defaults_go_and_properties_of_that_name_stay() {
+    fn bounds_and_defaults_are_dropped_and_properties_of_that_name_kept() {
         let mut root = json!({"components": {"schemas": {"A": {"type": "object", "properties": {
             "default": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3, "format": "int64"},
         }}}}});
@@ -93,7 +111,18 @@ mod tests {
     }
 
     #[test]
-    fn extensions_go_and_headers_stay() {
+    fn named_integers_are_inlined() {
+        let mut root = json!({"components": {"schemas": {
+            "Id": {"type": "integer", "nullable": true},
+            "A": {"properties": {"id": {"$ref": "#/components/schemas/Id"}}},
+        }}});
+        inline_integers(&mut root);
+        let expected = json!({"A": {"properties": {"id": {"type": "integer", "nullable": true}}}});
+        assert_eq!(root.pointer("/components/schemas"), Some(&expected));
+    }
+
+    #[test]
+    fn extensions_are_dropped_and_headers_kept() {
         let mut root =
             json!({"x-clauses": [], "a": {"headers": {"X-Request-Id": {"x-clause": "c", "schema": {}}}}});
         strip_extensions(&mut root);
@@ -101,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_reach_through_references_and_requests_do_not_count() {
+    fn response_schemas_include_referenced_ones_and_not_those_of_requests() {
         let root = json!({
             "paths": {"/a": {"post": {
                 "requestBody": {"schema": {"$ref": "#/components/schemas/Asked"}},
@@ -112,7 +141,7 @@ mod tests {
                 "Inner": {"x-format": "ip-endpoint"},
             }},
         });
-        assert_eq!(Vec::from_iter(reachable_from_answers(&root)), ["Inner", "Outer"]);
+        assert_eq!(Vec::from_iter(reachable_from_responses(&root)), ["Inner", "Outer"]);
         assert_eq!(endpoint_schemas(&root), ["Inner"]);
     }
 }

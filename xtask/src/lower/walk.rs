@@ -1,4 +1,4 @@
-//! Ways through a document that may be malformed: whatever has another shape is passed over, the lint reports it.
+//! Traverses a document that may be malformed: parts of another shape are skipped, because the lint reports them.
 
 use serde_json::{Map, Value};
 
@@ -21,8 +21,7 @@ pub(super) fn components(root: &mut Value) -> Option<&mut Object> {
     root.pointer_mut("/components/schemas")?.as_object_mut()
 }
 
-/// Calls `visit` for `value` and every object inside it, the outer ones first. Examples and extensions are data, not
-/// document, and are passed over.
+/// Calls `visit` for `value` and every object inside it, outer objects first. Examples and extensions are skipped.
 pub(super) fn objects(value: &mut Value, visit: &mut impl FnMut(&mut Object)) {
     match value {
         Value::Object(object) => {
@@ -38,7 +37,7 @@ pub(super) fn objects(value: &mut Value, visit: &mut impl FnMut(&mut Object)) {
     }
 }
 
-/// The name of the component that a `$ref` in `value` leads to, under `components/{kind}`.
+/// The name of the component under `components/{kind}` that a `$ref` in `value` references.
 pub(super) fn component<'a>(value: &'a Value, kind: &str) -> Option<&'a str> {
     value.get("$ref")?.as_str()?.strip_prefix("#/components/")?.strip_prefix(kind)?.strip_prefix('/')
 }

@@ -1,4 +1,4 @@
-//! The rules of the contract, and what it leaves open.
+//! The rules of the contract, and unspecified behaviour.
 
 use crate::problem::Place;
 
@@ -10,16 +10,16 @@ pub(crate) struct Clause {
     /// The part of the prose contract that it restates, such as `4.1 rule 3`.
     pub(crate) section: String,
     pub(crate) text: String,
-    /// Whether an answer over HTTP can show that a server keeps it.
+    /// Whether responses can show that a server follows it.
     pub(crate) observable: bool,
     /// Why it is not observable.
     pub(crate) reason: Option<String>,
     pub(crate) place: Place,
 }
 
-/// Something that the contract leaves open, as `x-unspecified` says it.
+/// Unspecified behaviour: what the contract leaves open (`x-unspecified`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Silence {
+pub(crate) struct Unspecified {
     /// For example `open.search.order`.
     pub(crate) id: String,
     pub(crate) text: String,

@@ -1,4 +1,4 @@
-//! Constraints one by one, for the ledger and for whoever declares to enforce them.
+//! Lists single constraints, for the ledger and for the emitters that declare what they enforce.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ pub(crate) struct Constraint {
     /// `operationId`.
     pub(crate) operation: String,
     pub(crate) side: Side,
-    /// Where the value stands, for people and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
+    /// Where the value is sent, for display and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
     /// `200 header Cache-Control`, `200 body data.items[].groupId`, `200 text`, or `operation`.
     pub(crate) at: String,
     /// Pointer of the definition that holds the keyword, without the keyword.
@@ -25,6 +25,8 @@ pub(crate) struct Constraint {
     pub(crate) clauses: Vec<String>,
     /// Whether the value holds the account's token.
     pub(crate) credential: bool,
+    /// For `required` of a property: the type of the property.
+    pub(crate) property_type: Option<&'static str>,
 }
 
 impl Constraint {
@@ -34,12 +36,12 @@ impl Constraint {
     }
 }
 
-/// Whom a constraint binds.
+/// The side that a constraint applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
-    /// The caller: the server refuses what breaks it, the client does not send it.
+    /// Requests: the server rejects a value that breaks it, the client does not send one.
     Request,
-    /// The server: the suite checks it, the client reads it.
+    /// Responses: the suite checks it, the client reads it.
     Response,
 }
 
@@ -74,6 +76,7 @@ impl Walk<'_> {
             value,
             clauses: clauses.to_vec(),
             credential: self.credential,
+            property_type: None,
         });
     }
 
@@ -184,6 +187,9 @@ impl Walk<'_> {
                         let at = format!("{root} {inner}");
                         let clauses = property.schema.citation.clauses_for("required");
                         self.push(&at, &schema.pointer, "required", json!(property.name), clauses);
+                        if let Some(constraint) = self.found.last_mut() {
+                            constraint.property_type = Some(property.schema.kind.name());
+                        }
                     }
                     self.schema(root, &inner, &property.schema);
                 }

@@ -1,7 +1,7 @@
 //! The contract as types, shared by the emitters.
 //!
-//! `$ref`s are followed, so a schema holds all that binds at its place, and every part knows the pointer of its own
-//! definition. Whatever the types below cannot hold is a [`Problem`](crate::problem::Problem), never dropped.
+//! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
+//! [`Problem`](crate::problem::Problem); nothing is dropped.
 
 mod citation;
 mod clause;
@@ -12,7 +12,7 @@ mod read_schema;
 mod schema;
 
 pub(crate) use citation::Citation;
-pub(crate) use clause::{Clause, Silence};
+pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};
 pub(crate) use operation::{
     Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Rule,
@@ -21,21 +21,21 @@ pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 
 use crate::{document::Document, problem::Problem};
 
-/// Everything that the document says, in its order.
+/// The contract, in the order of the document.
 #[derive(Clone, Debug)]
 pub(crate) struct Contract {
-    /// One an operation, in the document's order.
+    /// The operations, in the document's order.
     pub(crate) operations: Vec<Operation>,
     /// Named schemas, in the document's order.
     pub(crate) schemas: Vec<Schema>,
     /// The rules of the contract (`x-clauses`).
     pub(crate) clauses: Vec<Clause>,
     /// What the contract leaves open (`x-unspecified`).
-    pub(crate) unspecified: Vec<Silence>,
+    pub(crate) unspecified: Vec<Unspecified>,
 }
 
 impl Contract {
-    /// Reads the contract out of a document. All problems are reported, sorted by place.
+    /// Reads the contract out of a document. All problems are reported, sorted by position.
     pub(crate) fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
         read::contract(document)
     }

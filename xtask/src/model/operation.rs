@@ -1,4 +1,4 @@
-//! Operations: what is asked, how, and what comes back.
+//! Operations: requests and responses.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(crate) struct Operation {
     /// `operationId`.
     pub(crate) id: String,
     pub(crate) method: Method,
-    /// Path template as the document has it. Path parameters are refused, so it is also the path.
+    /// Path template as the document has it. Path parameters are rejected, so it is also the path.
     pub(crate) path: String,
     pub(crate) pointer: String,
     pub(crate) tags: Vec<String>,
@@ -83,7 +83,7 @@ pub(crate) struct Parameter {
     pub(crate) citation: Citation,
 }
 
-/// Where a parameter stands.
+/// Where a parameter is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Location {
     Query,
@@ -100,7 +100,7 @@ pub(crate) struct Body {
     pub(crate) citation: Citation,
 }
 
-/// What an operation answers under one status.
+/// The response of an operation with one status.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Response {
     /// `200`, `429` or `default`.

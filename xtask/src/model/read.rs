@@ -1,10 +1,10 @@
-//! Reads the contract out of a document.
+//! Reads the contract from a document.
 
 use serde_json::Value;
 
 use super::{
     Body, Citation, Clause, Contract, Credential, Header, Location, Media, Method, Operation, Parameter,
-    Response, Rule, Silence,
+    Response, Rule, Unspecified,
 };
 use crate::{
     document::{Document, join},
@@ -21,7 +21,7 @@ pub(super) fn contract(document: &Document) -> Result<Contract, Vec<Problem>> {
         .filter_map(|(_, pointer, _)| reader.schema(&pointer))
         .collect();
     let clauses = reader.clauses();
-    let unspecified = reader.silences();
+    let unspecified = reader.unspecified();
     if reader.problems.is_empty() {
         return Ok(Contract { operations, schemas, clauses, unspecified });
     }
@@ -34,20 +34,20 @@ pub(super) struct Reader<'a> {
     pub(super) document: &'a Document,
     problems: Vec<Problem>,
     operation: Option<String>,
-    /// Definitions that are being read, to notice a schema that holds itself.
+    /// Definitions that are being read, to detect a recursive schema.
     pub(super) open: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    /// Notes a problem and gives `None`, so that reading goes on elsewhere.
-    pub(super) fn refuse<T>(&mut self, pointer: &str, message: impl Into<String>, help: &str) -> Option<T> {
+    /// Records a problem and returns `None`, so that the rest of the document is read.
+    pub(super) fn report<T>(&mut self, pointer: &str, message: impl Into<String>, help: &str) -> Option<T> {
         let mut problem = self.document.problem(pointer, message, help);
         problem.operation.clone_from(&self.operation);
         self.problems.push(problem);
         None
     }
 
-    /// The members of the mapping at `pointer`, with their pointers; none when there is no mapping.
+    /// The members of the mapping at `pointer`, with their pointers; empty when the value is not a mapping.
     pub(super) fn members(&self, pointer: &str) -> Vec<(&'a str, String, &'a Value)> {
         let members = self.document.get(pointer).and_then(Value::as_object);
         members
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         match self.document.get(pointer).and_then(Value::as_str) {
             Some(text) => Some(text.to_owned()),
             None => {
-                self.refuse(pointer, "expected a string here", "write a string, quoted where YAML needs it")
+                self.report(pointer, "expected a string here", "write a string, quoted where YAML needs it")
             }
         }
     }
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         let read = self.document.get(pointer).map_or_else(|| Some(Citation::default()), Citation::read);
         read.unwrap_or_else(|| {
             let help = "write one clause id, a list of ids, or a map from keyword to either";
-            self.refuse::<()>(&join(pointer, "x-clause"), "x-clause has another shape", help);
+            self.report::<()>(&join(pointer, "x-clause"), "invalid `x-clause`", help);
             Citation::default()
         })
     }
@@ -131,11 +131,7 @@ impl<'a> Reader<'a> {
             if status.starts_with('2') { success = Some(response) } else { errors.push(response) }
         }
         let Some(success) = success else {
-            return self.refuse(
-                &pointer,
-                "the operation has no 2xx response",
-                "describe its one success response",
-            );
+            return self.report(&pointer, "missing 2xx response", "add one success response");
         };
         let tags = self
             .items(&join(&pointer, "tags"))
@@ -177,9 +173,9 @@ impl<'a> Reader<'a> {
             (Some("apiKey"), Some("query"), _, Some(name)) => Some(Credential::Query { name }),
             (Some("apiKey"), Some("header"), _, Some(name)) => Some(Credential::Header { name }),
             (Some("http"), _, Some("bearer"), _) => Some(Credential::Bearer),
-            _ => self.refuse(
+            _ => self.report(
                 at,
-                format!("no generator can send the security scheme {scheme}"),
+                format!("unsupported security scheme {scheme}"),
                 "use an apiKey in query or header, or http bearer, under components/securitySchemes",
             ),
         }
@@ -203,7 +199,11 @@ impl<'a> Reader<'a> {
             }),
             other => {
                 let message = format!("unknown rule `{other}`");
-                self.refuse(&pointer, message, "use `required-when` or `not-before` (openapi/README.md)")
+                self.report(
+                    &pointer,
+                    message,
+                    "expected one of: required-when, not-before (openapi/README.md)",
+                )
             }
         }
     }
@@ -215,8 +215,8 @@ impl<'a> Reader<'a> {
             "query" => Location::Query,
             "header" => Location::Header,
             other => {
-                let message = format!("a parameter in `{other}` is not generated");
-                return self.refuse(&pointer, message, "put it in `query` or `header`");
+                let message = format!("unsupported parameter location `{other}`");
+                return self.report(&pointer, message, "write `in: query` or `in: header`");
             }
         };
         let mut schema = self.schema(&join(&pointer, "schema"))?;
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
             let observable = self.flag(&at, "observable");
             let reason = self.optional_text(&at, "reason");
             if !observable && reason.is_none() {
-                self.refuse::<()>(&at, "a clause that is not observable has no reason", "add `reason: …`");
+                self.report::<()>(&at, "missing `reason` of an unobservable clause", "add `reason: …`");
             }
             let (Some(id), Some(section), Some(text)) = (
                 self.text(&join(&at, "id")),
@@ -304,14 +304,14 @@ impl<'a> Reader<'a> {
         clauses
     }
 
-    fn silences(&mut self) -> Vec<Silence> {
-        let mut silences = Vec::new();
+    fn unspecified(&mut self) -> Vec<Unspecified> {
+        let mut entries = Vec::new();
         for (at, _) in self.items("/x-unspecified") {
             let (Some(id), Some(text)) = (self.text(&join(&at, "id")), self.text(&join(&at, "text"))) else {
                 continue;
             };
-            silences.push(Silence { id, text, place: self.document.place(&at) });
+            entries.push(Unspecified { id, text, place: self.document.place(&at) });
         }
-        silences
+        entries
     }
 }

@@ -1,19 +1,19 @@
-//! Reads schemas: each keyword into the type that it belongs to.
+//! Reads schemas.
 
 use serde_json::Value;
 
 use super::{Format, Kind, Property, Schema, Separator, read::Reader};
 use crate::document::join;
 
-const WHOLE: &str = "write a whole number, in quotes only where the type is string";
+const INTEGER_HELP: &str = "write an integer without quotes";
 
 impl Reader<'_> {
-    /// The schema at `at`, or `None` after noting why not.
+    /// The schema at `at`; `None` after a problem was recorded.
     pub(super) fn schema(&mut self, at: &str) -> Option<Schema> {
         let pointer = self.document.definition(at).to_owned();
         if self.open.contains(&pointer) {
-            let help = "no generator handles a schema that holds itself: unroll it";
-            return self.refuse(at, format!("the schema {pointer} holds itself"), help);
+            let help = "no generator supports recursive schemas; write a fixed number of levels";
+            return self.report(at, format!("recursive schema {pointer}"), help);
         }
         self.open.push(pointer.clone());
         let schema = self.definition(pointer);
@@ -23,7 +23,7 @@ impl Reader<'_> {
 
     fn definition(&mut self, pointer: String) -> Option<Schema> {
         let Some(source) = self.document.get(&pointer).filter(|value| value.is_object()) else {
-            return self.refuse(
+            return self.report(
                 &pointer,
                 "expected a schema here",
                 "write a mapping with a `type`, or a `$ref`",
@@ -68,9 +68,12 @@ impl Reader<'_> {
                 Kind::Object { properties }
             }
             other => {
-                let message = format!("the type `{}` is not generated", other.unwrap_or("(none)"));
-                let help = "write `type: string`, `integer`, `boolean`, `array` or `object`";
-                return self.refuse(&pointer, message, help);
+                let message = match other {
+                    Some(other) => format!("unsupported type `{other}`"),
+                    None => "missing `type`".to_owned(),
+                };
+                let help = "expected one of: string, integer, boolean, array, object";
+                return self.report(&pointer, message, help);
             }
         };
         Some(Schema {
@@ -113,8 +116,8 @@ impl Reader<'_> {
     }
 
     fn unknown_format<T>(&mut self, pointer: &str, format: &str) -> Option<T> {
-        let help = "use date-time or ipv4 for strings, int64 for integers, or `x-format: ip-endpoint`, not two at once";
-        self.refuse(pointer, format!("no generator enforces the format `{format}` here"), help)
+        let help = "use one of: date-time or ipv4 for strings, int64 for integers, `x-format: ip-endpoint`";
+        self.report(pointer, format!("unsupported format `{format}`"), help)
     }
 
     fn port(&mut self, pointer: &str) -> Option<(u16, u16)> {
@@ -125,7 +128,7 @@ impl Reader<'_> {
                 Some(number) => Some(number),
                 None => {
                     let help = "write `x-port: { minimum: …, maximum: … }` with ports from 0 to 65535";
-                    self.refuse(&at, format!("x-port has no usable `{key}`"), help)
+                    self.report(&at, format!("missing or invalid `{key}` in `x-port`"), help)
                 }
             }
         };
@@ -149,11 +152,9 @@ impl Reader<'_> {
             None => Some(None),
             Some(value) => match read(value) {
                 Some(number) => Some(Some(number)),
-                None => self.refuse(
-                    &at,
-                    format!("`{key}` is {value}, which no generator can use as a bound"),
-                    WHOLE,
-                ),
+                None => {
+                    self.report(&at, format!("`{key}`: expected an integer, found `{value}`"), INTEGER_HELP)
+                }
             },
         }
     }

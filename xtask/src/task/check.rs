@@ -8,40 +8,40 @@ use similar::TextDiff;
 use super::{code, document, on_disk, pages, programs};
 use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
 
-const MEND: &str = "run `cargo xtask generate` and commit what it writes";
+const FIX: &str = "run `cargo xtask generate` and commit the result";
 
-/// Compares every generated file with what the document gives. Writes nothing.
+/// Compares every generated file with the document. Writes nothing.
 ///
-/// Fails with a report of everything that is wrong: problems of the document, a diff for each file that differs, and
-/// programs that do not build.
+/// Fails with a report of all problems: those of the document, a diff for each file that differs, and programs that do not
+/// build.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut artifacts = code(&document)?;
-    let mut faults = String::new();
+    let mut problems = String::new();
     match pages(root, &document) {
         Ok(pages) => artifacts.extend(pages),
-        Err(problem) => faults.push_str(&problem),
+        Err(problem) => problems.push_str(&problem),
     }
     match programs::emitted(root) {
-        Ok(emitted) => faults.push_str(&api_drift(&document, &emitted)),
-        Err(problem) => faults.push_str(&problem),
+        Ok(emitted) => problems.push_str(&api_differences(&document, &emitted)),
+        Err(problem) => problems.push_str(&problem),
     }
-    let mut drifted = String::new();
+    let mut outdated = String::new();
     for artifact in &artifacts {
-        drifted.push_str(&difference(artifact, on_disk(root, artifact)?.as_deref()));
+        outdated.push_str(&difference(artifact, on_disk(root, artifact)?.as_deref()));
     }
-    if !drifted.is_empty() {
-        faults.push_str(&format!("{drifted}error: generated files differ from the document: {MEND}\n"));
+    if !outdated.is_empty() {
+        problems.push_str(&format!("{outdated}error: generated files are out of date; {FIX}\n"));
     }
-    if faults.is_empty() {
-        Ok(format!("{} generated files follow from the document\n", artifacts.len()))
+    if problems.is_empty() {
+        Ok(format!("{} generated files are up to date\n", artifacts.len()))
     } else {
-        Err(faults)
+        Err(problems)
     }
 }
 
-/// What the server says of its API that the contract does not, or the other way round; empty when they agree.
-fn api_drift(document: &Document, emitted: &Value) -> String {
+/// The differences between the contract and the API that the server emits; empty when there are none.
+fn api_differences(document: &Document, emitted: &Value) -> String {
     let differences = compare(&project(document), emitted);
     if differences.is_empty() {
         return String::new();
@@ -49,12 +49,12 @@ fn api_drift(document: &Document, emitted: &Value) -> String {
     let mut report: String = differences.iter().map(|difference| format!("{difference}\n")).collect();
     report.push_str("error: the API that the server emits differs from the contract: ");
     report.push_str(
-        "regenerate and rebuild; if that does not help, mend xtask/src/emit/server or xtask/src/project.rs\n",
+        "regenerate and rebuild; if that does not help, fix xtask/src/emit/server or xtask/src/project.rs\n",
     );
     report
 }
 
-/// A unified diff from what is on disk to what should be there; empty when they are the same.
+/// A unified diff from the file on disk to the generated one; empty when they are equal.
 fn difference(artifact: &Artifact, on_disk: Option<&str>) -> String {
     let Artifact { path, contents } = artifact;
     let Some(on_disk) = on_disk else { return format!("missing: {path}\n") };
@@ -72,12 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_api_that_says_something_else_is_reported_by_pointer() {
+    fn an_api_that_differs_is_reported_by_pointer() {
         let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
         let mut emitted = project(&document);
-        assert_eq!(api_drift(&document, &emitted), "");
+        assert_eq!(api_differences(&document, &emitted), "");
         emitted["components"]["schemas"]["GroupFilter"]["minimum"] = Value::from(1);
-        assert!(api_drift(&document, &emitted).starts_with("/components/schemas/GroupFilter/minimum\n"));
+        assert!(
+            api_differences(&document, &emitted).starts_with("/components/schemas/GroupFilter/minimum\n")
+        );
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::programs;
 
-/// Where the page goes when nobody says so.
+/// Default file.
 const FILE: &str = "target/contract.html";
 
-/// Writes the page that the server shows to `file`, and reports where it is.
+/// Writes the server's page to `file` and reports its path.
 ///
 /// Fails with a report when the server does not build or the file cannot be written.
 pub(crate) fn run(root: &Path, file: Option<PathBuf>) -> Result<String, String> {
@@ -17,9 +17,8 @@ pub(crate) fn run(root: &Path, file: Option<PathBuf>) -> Result<String, String> 
 
 fn write(file: &Path, page: &[u8]) -> Result<String, String> {
     let shown = file.display();
-    let help = "name a file in a folder that is there and that you may write to";
-    std::fs::write(file, page)
-        .map_err(|error| format!("error: {shown} cannot be written: {error}; {help}\n"))?;
+    let help = "choose a file in an existing, writable directory";
+    std::fs::write(file, page).map_err(|error| format!("error: cannot write {shown}: {error}; {help}\n"))?;
     Ok(format!("wrote {shown}; open it in a browser\n"))
 }
 
@@ -28,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_replaced_and_a_file_that_cannot_be_is_named() {
+    fn the_page_is_replaced_and_a_file_that_cannot_be_written_is_named() {
         let file = std::env::temp_dir().join(format!("xtask-docs-{}.html", std::process::id()));
         let report = write(&file, b"long page").and_then(|_| write(&file, b"page")).unwrap();
         assert!(report.contains(&file.display().to_string()), "{report}");

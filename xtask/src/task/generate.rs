@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{code, document, on_disk, pages};
 use crate::artifact::Artifact;
 
-/// Writes what is not yet as the document gives it, and reports which files those were.
+/// Writes the files that are out of date, and reports them.
 ///
-/// Fails with a report when the document has problems, when a file cannot be written, or when the generated code does
-/// not build, so that the pages that need the built programs could not be made. Code is written all the same.
+/// Fails with a report when the document has problems, when a file cannot be written, or when the generated code does not
+/// build, so that the pages that need the built programs are missing. Code is written nevertheless.
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut report = write(root, &code(&document)?)?;
@@ -32,7 +32,7 @@ fn write(root: &Path, artifacts: &[Artifact]) -> Result<String, String> {
         let folder = path.parent().unwrap_or(root);
         std::fs::create_dir_all(folder)
             .and_then(|()| std::fs::write(&path, &artifact.contents))
-            .map_err(|error| format!("{report}error: {} cannot be written: {error}\n", artifact.path))?;
+            .map_err(|error| format!("{report}error: cannot write {}: {error}\n", artifact.path))?;
         report.push_str(&format!("wrote {}\n", artifact.path));
     }
     Ok(report)

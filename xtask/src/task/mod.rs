@@ -1,4 +1,4 @@
-//! What `cargo xtask` does. The only room that reads and writes files and runs programs.
+//! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
 pub(crate) mod check;
 pub(crate) mod docs;
@@ -20,30 +20,30 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// Reads the document and refuses one that the lint refuses.
+/// Reads and lints the document.
 fn document(root: &Path) -> Result<Document, String> {
     let document = Document::load(&root.join(DOCUMENT)).map_err(|problems| render(&problems))?;
     let problems = lint::run(&document);
     if problems.is_empty() { Ok(document) } else { Err(render(&problems)) }
 }
 
-/// The code that the document gives.
+/// The code generated from the document.
 fn code(document: &Document) -> Result<Vec<Artifact>, String> {
     emit::code(document).map_err(|problems| render(&problems))
 }
 
-/// The pages that follow from the document and from the checks that the suite has.
+/// The pages generated from the document and from the checks of the suite.
 fn pages(root: &Path, document: &Document) -> Result<Vec<Artifact>, String> {
     let checks = programs::checks(root)?;
     emit::pages(document, &checks).map_err(|problems| render(&problems))
 }
 
-/// What is on disk; `None` when the file is not there.
+/// The file on disk; `None` when it does not exist.
 fn on_disk(root: &Path, artifact: &Artifact) -> Result<Option<String>, String> {
     match std::fs::read_to_string(root.join(artifact.path)) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("error: {} cannot be read: {error}\n", artifact.path)),
+        Err(error) => Err(format!("error: cannot read {}: {error}\n", artifact.path)),
     }
 }
 

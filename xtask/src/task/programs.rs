@@ -1,4 +1,4 @@
-//! Asks the built programs what they are. This crate depends on none of them, so that it runs when they do not build.
+//! Runs the built programs for their output. This crate does not depend on them, so that it runs when they do not build.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,45 +11,46 @@ use crate::emit::Check;
 
 /// The registry of the suite: `conformance list --format json`.
 pub(crate) fn checks(root: &Path) -> Result<Vec<Check>, String> {
-    ask(root, &["conformance", "list", "--format", "json"])
+    json(root, &["conformance", "list", "--format", "json"])
 }
 
-/// What the running API says of itself: `server openapi`.
+/// The document that the server emits: `server openapi`.
 pub(crate) fn emitted(root: &Path) -> Result<serde_json::Value, String> {
-    ask(root, &["server", "openapi"])
+    json(root, &["server", "openapi"])
 }
 
-/// The contract as the server shows it to a browser: `server docs`.
+/// The server's page of the contract: `server docs`.
 pub(crate) fn page(root: &Path) -> Result<Vec<u8>, String> {
     output(root, &["server", "docs"])
 }
 
-/// Reads the JSON that a program prints.
-fn ask<T: DeserializeOwned>(root: &Path, program: &[&str]) -> Result<T, String> {
-    serde_json::from_slice(&output(root, program)?).map_err(|error| {
-        format!("error: `{}` printed something other than expected: {error}\n", program.join(" "))
-    })
+/// Parses the JSON that a program prints.
+fn json<T: DeserializeOwned>(root: &Path, program: &[&str]) -> Result<T, String> {
+    serde_json::from_slice(&output(root, program)?)
+        .map_err(|error| format!("error: unexpected output of `{}`: {error}\n", program.join(" ")))
 }
 
-/// Runs `program` (its name, then its arguments) and gives what it prints.
+/// Runs `program` (its name, then its arguments) and returns its output.
 fn output(root: &Path, program: &[&str]) -> Result<Vec<u8>, String> {
-    let [name, arguments @ ..] = program else { return Err("error: no program named\n".to_owned()) };
+    let [name, arguments @ ..] = program else {
+        return Err("error: missing name of the program\n".to_owned());
+    };
     let shown = program.join(" ");
     let path = built(root, name)?;
     let output = Command::new(path)
         .current_dir(root)
         .args(arguments)
         .output()
-        .map_err(|error| format!("error: `{shown}` cannot be started: {error}\n"))?;
+        .map_err(|error| format!("error: cannot start `{shown}`: {error}\n"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let messages = String::from_utf8_lossy(&output.stderr);
         let status = output.status;
-        return Err(format!("{said}error: `{shown}` fails ({status}); mend what it says above\n"));
+        return Err(format!("{messages}error: `{shown}` failed ({status}); fix what it reports above\n"));
     }
     Ok(output.stdout)
 }
 
-/// What cargo prints of something that it has built.
+/// A message of cargo about a built target.
 #[derive(Deserialize)]
 struct Artifact {
     target: Target,
@@ -61,24 +62,23 @@ struct Target {
     name: String,
 }
 
-/// Builds the programs and gives the path of one. Both are built together: each alone would want its own features of what
-/// they share, and most of it would be built anew. It does not matter whether the other one builds.
+/// Builds the programs and returns the path of one, whether the other one builds or not. Both are built together, because
+/// each alone would need other features of shared dependencies and rebuild them.
 fn built(root: &Path, name: &str) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(root)
         .args(["build", "--bins", "--keep-going", "--message-format", "json-render-diagnostics"])
         .args(["--package", "sallyport-server", "--package", "sallyport-conformance"])
-        // It takes minutes the first time, and cargo tells how far it is.
+        // The first build takes minutes, so cargo's progress is shown.
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| format!("error: cargo cannot be started to build `{name}`: {error}\n"))?;
+        .map_err(|error| format!("error: cannot start cargo to build `{name}`: {error}\n"))?;
     let artifacts = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| {
-        // Other lines tell of build scripts and of the end.
+        // Other messages are about build scripts and the end of the build.
         serde_json::from_slice::<Artifact>(line).ok()
     });
     let program = artifacts.filter(|artifact| artifact.target.name == name).find_map(|it| it.executable);
-    program.ok_or_else(|| {
-        format!("error: `{name}` does not build; mend what cargo says above and run this again\n")
-    })
+    program
+        .ok_or_else(|| format!("error: `{name}` does not build; fix the errors above and run this again\n"))
 }

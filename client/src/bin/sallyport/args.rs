@@ -6,23 +6,25 @@ use jiff::Timestamp;
 use sallyport_client::{InstanceStatus, Protocol};
 
 const HELP: &str = "\
-The token is taken from the environment variable SALLYPORT_API_KEY or from --token-file, never from an argument, which
-every user of the machine could read.
+The token is read from the environment variable SALLYPORT_API_KEY or from --token-file. There is no argument for it,
+because every user of the machine could read it there.
 
 Exit codes:
-  0  done
-  1  rejected by the service, or an answer that is not understood
-  2  wrong usage, or something that the contract forbids; nothing was sent
-  3  not reachable, throttled, short of resources or out of time: worth another try later
-  4  the output could not be written
+  0    success, also with a partial result
+  1    rejected by the service, or an unexpected response
+  2    invalid usage, or an argument that breaks a limit; nothing was sent
+  3    service unreachable, rate limit exceeded, too few gateways or timeout; a later try may succeed
+  4    cannot write the output
+  130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
 
 Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
+  sallyport extract 100 --timeout 600 --retries 10
   sallyport groups --format json
   sallyport search --file addresses.txt --status active --format csv > active.csv
   cat addresses.txt | sallyport search --file - --format jsonl | jq .ip";
 
-/// Proxy gateways and static IP instances of an account.
+/// Extract proxy gateways and query the static IP instances of an account.
 #[derive(Parser)]
 #[command(name = "sallyport", version, after_long_help = HELP)]
 pub(crate) struct Arguments {
@@ -34,131 +36,138 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 pub(crate) struct Connection {
-    /// Where the service is, such as https://api.invalid.
+    /// Send requests to this base URL, such as https://api.invalid.
     #[arg(long, env = "SALLYPORT_BASE_URL", value_name = "URL", global = true)]
     pub(crate) base_url: Option<String>,
-    /// File that holds the token.
+    /// Read the token from this file, such as /run/secrets/sallyport.
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
-    /// Allow plain http to other hosts than this machine.
+    /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,
-    /// Longest time for one call with its retries, in seconds.
+    /// End a call with its retries after this time, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
     pub(crate) timeout: u64,
-    /// How often to try again.
+    /// Retry a failed request up to this many times.
     #[arg(long, value_name = "COUNT", default_value_t = 3, global = true)]
     pub(crate) retries: u32,
+    /// Wait at most this long for a Retry-After of the service, in seconds, such as 30 [default: limited by --timeout only].
+    #[arg(long, value_name = "SECONDS", global = true)]
+    pub(crate) max_wait: Option<u64>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Take gateways out of the pool, one a line.
+    /// Extract proxy gateways and print one host:port per line.
     Extract(ExtractOptions),
     /// List the account's groups.
     Groups(GroupsOptions),
-    /// Find the account's instances by address.
+    /// Search the account's static instances by address.
     Search(Box<SearchOptions>),
-    /// Write completions for a shell.
+    /// Print the completion script of a shell.
     Completions {
-        /// The shell.
+        /// Choose the shell.
         shell: Shell,
     },
 }
 
 #[derive(Args)]
 pub(crate) struct ExtractOptions {
-    /// How many gateways.
+    /// Extract this many gateways, such as 5.
     pub(crate) count: u32,
-    /// Country code of the gateways.
-    #[arg(long)]
+    /// Extract gateways of this country, by its code, such as USA [default: any country].
+    #[arg(long, value_name = "CODE")]
     pub(crate) region: Option<String>,
-    /// Protocol that the gateways speak.
+    /// Extract gateways of this protocol [default: that of the service].
     #[arg(long, value_parser = protocol)]
     pub(crate) protocol: Option<Protocol>,
-    /// Number of an extraction to repeat.
+    /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
     #[arg(long, value_name = "ID")]
     pub(crate) request_id: Option<String>,
-    /// Form of the output.
+    /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ExtractFormat,
 }
 
 #[derive(Args)]
 pub(crate) struct GroupsOptions {
-    /// Form of the output.
+    /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: GroupsFormat,
 }
 
 #[derive(Args)]
 pub(crate) struct SearchOptions {
-    /// Addresses: IP, IPv4:port or [IPv6]:port.
+    /// Search these addresses: IP, IPv4:port or [IPv6]:port, such as 203.0.113.7 or [2001:db8::1]:8080.
     #[arg(required_unless_present = "file")]
     pub(crate) addresses: Vec<String>,
-    /// File with one address a line, or - for standard input. Empty lines and those that begin with # are passed over.
+    /// Read addresses from this file, one per line, or from standard input (-). Skip empty lines and lines starting with #.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Only instances of this order.
+    /// Include only instances of the order with this number, such as SO-2026-000017.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) order: Option<String>,
-    /// Only instances of the group with this id.
+    /// Include only instances of the group with this id.
     #[arg(long, value_name = "ID", conflicts_with = "ungrouped")]
     pub(crate) group: Option<i64>,
-    /// Only instances of no group.
+    /// Include only instances without a group.
     #[arg(long)]
     pub(crate) ungrouped: bool,
-    /// Only instances of this country.
+    /// Include only instances of this country, by its three-letter code, such as USA.
     #[arg(long, value_name = "CODE")]
     pub(crate) country: Option<String>,
-    /// Only instances of this city.
+    /// Include only instances of this city, by its code, such as NYC.
     #[arg(long, value_name = "CODE")]
     pub(crate) city: Option<String>,
-    /// Only instances in this state.
+    /// Include only instances with this status, such as active.
     #[arg(long)]
     pub(crate) status: Option<InstanceStatus>,
-    /// Only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
+    /// Include only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub(crate) activated_from: Option<Timestamp>,
-    /// Only instances activated at this time or earlier.
+    /// Include only instances activated at this time or earlier, such as 2026-06-30T23:59:59+02:00.
     #[arg(long, value_name = "TIME")]
     pub(crate) activated_to: Option<Timestamp>,
-    /// One page only, counted from 1; all of them unless given.
+    /// Print only the page with this number, starting at 1 [default: all pages].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) page: Option<u32>,
-    /// Instances on a page.
+    /// Request this many instances per page, such as 100 [default: with --page that of the service, else the maximum].
     #[arg(long, value_name = "COUNT")]
     pub(crate) page_size: Option<u32>,
-    /// Form of the output.
+    /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: SearchFormat,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum ExtractFormat {
-    /// host:port
+    /// One host:port per line; a partial result is reported on standard error
     #[default]
     Lines,
+    /// One JSON object
     Json,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum GroupsFormat {
+    /// Columns for a terminal
     #[default]
     Table,
+    /// One JSON array
     Json,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum SearchFormat {
+    /// Columns for a terminal
     #[default]
     Table,
-    /// RFC 4180 for spreadsheets; control characters and backslashes are escaped with a backslash
+    /// CSV (RFC 4180) for spreadsheets; control characters and backslashes are escaped with a backslash
     Csv,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {
-    text.parse().map_err(|_| "the contract knows no such protocol".to_owned())
+    text.parse().map_err(|_| format!("expected one of: {}", Protocol::KNOWN.join(", ")))
 }

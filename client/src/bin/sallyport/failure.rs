@@ -2,14 +2,19 @@ use std::{fmt, io, process::ExitCode};
 
 use sallyport_client::Error;
 
-/// Why the program ends without having done its work.
+/// Why the program fails.
 pub(crate) enum Failure {
-    /// The client could not.
+    /// The client returned an error.
     Client(Error),
-    /// Something in the arguments.
+    /// An argument is missing or invalid.
     Usage(String),
     /// The output could not be written.
     Output(io::Error),
+    /// Ctrl-C during the extraction with this request id.
+    Interrupted {
+        /// Repeats the extraction.
+        request_id: String,
+    },
 }
 
 impl Failure {
@@ -20,10 +25,11 @@ impl Failure {
     /// The codes that `--help` lists.
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Failure::Usage(_) | Failure::Client(Error::Configuration(_) | Error::Refused(_)) => 2,
+            Failure::Usage(_) | Failure::Client(Error::Configuration(_) | Error::InvalidArgument(_)) => 2,
             Failure::Client(error) if error.is_retryable() => 3,
             Failure::Client(_) => 1,
             Failure::Output(_) => 4,
+            Failure::Interrupted { .. } => 130,
         })
     }
 }
@@ -45,7 +51,11 @@ impl fmt::Display for Failure {
         match self {
             Failure::Client(error) => error.fmt(out),
             Failure::Usage(message) => out.write_str(message),
-            Failure::Output(error) => write!(out, "the output could not be written: {error}"),
+            Failure::Output(error) => write!(out, "cannot write the output: {error}"),
+            Failure::Interrupted { request_id } => write!(
+                out,
+                "interrupted; to receive the gateways of this extraction, repeat it with --request-id {request_id}"
+            ),
         }
     }
 }

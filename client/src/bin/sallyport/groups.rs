@@ -8,7 +8,7 @@ use crate::{
     output::{json, table},
 };
 
-/// Writes the account's groups.
+/// Lists the account's groups.
 pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), Failure> {
     let groups = client.groups().await?;
     let mut out = io::stdout().lock();

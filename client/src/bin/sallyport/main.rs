@@ -18,32 +18,32 @@ use failure::Failure;
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
-        Err(error) => return wrong_usage(&error),
+        Err(error) => return invalid_usage(&error),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has had enough; `head` does that.
+        // The reader closed the pipe early, as `head` does.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            tell(&format!("sallyport: {failure}"));
+            print_error(&format!("sallyport: {failure}"));
             failure.exit_code()
         }
     }
 }
 
 /// Writes a line to standard error.
-#[expect(clippy::print_stderr, reason = "the one place where the program tells what went wrong")]
-fn tell(line: &str) {
+#[expect(clippy::print_stderr, reason = "the only place where the program writes to standard error")]
+fn print_error(line: &str) {
     eprintln!("{}", printable(line));
 }
 
-/// Shows what clap has to say. Help and version are all ours; an error repeats arguments, whose escape sequences clap
-/// would pass on as its own.
-fn wrong_usage(error: &clap::Error) -> ExitCode {
+/// Writes clap's output. An error repeats arguments, whose escape sequences clap would write unchanged; help and version
+/// hold only our own text.
+fn invalid_usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        error.render().to_string().lines().for_each(tell);
+        error.render().to_string().lines().for_each(print_error);
     } else {
-        // Nobody is left to be told that this cannot be written.
+        // A failure to write cannot be reported anywhere.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
@@ -69,17 +69,21 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
 
 fn connect(connection: &Connection) -> Result<Client, Failure> {
     let Some(base_url) = &connection.base_url else {
-        return Err(Failure::usage("no base URL; give --base-url or set SALLYPORT_BASE_URL"));
+        return Err(Failure::usage("missing base URL; pass --base-url or set SALLYPORT_BASE_URL"));
     };
     let builder = Client::builder()
         .base_url(base_url)
         .allow_http(connection.allow_http)
         .total_timeout(Duration::from_secs(connection.timeout))
-        .retry(RetryPolicy { retries: connection.retries, ..RetryPolicy::default() });
+        .retry(RetryPolicy {
+            max_retries: connection.retries,
+            max_retry_after: connection.max_wait.map(Duration::from_secs),
+            ..RetryPolicy::default()
+        });
     let builder = match &connection.token_file {
         Some(path) => {
             let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::usage(format!("the token file {} cannot be read: {error}", path.display()))
+                Failure::usage(format!("cannot read the token file {}: {error}", path.display()))
             })?;
             builder.token(text.trim())
         }

@@ -1,4 +1,4 @@
-//! Rows as people and programs read them. Text of the service is in none of them as it came.
+//! Output formats. All of them escape text of the service.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ pub(crate) fn line(out: &mut impl Write, text: &str) -> io::Result<()> {
     writeln!(out, "{}", printable(text))
 }
 
-/// Writes rows in columns as wide as their widest cell.
+/// Writes a table whose columns are as wide as their widest cell.
 pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let header: Vec<String> = header.iter().map(|&cell| cell.to_owned()).collect();
     let shown = |row: &Vec<String>| row.iter().map(|cell| printable(cell).into_owned()).collect();
@@ -30,9 +30,9 @@ pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>])
     Ok(())
 }
 
-/// Writes one row of RFC 4180, safe to show and to open in a spreadsheet: a terminal obeys control characters, which are
-/// escaped, and a spreadsheet takes a cell that begins with a sign of calculation for a formula, which gets a `'` before it.
-/// Backslashes and a first `'` are marked in the same way, so that a program can read back what was there.
+/// Writes one row of CSV (RFC 4180) that is safe on a terminal and in a spreadsheet: control characters are escaped, and a
+/// cell that a spreadsheet would evaluate as a formula is prefixed with `'`. Backslashes and a leading `'` are escaped in
+/// the same way, so that a program can restore the original.
 pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     let quoted: Vec<String> = cells
         .iter()
@@ -47,23 +47,23 @@ pub(crate) fn csv(out: &mut impl Write, cells: &[String]) -> io::Result<()> {
     write!(out, "{}\r\n", quoted.join(","))
 }
 
-/// Writes a value as compact JSON, and the end of a line. JSON has escapes of its own, so nothing is lost.
+/// Writes a value as one line of compact JSON. JSON has its own escapes, so no text is changed.
 pub(crate) fn json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(&mut *out, Plain))?;
+    value.serialize(&mut Serializer::with_formatter(&mut *out, TerminalSafe))?;
     writeln!(out)
 }
 
-/// Compact JSON in which what steers a terminal is escaped also where JSON does not ask for it.
-struct Plain;
+/// Formats compact JSON in which all characters that [`printable`] escapes are escaped.
+struct TerminalSafe;
 
-impl Formatter for Plain {
+impl Formatter for TerminalSafe {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         fragment.split_inclusive(is_escaped).try_for_each(|part| {
             let Some(letter) = part.chars().next_back().filter(|letter| is_escaped(*letter)) else {
                 return writer.write_all(part.as_bytes());
             };
             let before = part.strip_suffix(letter).unwrap_or_default();
-            // All of them lie below U+10000, so one escape is enough.
+            // All of them are below U+10000, so one escape is enough.
             write!(writer, "{before}\\u{:04x}", u32::from(letter))
         })
     }
@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn what_csv_escapes_can_be_read_back() {
+    fn csv_escapes_are_reversible() {
         let cells = ["\n", r"\n", "=1", "'=1", "\u{9b}é\u{202e}"].map(str::to_owned);
         assert_eq!(text(|out| csv(out, &cells)), "\\n,\\\\n,'=1,''=1,\\u{9b}é\\u{202e}\r\n");
     }
 
     #[test]
-    fn json_is_safe_and_loses_nothing() {
+    fn json_is_safe_and_lossless() {
         let value = "北京\"\\\u{1b}\u{9b}\u{7f}\n\u{202e}é";
         let line = text(|out| json(out, &[value]));
         assert_eq!(line, "[\"北京\\\"\\\\\\u001b\\u009b\\u007f\\n\\u202eé\"]\n");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_a_line_a_row() {
+    fn a_table_has_one_line_per_row() {
         let rows = [vec!["a\u{1b}[31mé\n".to_owned()]];
         assert_eq!(text(|out| table(out, &["NAME"], &rows)), "NAME\na\\u{1b}[31mé\\n\n");
     }

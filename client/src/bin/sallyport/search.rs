@@ -3,7 +3,7 @@ use std::{
     path::Path,
 };
 
-use sallyport_client::{Client, GroupChoice, Instance, Search};
+use sallyport_client::{Client, GroupFilter, Instance, Search};
 
 use crate::{
     args::{SearchFormat, SearchOptions},
@@ -25,36 +25,36 @@ const COLUMNS: [&str; 11] = [
     "GROUP",
 ];
 
-/// Finds instances and writes them.
+/// Searches instances and writes them.
 pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
     let (format, page) = (options.format, options.page);
     let search = search(client, *options)?;
-    let mut sheet = Sheet { out: io::stdout().lock(), format, rows: Vec::new(), begun: false };
+    let mut writer = InstanceWriter { out: io::stdout().lock(), format, rows: Vec::new(), has_header: false };
     match page {
-        Some(number) => sheet.add(&search.page(number).await?.items)?,
+        Some(number) => writer.add(&search.page(number).await?.items)?,
         None => {
             let mut pages = search.pages();
             while let Some(page) = pages.next().await? {
-                sheet.add(&page.items)?;
+                writer.add(&page.items)?;
             }
         }
     }
-    sheet.end()
+    writer.end()
 }
 
 fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
     let mut addresses = options.addresses;
     if let Some(path) = &options.file {
         let lines = read(path).map_err(|error| {
-            Failure::usage(format!("the addresses in {} cannot be read: {error}", path.display()))
+            Failure::usage(format!("cannot read the addresses in {}: {error}", path.display()))
         })?;
         let is_address = |line: &&str| !line.is_empty() && !line.starts_with('#');
         addresses.extend(lines.lines().map(str::trim).filter(is_address).map(str::to_owned));
     }
     let mut search = client.search(addresses).in_batches();
     search = match (options.group, options.ungrouped) {
-        (Some(id), _) => search.group(GroupChoice::Id(id)),
-        (None, true) => search.group(GroupChoice::Ungrouped),
+        (Some(id), _) => search.group(GroupFilter::Id(id)),
+        (None, true) => search.group(GroupFilter::Ungrouped),
         (None, false) => search,
     };
     if let Some(order) = options.order {
@@ -90,22 +90,22 @@ fn read(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Instances on their way out: a table waits for the last of them to know its widths, the other forms do not.
-struct Sheet<W> {
+/// Writes instances page by page. A table is buffered, because its column widths depend on all rows.
+struct InstanceWriter<W> {
     out: W,
     format: SearchFormat,
     rows: Vec<Vec<String>>,
-    begun: bool,
+    has_header: bool,
 }
 
-impl<W: Write> Sheet<W> {
-    /// Writes the first page or another one. There always is a first one, empty or not, so that a search that fails before
-    /// it leaves no output.
+impl<W: Write> InstanceWriter<W> {
+    /// Writes a page. Every search has a first page, possibly empty; the CSV header is written with it, so that a search that
+    /// fails before leaves no output.
     fn add(&mut self, instances: &[Instance]) -> Result<(), Failure> {
-        if let (SearchFormat::Csv, false) = (self.format, self.begun) {
+        if let (SearchFormat::Csv, false) = (self.format, self.has_header) {
             csv(&mut self.out, &COLUMNS.map(str::to_lowercase))?;
         }
-        self.begun = true;
+        self.has_header = true;
         for instance in instances {
             match self.format {
                 SearchFormat::Table => self.rows.push(cells(instance)),

@@ -1,23 +1,306 @@
-//! What separator checks read in a plain-text answer. The form of an entry is open; it only has no line break in it.
+//! `return_type`, and what separates the entries of a text answer: `lb` and `sb`. The form of an entry is open; it only has
+//! no line break in it.
 
-use super::count::default_separator;
-use crate::check::{Accepted, Judgement, Probe, Stop};
-use crate::wire::Request;
+use serde_json::json;
+
+use super::answer::{default_separator, is_envelope};
+use super::forms::{Company, Context, says_error};
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId, Separator, Unspecified, boundaries};
+use crate::target::Fact;
+use crate::wire::{Answer, Exchange, Request};
+
+pub(super) static FORMS: Check = Check {
+    id: "extract.return-type.forms",
+    title: "`json` and `txt` give their form, and JSON is the default",
+    why: "A caller that feeds plain text to a tool gets JSON instead, or a JSON parser meets plain text.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractReturnType],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let json = Case::new("json", Cost::extraction(2, 2), |probe| Box::pin(in_json(probe)));
+        let texts = Context::in_text(extract).into_iter().map(|context| {
+            let label = context.label();
+            let in_json = Context { is_text: false, ..context.clone() };
+            in_json.share(Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
+                Box::pin(in_text(probe, context))
+            }))
+        });
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let partial =
+            Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_text(probe)));
+        [json].into_iter().chain(texts).chain([partial.needs([Fact::ScarceRegion])]).collect()
+    }),
+};
+
+/// Success in JSON needs the business code, so that being accepted is having the form. Either of the two requests is the
+/// control of the other.
+async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let absent = probe.extract();
+    let json = absent.clone().query(&extract.return_type.name, &extract.json);
+    if probe.control_once(&json).await.is_err() {
+        probe.control_once(&absent).await?;
+        probe.accepts(Clause::ExtractReturnType, "JSON is asked for by name", &json).await?;
+        return Ok(());
+    }
+    probe.accepts(Clause::ExtractReturnType, "no form is asked for, so JSON comes", &absent).await?;
+    Ok(())
+}
+
+async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    Context { is_text: false, ..context.clone() }.control(probe).await?;
+    let why = format!("text is asked for, {}", context.name());
+    let accepted = probe.accepts(Clause::ExtractReturnType, &why, &context.request(probe)).await?;
+    if let Some(Accepted { exchange, answer }) = accepted {
+        judge_form(probe, &exchange, &answer, &why);
+    }
+    Ok(())
+}
+
+/// A partial result has the form that was asked for; a shortage is no result.
+async fn partial_text(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let text = probe.extract().query(&extract.return_type.name, &extract.text);
+    let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
+    let (exchange, class) = probe.send_once(&few).await?;
+    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
+        judge_form(probe, &exchange, answer, "text is asked for, of a scarce region");
+    }
+    Ok(())
+}
+
+fn judge_form(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str) {
+    if is_envelope(answer) {
+        let expected = format!("plain text: {why}");
+        probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
+    }
+}
+
+pub(super) static UNLISTED: Check = Check {
+    id: "extract.return-type.unlisted",
+    title: "a `return_type` outside the list is rejected",
+    why: "A misspelt form that is answered in the default one reaches the caller's parser before anybody notices.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractReturnType],
+    needs: &[],
+    run: Run::Cases(unlisted),
+};
+
+/// Names that callers take for forms. Letter case and spaces around a listed value are left out, as for every list.
+const NEAR: [&str; 20] = [
+    "text",
+    "xml",
+    "plain",
+    "csv",
+    "html",
+    "yaml",
+    "jsonp",
+    "json5",
+    "jso",
+    "tx",
+    "jsontxt",
+    "application/json",
+    "text/plain",
+    "json:",
+    ".txt",
+    "0",
+    "1",
+    "true",
+    "null",
+    "*",
+];
+
+fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let parameter = &extract.return_type;
+    let derived = boundaries(&parameter.schema).into_iter().filter(|value| !value.allowed);
+    let both = [format!("{},{}", extract.json, extract.text), format!("{}|{}", extract.text, extract.json)];
+    let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(both);
+    let values = values.filter(|value| !parameter.schema.values.contains(&json!(value)));
+    let contexts: Vec<_> = Context::all(extract).into_iter().filter(|context| !context.is_text).collect();
+    let case = |data: (Context, String)| {
+        let label = format!("{}/{}={}", data.0.label(), parameter.name, data.1);
+        let shared = data.0.clone();
+        shared.share(Case::with(label, Cost::requests(1), data, |probe, data| {
+            Box::pin(is_rejected(probe, data))
+        }))
+    };
+    Context::two_for_each(&contexts, values).into_iter().map(case).collect()
+}
+
+async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let name = &extract.return_type.name;
+    context.control(probe).await?;
+    let (exchange, class) = probe.send(&context.request(probe).query(name, &value)).await?;
+    let why = format!("{name}={value:?} is not a listed value, {}", context.name());
+    // A rejection is JSON, so anything else under the status of a success is text that was served.
+    let is_served = exchange.result.as_ref().is_ok_and(|answer| {
+        answer.status == extract.operation.success.status && answer.json().is_none() && !says_error(answer)
+    });
+    if is_served {
+        let expected = format!("rejected: {why}");
+        probe.finding(Clause::ExtractReturnType, &expected, "a success", &[&exchange]);
+        return Ok(());
+    }
+    probe.judge_rejection(Clause::ExtractReturnType, &why, &exchange, &class)
+}
 
 /// Entries that are asked for: enough to have a separator between them.
-pub(super) const ENTRIES: usize = 3;
+const FEW: u32 = 2;
 
-/// An extraction of several entries as text.
-pub(super) fn request(probe: &Probe<'_>) -> Request {
+/// The same where a budget allows more: a rule for the last entry shows between others only.
+const SEVERAL: u32 = 3;
+
+pub(super) static CUSTOM: Check = Check {
+    id: "extract.separator.custom",
+    title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
+    why: "A caller splits the text at the separator that it chose; with another one it reads all gateways as a single \
+          address.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSeparator],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones.
+        let values = [
+            "|",
+            ",",
+            ";",
+            " ",
+            "&=+%",
+            "+",
+            "%2C",
+            "#?/",
+            "$1.*",
+            "\\n",
+            "\"'",
+            "<br>",
+            "{}",
+            "A\u{20ac}\u{1f6aa}",
+            "\u{e9}",
+        ];
+        let case = |(context, value): (Context, &'static str)| {
+            let extract = &scope.contract.extract;
+            let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
+            separated(context, format!("sb={value}"), separator, FEW)
+        };
+        let contexts = Context::in_text(&scope.contract.extract);
+        Context::two_for_each(&contexts, values).into_iter().map(case).collect()
+    }),
+};
+
+pub(super) static NAMED: Check = Check {
+    id: "extract.separator.named",
+    title: "each `lb` puts its own separator between entries",
+    why: "A caller splits the text at the separator that it asked for; with another one it reads all gateways as a single \
+          address.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSeparator],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let each = |context: Context| {
+            let entries = if context.company == Company::Nothing { FEW } else { SEVERAL };
+            let case = |separator: &Separator| {
+                separated(context.clone(), format!("lb={}", separator.code), separator.clone(), entries)
+            };
+            extract.separators.iter().map(case).collect::<Vec<_>>()
+        };
+        let more = extract.separators.iter().map(|separator| {
+            let what = format!("lb={} num={}", separator.code, SEVERAL + 4);
+            let text = Context { is_text: true, ..Context::PLAIN };
+            separated(text, what, separator.clone(), SEVERAL + 4)
+        });
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let partial =
+            Case::new("scarce-region", Cost::extraction(2, most), |probe| Box::pin(partial_separator(probe)));
+        let contexts = Context::in_text(extract).into_iter();
+        contexts.flat_map(each).chain(more).chain([partial.needs([Fact::ScarceRegion])]).collect()
+    }),
+};
+
+pub(super) static DEFAULT: Check = Check {
+    id: "extract.separator.default",
+    title: "without `lb` the default separator is used",
+    why: "Callers that leave `lb` out read the text line by line, and get one line with all gateways in it.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSeparator],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let case = |context: Context| {
+            let entries = if context.company == Company::Nothing { FEW } else { SEVERAL };
+            let cost = Cost::extraction(1, entries);
+            Case::with(context.label(), cost, (context, entries), |probe, data| {
+                Box::pin(default(probe, data))
+            })
+        };
+        Context::in_text(&scope.contract.extract).into_iter().map(case).collect()
+    }),
+};
+
+async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    probe.extract().query(&extract.num.name, ENTRIES).query(&extract.return_type.name, &extract.text)
+    let separator = default_separator(extract);
+    let separator =
+        separator.ok_or_else(|| Stop::Error("the default of lb names no separator".to_owned()))?;
+    let request = context.request(probe).query(&extract.num.name, entries);
+    let accepted = context.accepted(probe, &request).await?;
+    judge_separator(probe, &accepted, separator).await
+}
+
+/// A case for a text answer whose entries stand apart by a separator.
+fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
+    let label = format!("{}/{what}", context.label());
+    let (cost, shared) = (Cost::extraction(1, entries), context.clone());
+    let data = (context, separator, entries);
+    shared.share(Case::with(label, cost, data, |probe, data| Box::pin(is_separated(probe, data))))
+}
+
+async fn is_separated(
+    probe: &Probe<'_>,
+    (context, separator, entries): (Context, Separator, u32),
+) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    context.control(probe).await?;
+    let mut request =
+        context.request(probe).query(&extract.num.name, entries).query(&extract.lb.name, &separator.code);
+    let mut why = format!("{}={}, {}", extract.lb.name, separator.code, context.name());
+    if separator.code == extract.custom_separator {
+        request = request.query(&extract.sb.name, &separator.text);
+        why = format!("{}={:?}, {why}", extract.sb.name, separator.text);
+    }
+    match probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
+        Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,
+        None => Ok(()),
+    }
+}
+
+/// A partial result has the separator that was asked for as well; a shortage, or a single entry, has none.
+async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let Some(separator) = extract.separators.last() else { return Ok(()) };
+    let text = probe.extract().query(&extract.return_type.name, &extract.text);
+    let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
+    let (exchange, class) = probe.send_once(&few.query(&extract.lb.name, &separator.code)).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(()) };
+    let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
+    let returned = answer.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
+    if returned.is_some_and(|returned| returned > 1) {
+        judge_separator(probe, &accepted, &separator.text).await?;
+    }
+    Ok(())
 }
 
 /// Reports a text answer whose entries are not separated by `separator`. What stands at its end is left open.
-pub(super) async fn judge(probe: &Probe<'_>, accepted: &Accepted, separator: &str) -> Result<(), Stop> {
+async fn judge_separator(probe: &Probe<'_>, accepted: &Accepted, separator: &str) -> Result<(), Stop> {
     let text = accepted.answer.text();
     let extract = &probe.contract().extract;
-    let entries = entries(probe, accepted);
+    let entries = asked_or_returned(probe, accepted);
     if entries < 2 {
         return Err(probe.inconclusive("a single entry has no separator: supply a plentiful region"));
     }
@@ -37,23 +320,21 @@ pub(super) async fn judge(probe: &Probe<'_>, accepted: &Accepted, separator: &st
         more.is_some_and(|more| (entries * fewest..=entries * most).contains(&more))
     };
     if !broken && within.is_some_and(fits) {
-        probe.observe(
-            "open.extract.txt-layout",
-            &format!("an entry holds the separator {separator:?} itself"),
-        );
+        let seen = format!("an entry holds the separator {separator:?} itself");
+        probe.observe(Unspecified::ExtractTxtLayout, &seen);
         return Ok(());
     }
     let expected = format!("{entries} entries separated by {separator:?}");
     let actual = format!("splitting at {separator:?} gives {} in {text:?}", pieces.len());
-    probe.finding("extract.separator", &expected, &actual, &[&accepted.exchange]);
+    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
     Ok(())
 }
 
 /// How many entries an answer should have: as many as were asked for, or as a partial result says.
-fn entries(probe: &Probe<'_>, accepted: &Accepted) -> usize {
+fn asked_or_returned(probe: &Probe<'_>, accepted: &Accepted) -> usize {
     let extract = &probe.contract().extract;
     let asked = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
-    let asked = asked.unwrap_or(ENTRIES);
+    let asked = asked.unwrap_or(1);
     let returned = accepted.answer.header(&extract.returned_count).and_then(|count| count.parse().ok());
     returned.map_or(asked, |returned: usize| returned.min(asked))
 }
@@ -74,12 +355,12 @@ async fn within(
 ) -> Result<Option<(usize, usize)>, Stop> {
     let extract = &probe.contract().extract;
     let plain = request.clone().without_query(&extract.lb.name).without_query(&extract.sb.name);
-    let (exchange, judgement) = probe.send(&plain).await?;
-    let (Judgement::Accepted, Ok(answer)) = (judgement, &exchange.result) else { return Ok(None) };
+    let (exchange, class) = probe.send(&plain.without_query(&extract.request_id.name)).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(None) };
     let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
     let text = answer.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
-    if lines.len() != entries(probe, &accepted) {
+    if lines.len() != asked_or_returned(probe, &accepted) {
         return Ok(None);
     }
     let counts = || lines.iter().map(|line| line.matches(separator).count());

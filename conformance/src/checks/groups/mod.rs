@@ -1,15 +1,182 @@
-mod empty_account;
-mod envelope_schema;
-mod envelope_success;
-mod order_ascending;
-mod token_single;
+//! The checks of the listing of groups.
 
-use crate::check::Check;
+use serde_json::Value;
 
-pub(super) static CHECKS: &[&Check] = &[
-    &empty_account::CHECK,
-    &envelope_schema::CHECK,
-    &envelope_success::CHECK,
-    &order_ascending::CHECK,
-    &token_single::CHECK,
-];
+use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::token::{UNKNOWN, WrongToken};
+use crate::checks::{Requests, schema, success};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) static CHECKS: &[&Check] = &[&EMPTY, &SCHEMA, &SUCCESS, &ORDER, &TOKEN];
+
+static EMPTY: Check = Check {
+    id: "groups.empty.account",
+    title: "an account without groups gets an empty array",
+    why: "Clients fail on null or on a missing list for every new customer.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsEmpty],
+    needs: &[Fact::EmptyToken],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(empty(probe)))),
+};
+
+async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(token) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let name = &probe.contract().groups.api_key.name;
+    probe.control_once(&probe.groups()).await?;
+    let request = probe.groups().query(name, token.expose());
+    let Some(accepted) = probe.accepts(Clause::GroupsEmpty, "an account without groups", &request).await?
+    else {
+        return Ok(());
+    };
+    let items = accepted.answer.at("/data/items");
+    match items.and_then(Value::as_array) {
+        Some(items) if items.is_empty() => Ok(()),
+        // Somebody may have made a group since the account was supplied as empty.
+        Some(items) if items.iter().all(Value::is_object) => {
+            Err(probe.skip("the account that was supplied as empty has groups: supply one without any"))
+        }
+        _ => {
+            let actual = items.map_or_else(|| "no items at all".to_owned(), ToString::to_string);
+            probe.finding(Clause::GroupsEmpty, "an empty array", &actual, &[&accepted.exchange]);
+            Ok(())
+        }
+    }
+}
+
+static SCHEMA: Check = Check {
+    id: "groups.envelope.schema",
+    title: "every successful listing matches the schema of the document",
+    why: "Clients that are generated from the document fail on a field that is missing or of another type.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
+    needs: &[],
+    run: Run::Passive(schema::judge),
+};
+
+static SUCCESS: Check = Check {
+    id: "groups.envelope.success",
+    title: "a valid listing returns HTTP 200 with code 200",
+    why: "Clients look at both; when they disagree, a success is thrown away or an error is taken for one.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsEnvelope],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(succeeds(probe)))),
+};
+
+async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
+    success::judge(probe, Clause::GroupsEnvelope, &probe.groups()).await
+}
+
+static ORDER: Check = Check {
+    id: "groups.order.ascending",
+    title: "groups ascend by id",
+    why: "Clients that remember the last id they have seen miss groups, and listings jump from call to call.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsOrder],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(order(probe)))),
+};
+
+async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    if let Some(second) = &probe.facts().second_token {
+        let listing = probe.control(&probe.groups().query(name, second.expose())).await?;
+        judge(probe, &listing)?;
+    }
+    let listing = probe.control(&probe.groups()).await?;
+    if judge(probe, &listing)? < 2 {
+        return Err(probe.skip("the account has fewer than two groups: use one with several"));
+    }
+    // The order holds for every listing, not for the first alone.
+    judge(probe, &probe.control(&probe.groups()).await?)?;
+    Ok(())
+}
+
+/// Reports a group that does not stand above the one before; gives how many groups there are.
+fn judge(probe: &Probe<'_>, listing: &Accepted) -> Result<usize, Stop> {
+    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+    let items =
+        items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
+    let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
+    if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let actual = format!("{} stands before {}", pair[0], pair[1]);
+        probe.finding(
+            Clause::GroupsOrder,
+            "each groupId above the one before",
+            &actual,
+            &[&listing.exchange],
+        );
+    }
+    Ok(ids.len())
+}
+
+static TOKEN: Check = Check {
+    id: "groups.token.single",
+    title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
+    why: "With two tokens, which account is listed depends on the order in which a service reads them.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsToken],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let wrong = WrongToken::ALL.map(Token::Wrong);
+        let several = [Token::Twice, Token::UnknownLast, Token::UnknownFirst, Token::SecondAccount];
+        let case = |token: Token| {
+            let needs = (token == Token::SecondAccount).then_some(Fact::SecondToken);
+            let case = Case::with(token.label(), Cost::requests(1), token, |probe, token| {
+                Box::pin(single(probe, token))
+            });
+            case.needs(needs).sharing("groups", Cost::requests(1))
+        };
+        [Token::Absent].into_iter().chain(wrong).chain(several).map(case).collect()
+    }),
+};
+
+/// A way in which a listing lacks its one token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Absent,
+    Wrong(WrongToken),
+    Twice,
+    UnknownLast,
+    UnknownFirst,
+    SecondAccount,
+}
+
+impl Token {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Wrong(wrong) => wrong.label(),
+            Self::Twice => "twice",
+            Self::UnknownLast => "unknown last",
+            Self::UnknownFirst => "unknown first",
+            Self::SecondAccount => "second account",
+        }
+    }
+
+    fn request(self, probe: &Probe<'_>) -> Result<(&'static str, Request), Stop> {
+        let name = &probe.contract().groups.api_key.name;
+        let (good, token) = (probe.groups(), probe.token().expose());
+        Ok(match self {
+            Self::Absent => ("the token is absent", good.without_query(name)),
+            Self::Wrong(wrong) => (wrong.reason(), good.query(name, wrong.of(probe)?)),
+            Self::Twice => ("the token is sent twice", good.add_query(name, token)),
+            Self::UnknownLast => ("two tokens are sent", good.add_query(name, UNKNOWN)),
+            Self::UnknownFirst => {
+                ("two tokens are sent, the known one last", good.query(name, UNKNOWN).add_query(name, token))
+            }
+            Self::SecondAccount => {
+                let second = probe.facts().second_token.as_ref();
+                let second = second.ok_or_else(|| probe.skip("no second token"))?;
+                ("tokens of two accounts are sent", good.add_query(name, second.expose()))
+            }
+        })
+    }
+}
+
+async fn single(probe: &Probe<'_>, token: Token) -> Result<(), Stop> {
+    let (why, invalid) = token.request(probe)?;
+    probe.rejects_after_control(Clause::GroupsToken, why, &probe.groups(), &invalid).await
+}

@@ -1,13 +1,14 @@
 //! Whether two answers can be told apart.
 
 use crate::check::{Probe, Stop};
+use crate::contract::Clause;
 use crate::wire::{Answer, Exchange, Request};
 
 /// Sends `unknown` before and after `foreign`, and reports where the foreign one is answered otherwise. What differs between
 /// the two unknown ones says nothing. Each request comes with the text that it asks for, which an answer may repeat.
 pub(super) async fn judge(
     probe: &Probe<'_>,
-    clause: &str,
+    clause: Clause,
     (what, foreign_text, foreign): (&str, &str, &Request),
     (unknown_text, unknown): (&str, &Request),
 ) -> Result<(), Stop> {
@@ -52,9 +53,9 @@ impl Traits {
     }
 
     async fn of(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
-        let (exchange, judgement) = probe.send(request).await?;
+        let (exchange, class) = probe.send(request).await?;
         let Ok(answer) = &exchange.result else {
-            return Err(probe.inconclusive(&format!("no answer to compare: {}", judgement.description())));
+            return Err(probe.inconclusive(&format!("no answer to compare: {}", class.description())));
         };
         let of_answer = vec![
             ("status", answer.status.to_string()),

@@ -1,17 +1,284 @@
-//! Results read page by page.
+//! Results read page by page, and `total`.
 
 use std::collections::BTreeSet;
 
-use crate::check::{Probe, Stop};
-use crate::relation::{Comparison, page};
-use crate::wire::Request;
+use serde_json::Value;
+
+use super::addresses;
+use super::cases::{BATCHES, batch, surveyed};
+use super::intersection::describe;
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::relation::{
+    Comparison, FilterKind, Page, Survey, apply, combinations, meeting, page, read, survey,
+};
+use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::contract::{Clause, OperationId, Search, Unspecified};
+use crate::target::Fact;
+use crate::wire::{Answer, Request};
+
+pub(super) static ECHO: Check = Check {
+    id: "search.paging.echo",
+    title: "`page` and `pageSize` of the response are those of the request, or their defaults",
+    why: "Clients decide by the echoed values whether to read on. Wrong ones end a loop too early or never.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPage, Clause::SearchPageSize, Clause::SearchPaging],
+    needs: &[],
+    run: Run::Cases(echo_cases),
+};
+
+pub(super) static END: Check = Check {
+    id: "search.paging.end",
+    title: "the last page holds the rest, and a page past it is empty or rejected",
+    why: "A page past the end that repeats instances keeps clients reading for ever.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPaging, Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let cases = [("one page", 1_usize), ("two pages", 2), ("three pages", 3), ("seven pages", 7)];
+        surveyed(cases.map(|(label, pages)| (label.to_owned(), 4, pages)), |probe, pages| {
+            Box::pin(end(probe, pages))
+        })
+    }),
+};
+
+pub(super) static PARTITION: Check = Check {
+    id: "search.paging.partition",
+    title: "pages neither overlap nor leave gaps, whether or not their size divides the total",
+    why: "An export that reads page by page misses instances or has them twice.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPaging, Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let some = SIZES.map(|(label, requests, size)| (label.to_owned(), requests, Some(size)));
+        let all = [("every surveyed instance".to_owned(), 4, None)];
+        surveyed(some.into_iter().chain(all), |probe, size| Box::pin(partitioned(probe, size)))
+    }),
+};
+
+pub(super) static STILL: Check = Check {
+    id: "search.paging.still",
+    title: "the order of instances is the same in each response",
+    why: "If the order changes between two pages, instances move from one to the other and are missed.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPaging],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let cases = [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
+        surveyed(cases.map(|(label, requests, pages)| (label.to_owned(), requests, pages)), |probe, pages| {
+            Box::pin(still(probe, pages))
+        })
+    }),
+};
+
+pub(super) static TOTAL_FILTERS: Check = Check {
+    id: "search.total.filters",
+    title: "`total` counts matches on all pages after filtering",
+    why: "Callers show it as the size of their stock and compute the number of pages from it.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(total_cases),
+};
+
+pub(super) static TOTAL_NOTHING: Check = Check {
+    id: "search.total.nothing",
+    title: "`total` is 0 when nothing matches",
+    why: "A caller that waits for instances to appear takes any other number for their arrival.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchTotal],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let case = |(label, count): (&'static str, u8)| {
+            Case::with(label, Cost::requests(1), count, |probe, count| Box::pin(total_nothing(probe, count)))
+        };
+        [("one address", 1), ("several addresses", 7)].into_iter().map(case).collect()
+    }),
+};
+
+/// Gives `page` and `pageSize` of a request.
+type Asked = fn(&Search) -> (Option<i64>, Option<i64>);
+
+fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
+    const ASKED: [(&str, Asked); 6] = [
+        ("neither", |_| (None, None)),
+        ("page alone", |search| (Some(*search.pages.start()), None)),
+        ("pageSize alone", |search| (None, Some(search.default_page_size + 1))),
+        ("the smallest size", |search| (Some(*search.pages.start()), Some(*search.page_sizes.start()))),
+        ("the largest size", |search| (Some(*search.pages.start()), Some(*search.page_sizes.end()))),
+        ("another size than the default", |search| {
+            (Some(*search.pages.start()), Some(search.default_page_size + 1))
+        }),
+    ];
+    let case = |(label, asked): (&'static str, Asked)| {
+        Case::with(label, Cost::requests(2), asked, |probe, asked| {
+            Box::pin(async move {
+                let (number, size) = asked(&probe.contract().search);
+                for plain in [probe.any_search(), probe.search([NOBODYS_ADDRESS])] {
+                    echo(probe, &plain, number, size).await?;
+                }
+                Ok(())
+            })
+        })
+    };
+    let pages =
+        surveyed([("each page of three".to_owned(), 3, ())], |probe, ()| Box::pin(echo_of_pages(probe)));
+    let pages = pages.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
+    ASKED.into_iter().map(case).chain(pages).collect()
+}
+
+async fn echo_of_pages(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    // One more than a third, so that the last page is not full.
+    let size = survey.page_size(3) + 1;
+    for number in survey.pages(&probe.contract().search, size) {
+        echo(probe, &survey.request, Some(number), Some(size)).await?;
+    }
+    Ok(())
+}
+
+/// The response names both as the request does. What a default is broken for cites its own clause.
+async fn echo(
+    probe: &Probe<'_>,
+    plain: &Request,
+    number: Option<i64>,
+    size: Option<i64>,
+) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let asked = [
+        (Clause::SearchPage, &search.page.name, number, search.default_page),
+        (Clause::SearchPageSize, &search.page_size.name, size, search.default_page_size),
+    ];
+    let request = asked.iter().fold(plain.clone(), |request, (_, name, value, _)| match value {
+        Some(value) => request.field(name, *value),
+        None => request,
+    });
+    let accepted = probe.control(&request).await?;
+    for (clause, name, value, default) in asked {
+        let clause = if value.is_some() { Clause::SearchPaging } else { clause };
+        let expected = value.unwrap_or(default);
+        if shown(&accepted.answer, name) != Some(expected) {
+            let actual = accepted.answer.at(&format!("/data/{name}"));
+            let actual = actual.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+            probe.finding(clause, &format!("data.{name} is {expected}"), &actual, &[&accepted.exchange]);
+        }
+    }
+    Ok(())
+}
+
+fn shown(answer: &Answer, name: &str) -> Option<i64> {
+    answer.at(&format!("/data/{name}")).and_then(Value::as_i64)
+}
+
+async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let count = survey.instances.len();
+    let total = u64::try_from(count).unwrap_or(u64::MAX);
+    // With this size the last page is full only when the size divides the total.
+    let most = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
+    let size = count.div_ceil(pages).clamp(1, most);
+    let last = count.div_ceil(size);
+    let number = |page: usize| *search.pages.start() + i64::try_from(page).unwrap_or(0) - 1;
+    let size_field = i64::try_from(size).unwrap_or(i64::MAX);
+    let end = page(probe, &survey.request, number(last), size_field).await?;
+    let rest = count - (last - 1) * size;
+    if end.items.len() != rest {
+        let expected = format!("{rest} instances on the last page, {last}, of {size} each");
+        comparison.differs(Clause::SearchPaging, expected, end.items.len().to_string(), &[&end.exchange]);
+    }
+    for past in [number(last + 1), number(last + 7), *search.pages.end()] {
+        let request = survey.request.clone().field(&search.page.name, past);
+        let request = request.field(&search.page_size.name, size_field);
+        let (exchange, class) = probe.send(&request).await?;
+        let answer = match (&exchange.result, class) {
+            (Ok(answer), ResponseClass::Accepted) => answer.clone(),
+            (_, ResponseClass::ServerError(what)) => {
+                let expected = format!("page {past}, past the last one, is empty or rejected");
+                probe.finding(Clause::SearchPaging, &expected, &what, &[&exchange]);
+                continue;
+            }
+            (_, class) => {
+                let text = format!("rejected: {}", class.description());
+                probe.observe(Unspecified::SearchPagePastEnd, &text);
+                continue;
+            }
+        };
+        let echoed = (shown(&answer, &search.page.name), shown(&answer, &search.page_size.name));
+        let read = Page::read(probe, Accepted { answer, exchange })?;
+        let expected = |what: &str| format!("{what} on page {past}, past the last one");
+        let evidence = [&read.exchange];
+        if !read.items.is_empty() {
+            let actual = read.items.len().to_string();
+            comparison.differs(Clause::SearchPaging, expected("no instance"), actual, &evidence);
+        }
+        if echoed != (Some(past), Some(size_field)) {
+            let expected = expected("page and pageSize as asked");
+            comparison.differs(Clause::SearchPaging, expected, format!("{echoed:?}"), &evidence);
+        }
+        if read.total != total {
+            let expected = expected(&format!("total {total}"));
+            comparison.differs(Clause::SearchTotal, expected, read.total.to_string(), &evidence);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+/// A page size for a number of instances.
+type Size = fn(usize) -> usize;
+
+const SIZES: [(&str, u32, Size); 7] = [
+    ("pages of three", 10, |_| 3),
+    ("pages of five", 6, |_| 5),
+    ("a size that divides the total", 8, |count| {
+        (2..count).find(|size| count.is_multiple_of(*size)).unwrap_or(count)
+    }),
+    ("a size that does not divide the total", 6, |count| {
+        (4..count).find(|size| !count.is_multiple_of(*size)).unwrap_or(count)
+    }),
+    ("one below the total", 2, |count| count.saturating_sub(1)),
+    ("the total", 1, |count| count),
+    ("one above the total", 1, |count| count + 1),
+];
+
+async fn partitioned(probe: &Probe<'_>, size: Option<Size>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let (request, expected) = match size {
+        Some(_) => {
+            let (items, ids) = some(survey);
+            (probe.search(items), ids)
+        }
+        None => (survey.request.clone(), survey.ids()),
+    };
+    let count = expected.len();
+    let size = size.map_or(count / 4 + 1, |size| size(count));
+    let what = format!("{count} instances");
+    partition(probe, &mut comparison, Clause::SearchPaging, &what, &request, &expected, size).await?;
+    comparison.conclude(probe).await
+}
+
+/// The first addresses, as many as hold a few pages of a few instances.
+fn some(survey: &Survey) -> (Vec<String>, BTreeSet<i64>) {
+    const ENOUGH: usize = 13;
+    let mut taken = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for address in &survey.addresses {
+        taken.insert(*address);
+        ids = survey.where_(|instance| taken.contains(&instance.ip));
+        if ids.len() >= ENOUGH {
+            break;
+        }
+    }
+    (taken.iter().map(|ip| survey.spelt(*ip)).collect(), ids)
+}
 
 /// Reads a result in pages of one size. Each page but the last must be full, none may overlap another, and together they must
 /// hold what is expected, under one total. Gives the ids in the order in which they came.
 pub(super) async fn partition(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
-    clause: &'static str,
+    clause: Clause,
     what: &str,
     request: &Request,
     expected: &BTreeSet<i64>,
@@ -42,12 +309,82 @@ pub(super) async fn partition(
     if lengths != wanted || found.len() != ids.len() {
         let expected_text = format!("pages of {size} of {what} hold {wanted:?} instances, each of them once");
         let actual = format!("{lengths:?}, {} of them repeated", ids.len() - found.len());
-        comparison.differs("search.paging", expected_text, actual, &exchanges);
+        comparison.differs(Clause::SearchPaging, expected_text, actual, &exchanges);
     }
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     if totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())) {
         let expected_text = format!("total {} on each page of {size} of {what}", expected.len());
-        comparison.differs("search.total", expected_text, format!("{totals:?}"), &exchanges);
+        comparison.differs(Clause::SearchTotal, expected_text, format!("{totals:?}"), &exchanges);
     }
     Ok(ids)
+}
+
+/// Reads each page several times: the largest one there is, or as many as hold everything.
+async fn still(probe: &Probe<'_>, pages: Option<usize>) -> Result<(), Stop> {
+    const REPEATS: usize = 2;
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let size = pages.map_or(*search.page_sizes.end(), |pages| survey.page_size(pages));
+    for number in survey.pages(search, size).take(pages.unwrap_or(1)) {
+        let before = page(probe, &survey.request, number, size).await?;
+        for _ in 0..REPEATS {
+            let again = page(probe, &survey.request, number, size).await?;
+            if again.ids() != before.ids() {
+                let expected =
+                    format!("page {number} of {size} each time in the same order: {:?}", before.ids());
+                let exchanges = [&before.exchange, &again.exchange];
+                comparison.differs(Clause::SearchPaging, expected, format!("{:?}", again.ids()), &exchanges);
+            }
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+fn total_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let search = &scope.contract.search;
+    let sets =
+        [combinations(0), combinations(1), combinations(2), vec![FilterKind::ALL[1..].to_vec()]].concat();
+    let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
+        let fields: Vec<_> = kinds.iter().map(|kind| super::intersection::field_of(search, *kind)).collect();
+        let fields = if fields.is_empty() { "no filter".to_owned() } else { fields.join(" & ") };
+        (format!("{fields}, {name}"), 2, (kinds, name))
+    };
+    let cases = sets.into_iter().zip(BATCHES.into_iter().cycle()).map(case);
+    surveyed(cases, |probe, data| Box::pin(total(probe, data)))
+}
+
+/// Pages of one instance: the total can't be mistaken for what is on them.
+async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, name)?;
+    let Some(filters) = meeting(survey, &kinds) else {
+        return Err(
+            probe.skip("no surveyed instance has values for these filters: supply more addresses or orders")
+        );
+    };
+    let mut comparison = Comparison::with(survey);
+    let expected = survey.admitted(&filters).intersection(&batch.ids).count();
+    let request = apply(search, probe.search(batch.items.clone()), &filters);
+    for number in (*search.pages.start()..).take(expected.clamp(1, 2)) {
+        let page = page(probe, &request, number, *search.page_sizes.start()).await?;
+        if usize::try_from(page.total) != Ok(expected) {
+            let expected = format!("total {expected} for {} among {name}", describe(&filters));
+            comparison.differs(Clause::SearchTotal, expected, page.total.to_string(), &[&page.exchange]);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+async fn total_nothing(probe: &Probe<'_>, count: u8) -> Result<(), Stop> {
+    let found = read(probe, &probe.search(addresses::nobodys(count))).await?;
+    if !found.instances.is_empty() {
+        return Err(probe.skip("an address that is kept for documentation holds an instance"));
+    }
+    if found.total() != 0 {
+        let expected = "total 0 for addresses that nobody has";
+        probe.finding(Clause::SearchTotal, expected, &found.total().to_string(), &found.evidence());
+    }
+    Ok(())
 }

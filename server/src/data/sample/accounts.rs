@@ -12,7 +12,7 @@ use crate::{
         instance::Id,
         token::{Token, TokenKind},
     },
-    store::record::{Account, Entitlement, GroupRecord, Record, TokenRecord, WhitelistEntry},
+    store::record::{AccountRecord, EntitlementRecord, GroupRecord, Record, TokenRecord, WhitelistRecord},
 };
 
 /// Loopback, from where the sample data is used.
@@ -124,14 +124,18 @@ struct Accounts(Vec<Record>);
 
 impl Accounts {
     fn account(&mut self, name: &str, real_name_verified: bool, entitled: &[Protocol]) {
-        self.0.push(Record::Account(Account { name: name.to_owned(), real_name_verified }));
+        self.0.push(Record::Account(AccountRecord { name: name.to_owned(), real_name_verified }));
         for protocol in entitled {
             self.entitlement(name, *protocol, None);
         }
     }
 
     fn entitlement(&mut self, account: &str, protocol: Protocol, expires_at: Option<Timestamp>) {
-        self.0.push(Record::Entitlement(Entitlement { account: account.to_owned(), protocol, expires_at }));
+        self.0.push(Record::Entitlement(EntitlementRecord {
+            account: account.to_owned(),
+            protocol,
+            expires_at,
+        }));
     }
 
     fn home(&mut self, account: &str, enabled: bool, expires_at: Option<Timestamp>) {
@@ -146,7 +150,7 @@ impl Accounts {
         expires_at: Option<Timestamp>,
     ) {
         let account = account.to_owned();
-        self.0.push(Record::Whitelist(WhitelistEntry {
+        self.0.push(Record::Whitelist(WhitelistRecord {
             account,
             first,
             last: Some(last),

@@ -2,7 +2,7 @@
 
 use crate::{
     domain::extraction::Protocol,
-    store::record::{Gateway, ProxyPassword},
+    store::record::{GatewayRecord, ProxyPassword},
 };
 
 /// Region with more gateways of each protocol than one extraction may ask for, and how many.
@@ -18,10 +18,10 @@ pub(super) const EMPTY: &str = "ATA";
 const OTHERS: [(&str, u32); 3] = [("DEU", 60), ("JPN", 40), ("BRA", 20)];
 
 /// The gateways; each second one is named by address.
-pub(super) fn make(canary: &str) -> impl Iterator<Item = Gateway> {
+pub(super) fn make(canary: &str) -> impl Iterator<Item = GatewayRecord> {
     [PLENTIFUL, SCARCE].into_iter().chain(OTHERS).flat_map(move |(region, count)| {
         (0..count).flat_map(move |number| {
-            Protocol::ALL.into_iter().map(move |protocol| Gateway {
+            Protocol::ALL.into_iter().map(move |protocol| GatewayRecord {
                 host: host(region, number),
                 port: match protocol {
                     Protocol::Http => 20_000,

@@ -1,4 +1,4 @@
-//! How domain values stand in columns and parameters.
+//! How domain values are encoded in columns and parameters.
 
 use std::error::Error;
 
@@ -11,18 +11,18 @@ use tokio_postgres::{
 
 use crate::{
     domain::{
+        access::WhitelistEntry,
         extraction::Protocol,
         instance::{Id, Status},
         token::{TokenDigest, TokenKind},
     },
     store::{
         StoreError,
-        held::Entry,
         packed::{Json, StoredIp, StoredTime},
     },
 };
 
-type Fault = Box<dyn Error + Sync + Send>;
+type BoxedError = Box<dyn Error + Sync + Send>;
 
 /// The value of a column. What was stored and can no longer be read is a damage of the database.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
@@ -60,7 +60,7 @@ fn damage(error: &dyn Error) -> StoreError {
 macro_rules! stored_as {
     ($sql:ident as $form:ty: $($kind:ty { $put:expr, $take:expr })+) => {$(
         impl ToSql for $kind {
-            fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
+            fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
                 let put: fn(&Self) -> $form = $put;
                 put(self).to_sql(ty, out)
             }
@@ -70,8 +70,8 @@ macro_rules! stored_as {
         }
 
         impl<'a> FromSql<'a> for $kind {
-            fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
-                let take: fn(&'a [u8], &Type) -> Result<Self, Fault> = $take;
+            fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
+                let take: fn(&'a [u8], &Type) -> Result<Self, BoxedError> = $take;
                 take(raw, ty)
             }
 
@@ -96,27 +96,30 @@ stored_as!(TEXT as &'static str:
     TokenKind { |it| it.name(), |raw, _| named(raw, &Self::ALL, Self::name) }
 );
 
-fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<T, Fault> {
+fn named<T: Copy>(raw: &[u8], all: &[T], name: fn(T) -> &'static str) -> Result<T, BoxedError> {
     let text = std::str::from_utf8(raw)?;
     let found = all.iter().copied().find(|value| name(*value) == text);
     found.ok_or_else(|| format!("{text:?} is not a known value").into())
 }
 
-/// As `extract.sql` puts it together: 16 bytes for each address, and 12 for the end if there is one.
-impl<'a> FromSql<'a> for Entry {
-    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
-        let (first, rest) = raw.split_first_chunk().ok_or("an entry of the whitelist is too short")?;
-        let (last, end) = rest.split_first_chunk().ok_or("an entry of the whitelist is too short")?;
+/// As `extract.sql` puts it together: 16 bytes for each address, one that is not 0 for enabled entries, and 12 for the expiry
+/// if there is one.
+impl<'a> FromSql<'a> for WhitelistEntry {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
+        const TOO_SHORT: &str = "a whitelist entry is too short";
+        let (first, rest) = raw.split_first_chunk().ok_or(TOO_SHORT)?;
+        let (last, rest) = rest.split_first_chunk().ok_or(TOO_SHORT)?;
+        let (enabled, end) = rest.split_first().ok_or(TOO_SHORT)?;
         let [first, last] = [first, last].map(|octets| StoredIp::from_octets(*octets).v4());
-        let end = if end.is_empty() { None } else { Some(StoredTime::from_bytes(end.try_into()?)?.0) };
-        Ok(Self { first: first?, last: last?, end })
+        let expires_at = if end.is_empty() { None } else { Some(StoredTime::from_bytes(end.try_into()?)?.0) };
+        Ok(Self { first: first?, last: last?, is_enabled: *enabled != 0, expires_at })
     }
 
     accepts!(BYTEA);
 }
 
 impl<T: Serialize + std::fmt::Debug> ToSql for Json<T> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Fault> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
         serde_json::to_string(&self.0)?.to_sql(ty, out)
     }
 
@@ -125,7 +128,7 @@ impl<T: Serialize + std::fmt::Debug> ToSql for Json<T> {
 }
 
 impl<'a, T: DeserializeOwned> FromSql<'a> for Json<T> {
-    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Fault> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, BoxedError> {
         Ok(Self(serde_json::from_slice(raw)?))
     }
 

@@ -1,63 +1,68 @@
-//! What bears on an extraction, and extractions kept under a request id.
+//! What extractions need, and extractions stored under a request id.
 
-use std::{collections::BTreeMap, net::Ipv4Addr, sync::LazyLock};
+use std::{collections::BTreeMap, net::Ipv4Addr, sync::Arc, sync::LazyLock};
 
 use deadpool_postgres::Client;
 use jiff::Timestamp;
 
 use super::{
-    cache::{LARGEST_RING, MOST_ENTRIES},
     codec::{get, number, port, storable},
     credential,
+    demand::MAX_CACHED_GATEWAYS,
     owners::Owner,
 };
 use crate::{
     domain::{
-        access::{AccountId, Guarded},
+        access::{Account, AccountId, Entitlement, Guarded, WhitelistEntry},
         extraction::{
-            Endpoint, ExtractionFacts, ExtractionQuery, Parameters, Protocol, Region, StoredExtraction,
+            Endpoint, ExtractionData, ExtractionQuery, Parameters, Protocol, Region, StoredExtraction,
         },
     },
     store::{
-        FORGOTTEN_AT_ONCE, StoreError, Supply,
-        held::{Account, Entry, Ring},
+        StoreError, Supply,
+        cache::Gateways,
         packed::{Json, StoredIp, StoredTime},
+        upkeep::MAX_DELETED_AT_ONCE,
     },
 };
 
+/// Maximum number of whitelist entries of an account that is cached. They come with every answer about it. Of one with
+/// more, the entries that cover the caller are read on each call.
+const MAX_CACHED_ENTRIES: usize = 256;
+
 const EXTRACT: &str = include_str!("extract.sql");
 // The region is NULL where none is asked for; its parameter stays, so that both take the same ones.
-static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$7::text IS NULL"));
-static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $7"));
+static EVERYWHERE: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "$6::text IS NULL"));
+static IN_REGION: LazyLock<String> = LazyLock::new(|| EXTRACT.replace("REGION", "region = $6"));
 
-const RING: &str = include_str!("ring.sql");
-static RING_EVERYWHERE: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "$2::text IS NULL"));
-static RING_IN_REGION: LazyLock<String> = LazyLock::new(|| RING.replace("REGION", "region = $2"));
+const GATEWAYS: &str = include_str!("gateways.sql");
+static GATEWAYS_EVERYWHERE: LazyLock<String> =
+    LazyLock::new(|| GATEWAYS.replace("REGION", "$2::text IS NULL"));
+static GATEWAYS_IN_REGION: LazyLock<String> = LazyLock::new(|| GATEWAYS.replace("REGION", "region = $2"));
 
-/// What bears on an extraction, as the database tells it.
-pub(super) struct Told {
-    pub(super) facts: Guarded<ExtractionFacts>,
-    /// Everything of the account that bears on extractions, if it was asked for and is not too much.
-    pub(super) account: Option<Account>,
-    /// Whether there is a gateway such as was asked for.
-    pub(super) any_gateway: bool,
+/// What the database has for an extraction.
+pub(super) struct Extracted {
+    pub(super) data: Guarded<ExtractionData>,
+    /// Whether the account came with its whole whitelist.
+    pub(super) is_whole: bool,
 }
 
-/// Asks for what bears on an extraction, and for the whole account if `whole`.
-pub(super) async fn ask(
+/// Reads what an extraction needs; with the whole whitelist if that is asked for and not too long, else with the entries
+/// that cover the caller.
+pub(super) async fn data(
     client: &Client,
     owner: Owner,
     query: &ExtractionQuery,
     whole: bool,
-) -> Result<Option<Told>, StoreError> {
-    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now } = query;
+) -> Result<Option<Extracted>, StoreError> {
+    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
     let (statement, region) = match &parameters.region {
         Region::Everywhere => (&*EVERYWHERE, None),
         Region::Only(code) => (&*IN_REGION, storable(code)),
     };
     let statement = client.prepare_cached(statement).await?;
-    // One more than are held tells that there are too many.
-    let entries = if whole { MOST_ENTRIES as i64 + 1 } else { 0 };
+    // One more than are cached shows that there are too many.
+    let entries = if whole { MAX_CACHED_ENTRIES as i64 + 1 } else { 0 };
     let [lowest, highest] = [Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST].map(|ip| StoredIp(ip.into()));
     let row = client
         .query_opt(
@@ -67,7 +72,6 @@ pub(super) async fn ask(
                 &owner.account,
                 &request_id.as_deref().map(str::as_bytes),
                 &caller_ip.map(|ip| StoredIp(ip.into())),
-                &StoredTime(*now),
                 &parameters.protocol,
                 &region,
                 pivot,
@@ -79,7 +83,21 @@ pub(super) async fn ask(
         )
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let earlier = match (get(&row, 8)?, get(&row, 9)?) {
+    let all: Vec<WhitelistEntry> = get(&row, 4)?;
+    let is_whole = whole && all.len() <= MAX_CACHED_ENTRIES;
+    let whitelist = if is_whole { all } else { get(&row, 5)? };
+    let (protocols, ends): (Vec<String>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
+    let entitlement = |(name, end): (String, Option<StoredTime>)| {
+        // A later version may know more protocols.
+        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)?;
+        Some(Entitlement { protocol, expires_at: end.map(|end| end.0) })
+    };
+    let account = Arc::new(Account {
+        is_verified: get(&row, 3)?,
+        whitelist,
+        entitlements: protocols.into_iter().zip(ends).filter_map(entitlement).collect(),
+    });
+    let stored = match (get(&row, 8)?, get(&row, 9)?) {
         (Some(Json(parameters)), Some(Json(endpoints))) => Some(StoredExtraction { parameters, endpoints }),
         _ => None,
     };
@@ -89,48 +107,30 @@ pub(super) async fn ask(
         .zip(ports)
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
         .collect::<Result<Vec<_>, StoreError>>()?;
-    let any_gateway = !candidates.is_empty();
-
-    let mut whitelist: Vec<Entry> = get(&row, 4)?;
-    let whole = whole && whitelist.len() <= MOST_ENTRIES;
-    if !whole {
-        // Whether it holds this caller is all that is known then.
-        let whitelisted: bool = get(&row, 5)?;
-        let caller = caller_ip.filter(|_| whitelisted);
-        whitelist = caller.into_iter().map(|ip| Entry { first: ip, last: ip, end: None }).collect();
-    }
-    let (protocols, ends): (Vec<String>, Vec<Option<StoredTime>>) = (get(&row, 6)?, get(&row, 7)?);
-    let entitlement = |(name, end): (String, Option<StoredTime>)| {
-        // A later version may know more protocols.
-        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)?;
-        Some((protocol, end.map(|end| end.0)))
-    };
-    let account = Account {
-        credential: credential(&row, owner)?,
-        verified: get(&row, 3)?,
-        whitelist,
-        entitlements: protocols.into_iter().zip(ends).filter_map(entitlement).collect(),
-    };
-    let facts = account.facts(query, earlier, candidates);
-    Ok(Some(Told { facts, account: whole.then_some(account), any_gateway }))
+    let data = Guarded::new(credential(&row, owner)?, ExtractionData { account, stored, candidates });
+    Ok(Some(Extracted { data, is_whole }))
 }
 
-/// The ring from which an extraction takes; `None` when it is too large to hold.
-pub(super) async fn ring(client: &Client, parameters: &Parameters) -> Result<Option<Ring>, StoreError> {
+/// All gateways that match an extraction; `None` when there are too many for the cache.
+pub(super) async fn gateways(
+    client: &Client,
+    parameters: &Parameters,
+) -> Result<Option<Gateways>, StoreError> {
     let Parameters { count: _, region, protocol } = parameters;
     let (statement, region) = match region {
-        Region::Everywhere => (&*RING_EVERYWHERE, None),
-        Region::Only(code) => (&*RING_IN_REGION, storable(code)),
+        Region::Everywhere => (&*GATEWAYS_EVERYWHERE, None),
+        Region::Only(code) => (&*GATEWAYS_IN_REGION, storable(code)),
     };
     let statement = client.prepare_cached(statement).await?;
-    let rows = client.query(&statement, &[protocol, &region, &(LARGEST_RING as i64 + 1)]).await?;
+    let rows = client.query(&statement, &[protocol, &region, &(MAX_CACHED_GATEWAYS as i64 + 1)]).await?;
     let gateway = |row| Ok((get(row, 0)?, Endpoint { host: get(row, 1)?, port: port(get(row, 2)?)? }));
-    let gateways = rows.iter().map(gateway).collect::<Result<_, StoreError>>()?;
-    Ok(Ring::new(gateways, LARGEST_RING))
+    let gateways: Vec<_> = rows.iter().map(gateway).collect::<Result<_, StoreError>>()?;
+    Ok((gateways.len() <= MAX_CACHED_GATEWAYS).then_some(Gateways(gateways)))
 }
 
-/// One durable write. Who comes second waits for the first and then finds what that one stored.
-pub(super) async fn remember(
+/// Stores an extraction, unless there is one under this request id, and returns the stored one. Whoever comes second waits
+/// for the first.
+pub(super) async fn store(
     client: &Client,
     account: AccountId,
     request_id: &str,
@@ -157,8 +157,8 @@ pub(super) async fn remember(
         )
         .await?;
     let row = client.query_opt(&select, &[&account.0, &request_id]).await?.ok_or_else(|| {
-        // Only a clock that goes far ahead of ours forgets what was kept a moment ago.
-        StoreError::Busy { reason: "an extraction was forgotten while it was read".to_owned() }
+        // Only a server whose clock is far ahead of ours deletes what was stored a moment ago.
+        StoreError::Busy { reason: "an extraction was deleted while it was read".to_owned() }
     })?;
     let (Json(parameters), Json(endpoints)) = (get(&row, 0)?, get(&row, 1)?);
     Ok(StoredExtraction { parameters, endpoints })
@@ -177,13 +177,13 @@ pub(super) async fn supply(client: &Client) -> Result<Vec<Supply>, StoreError> {
 }
 
 /// Statements that change extractions name their account, by which a cluster finds them.
-pub(super) async fn forget(client: &Client, end: Timestamp) -> Result<u64, StoreError> {
+pub(super) async fn delete_before(client: &Client, end: Timestamp) -> Result<u64, StoreError> {
     let select = client
         .prepare_cached(
             "SELECT account_id, request_id FROM extractions WHERE created_at < $1 ORDER BY created_at LIMIT $2",
         )
         .await?;
-    let rows = client.query(&select, &[&StoredTime(end), &i64::from(FORGOTTEN_AT_ONCE)]).await?;
+    let rows = client.query(&select, &[&StoredTime(end), &i64::from(MAX_DELETED_AT_ONCE)]).await?;
     let mut old: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
     for row in &rows {
         old.entry(get(row, 0)?).or_default().push(get(row, 1)?);

@@ -13,13 +13,13 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
-    ahead::{self, BATCH, BATCH_BYTES},
     packed::{Json, StoredIp, StoredTime, spin},
+    prefetch::{self, BATCH, BATCH_BYTES},
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
+        ProxyPassword, Record, TokenRecord, WhitelistRecord,
     },
-    tally::{Refused, Tally},
+    tally::{RecordError, Tally},
 };
 
 /// Number of the lock that lets one import or administrator at a time give out numbers ("sallyloa" in ASCII).
@@ -39,7 +39,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
         waiting_bytes: 0,
         tally: Tally::default(),
     };
-    let mut batches = ahead::read(lines)?;
+    let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.recv().await {
         for line in batch {
             if loader.line(line?).await?.is_break() {
@@ -92,7 +92,7 @@ impl Loader<'_> {
     async fn line(&mut self, Line { number, bytes, record }: Line) -> Result<Flow, LoadError> {
         let record = match record {
             Ok(record) => record,
-            Err(reason) => return self.tally.refused(number, Refused::Line(reason)),
+            Err(reason) => return self.tally.reject(number, RecordError::Line(reason)),
         };
         let same =
             self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
@@ -113,7 +113,7 @@ impl Loader<'_> {
             match self.row(&record).await {
                 Ok(row) => ready.push((number, record, row)),
                 Err(refused) => {
-                    if self.tally.refused(number, refused)?.is_break() {
+                    if self.tally.reject(number, refused)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -127,7 +127,7 @@ impl Loader<'_> {
             match self.insert(&record, &row).await {
                 Ok(()) => self.tally.stored(&record),
                 Err(refused) => {
-                    if self.tally.refused(number, refused)?.is_break() {
+                    if self.tally.reject(number, refused)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -151,7 +151,7 @@ impl Loader<'_> {
         Ok(true)
     }
 
-    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), Refused> {
+    async fn insert(&mut self, record: &Record, row: &Row) -> Result<(), RecordError> {
         let attempt = self.change.savepoint("inserted").await?;
         let statement = attempt.prepare_cached(&row.table.insert()).await?;
         let Err(error) = attempt.execute(&statement, &row.parameters()).await else {
@@ -163,22 +163,22 @@ impl Loader<'_> {
         attempt.rollback().await?;
         let what = describe(record);
         Err(match error.code() {
-            Some(&SqlState::UNIQUE_VIOLATION) => Refused::Line(format!("there is already {what}")),
+            Some(&SqlState::UNIQUE_VIOLATION) => RecordError::Line(format!("{what} already exists")),
             // Accounts were looked up before, so the group is what is missing.
-            Some(&SqlState::FOREIGN_KEY_VIOLATION) => {
-                Refused::Line(format!("the group of {what} is not a group of its account; groups come first"))
-            }
-            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => {
-                Refused::Line(format!("{what} has a text with a NUL character, which PostgreSQL cannot hold"))
-            }
+            Some(&SqlState::FOREIGN_KEY_VIOLATION) => RecordError::Line(format!(
+                "the group of {what} is not a group of its account; its record must come first"
+            )),
+            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => RecordError::Line(format!(
+                "{what} has a text with a NUL character, which PostgreSQL cannot hold"
+            )),
             _ => error.into(),
         })
     }
 
     /// The row that holds the record.
-    async fn row(&mut self, record: &Record) -> Result<Row, Refused> {
+    async fn row(&mut self, record: &Record) -> Result<Row, RecordError> {
         let (table, values) = match record {
-            Record::Account(Account { name, real_name_verified }) => {
+            Record::Account(AccountRecord { name, real_name_verified }) => {
                 (&tables::ACCOUNTS, values![name.clone(), *real_name_verified])
             }
             Record::Token(TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at }) => (
@@ -192,10 +192,10 @@ impl Loader<'_> {
                     revoked_at.map(StoredTime),
                 ],
             ),
-            Record::Whitelist(WhitelistEntry { account, first, last, enabled, expires_at }) => {
+            Record::Whitelist(WhitelistRecord { account, first, last, enabled, expires_at }) => {
                 let last = last.unwrap_or(*first);
                 if last < *first {
-                    return Err(Refused::Line(format!(
+                    return Err(RecordError::Line(format!(
                         "the range ends at {last}, before it begins at {first}"
                     )));
                 }
@@ -211,11 +211,11 @@ impl Loader<'_> {
                     ],
                 )
             }
-            Record::Entitlement(Entitlement { account, protocol, expires_at }) => (
+            Record::Entitlement(EntitlementRecord { account, protocol, expires_at }) => (
                 &tables::ENTITLEMENTS,
                 values![self.owner(account).await?, *protocol, expires_at.map(StoredTime)],
             ),
-            Record::Gateway(Gateway { host, port, region, protocol, username, password }) => {
+            Record::Gateway(GatewayRecord { host, port, region, protocol, username, password }) => {
                 self.gateways += 1;
                 (
                     &tables::GATEWAYS,
@@ -249,7 +249,7 @@ impl Loader<'_> {
         Ok(Row { table, values })
     }
 
-    async fn owner(&mut self, name: &str) -> Result<i64, Refused> {
+    async fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
         if let Some(id) = self.accounts.get(name) {
             return Ok(*id);
         }
@@ -258,7 +258,7 @@ impl Loader<'_> {
             .query_opt("SELECT id FROM accounts WHERE name = $1", &[&storable(name)])
             .await?
             .ok_or_else(|| {
-                Refused::Line(format!("there is no account named {name:?}; its record comes first"))
+                RecordError::Line(format!("unknown account {name:?}; its record must come first"))
             })?;
         let id = get(&row, 0)?;
         self.accounts.insert(name.to_owned(), id);
@@ -322,10 +322,10 @@ fn describe(record: &Record) -> String {
         Record::Account(account) => format!("an account named {:?}", account.name),
         Record::Token(_) => "a token with this digest".to_owned(),
         Record::Whitelist(_) => "this whitelist entry".to_owned(),
-        Record::Entitlement(Entitlement { account, protocol, .. }) => {
+        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
             format!("an entitlement of {account:?} for {protocol}")
         }
-        Record::Gateway(Gateway { host, port, region, protocol, .. }) => {
+        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
             format!("a {protocol} gateway {host}:{port} in {region}")
         }
         Record::Group(group) => format!("a group {}", group.group_id.get()),

@@ -1,12 +1,13 @@
-//! The store on a PostgreSQL server, for any number of servers at once. Every question to it is one statement, so that it
-//! is answered from one snapshot and in one round trip; what extractions need is held for a moment.
+//! The store on a PostgreSQL server, for any number of servers at once. Every query is one statement, so that it is answered
+//! from one snapshot and in one round trip; what extractions need is cached for a moment.
 
-mod cache;
 mod codec;
 mod connect;
 mod connection;
+mod demand;
 mod error;
 mod extract;
+mod lease;
 mod load;
 mod owners;
 mod registry;
@@ -22,30 +23,34 @@ use deadpool_postgres::{Client, Pool, Status};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-pub(super) use self::cache::until_in_force;
-pub use self::{
-    cache::LEASE,
-    connect::{Limits, PostgresUrl},
-};
+pub(super) use self::lease::until_in_force;
 use self::{
-    cache::{Cache, Moment},
     codec::{get, time},
     connection::Connection,
-    extract::Told,
+    demand::Demand,
+    extract::Extracted,
+    lease::Moment,
     owners::{Owner, Owners},
 };
+pub use self::{
+    connect::{Limits, PostgresUrl},
+    lease::LEASE,
+};
 use super::{
-    Lines, LoadError, OpenError, OpenMode, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+    Archive, Lines, LoadError, OpenError, OpenMode, Sink, StoreError, Supply, UnloadError, Upkeep,
+    cache::{Cache, Gateways},
+    record::Loaded,
 };
 use crate::{
     domain::{
         access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
         instance::Group,
+        ports::{Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{self, held::Account},
+    store,
 };
 
 /// A database on a PostgreSQL server. A lost connection fails the calls that are on it; the next ones get a new one.
@@ -53,7 +58,8 @@ use crate::{
 pub struct PostgresStore {
     pool: Pool,
     owners: Owners,
-    cache: Arc<Cache>,
+    cache: Arc<Cache<Moment>>,
+    demand: Arc<Demand>,
 }
 
 impl PostgresStore {
@@ -68,68 +74,85 @@ impl PostgresStore {
         let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
         schema::migrate(&mut client, &database, mode).await?;
         drop(client);
-        Ok(Self { pool, owners: Owners::default(), cache: Arc::default() })
+        Ok(Self {
+            pool,
+            owners: Owners::new(),
+            cache: Arc::new(Cache::new()),
+            demand: Arc::new(Demand::new()),
+        })
     }
 
-    /// Asks on a connection of its own. Once the question has an answer, or has failed, nothing is under way any more.
-    async fn on_connection<T>(
+    /// Runs a query on a connection of the pool. Once it has returned, or failed, no statement is under way any more.
+    async fn on_connection<T, E: From<StoreError>>(
         &self,
-        question: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        query: impl AsyncFnOnce(&Client) -> Result<T, StoreError>,
+    ) -> Result<T, E> {
         let client = Connection::get(&self.pool).await?;
-        let answer = question(&client).await;
+        let result = query(&client).await;
         client.release();
-        answer
+        Ok(result?)
     }
 
-    /// Holds what the database told of an extraction without request id, and reads its ring if that pays.
-    fn hold(&self, query: &ExtractionQuery, account: Option<Account>, any_gateway: bool, from: Moment) {
-        let held = account.is_some();
-        self.cache.hold_account(query.digest, account, from);
-        if !held || !any_gateway || !self.cache.wants_ring(&query.parameters, from) {
-            return;
+    /// Caches what was read for an extraction without request id, and reads its gateways if that pays.
+    fn fill_cache(&self, query: &ExtractionQuery, extracted: &Extracted, read_at: Moment) {
+        let Extracted { data, is_whole } = extracted;
+        let account = is_whole.then(|| data.clone().map(|data| data.account));
+        self.cache.insert_account(query.digest, account, read_at);
+        let has_gateways = !data.value().candidates.is_empty();
+        let cached = || self.cache.take_uses(&query.parameters);
+        if *is_whole && has_gateways && self.demand.should_read(&query.parameters, cached(), read_at) {
+            // Apart from the call, which has its data: nobody waits for the gateways, or fails with them.
+            tokio::spawn(cache_gateways(
+                self.pool.clone(),
+                Arc::clone(&self.cache),
+                Arc::clone(&self.demand),
+                query.parameters.clone(),
+            ));
         }
-        // Apart from the call, which has its answer: nobody waits for a ring, or fails with it.
-        let (pool, cache, parameters) =
-            (self.pool.clone(), Arc::clone(&self.cache), query.parameters.clone());
-        tokio::spawn(async move {
-            let Ok(client) = pool.get().await else { return };
-            let from = Moment::now();
-            match extract::ring(&client, &parameters).await {
-                Ok(ring) => cache.hold_ring(&parameters, ring, from, Moment::now()),
-                Err(error) => tracing::warn!(%error, "a ring of gateways could not be read"),
+    }
+}
+
+async fn cache_gateways(pool: Pool, cache: Arc<Cache<Moment>>, demand: Arc<Demand>, parameters: Parameters) {
+    let Ok(client) = pool.get().await else { return };
+    let sent = Moment::now();
+    match extract::gateways(&client, &parameters).await {
+        Ok(gateways) => {
+            let size = gateways.as_ref().map(Gateways::len);
+            if demand.finish_read(&parameters, size, sent, Moment::now()) {
+                cache.insert_gateways(&parameters, gateways, sent);
             }
-        });
+        }
+        Err(error) => tracing::warn!(%error, "gateways could not be read into the cache"),
     }
 }
 
 #[async_trait]
-impl Store for PostgresStore {
-    fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
-        self.cache.facts(query, Moment::at(query.now))
+impl Repository for PostgresStore {
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+        self.cache.extraction(query, Moment::with_wall(query.now))
     }
 
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
         self.on_connection(async |client| {
             let now = Moment::now();
-            let holds = query.request_id.is_none();
-            // Another call may have asked while this one waited for a connection.
-            if holds && let Some(facts) = self.cache.facts(query, now) {
-                return Ok(Some(facts));
+            let is_cacheable = query.request_id.is_none();
+            // Another call may have filled the cache while this one waited for a connection.
+            if is_cacheable && let Some(data) = self.cache.extraction(query, now) {
+                return Ok(Some(data));
             }
-            let whole = holds && self.cache.wants_account(query.digest, now);
+            let whole = is_cacheable && !self.cache.is_account_too_large(query.digest, now);
             while let Some(owner) = self.owners.find(client, query.digest).await? {
-                match extract::ask(client, owner, query, whole).await? {
-                    None if owner.remembered => self.owners.forget(query.digest),
+                match extract::data(client, owner, query, whole).await? {
+                    None if owner.is_cached => self.owners.remove(query.digest),
                     None => return Ok(None),
-                    Some(Told { facts, account, any_gateway }) => {
+                    Some(extracted) => {
                         if whole {
-                            self.hold(query, account, any_gateway, now);
+                            self.fill_cache(query, &extracted, now);
                         }
-                        return Ok(Some(facts));
+                        return Ok(Some(extracted.data));
                     }
                 }
             }
@@ -138,36 +161,29 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn remember(
+    async fn store_extraction(
         &self,
         account: AccountId,
         request_id: String,
         extraction: StoredExtraction,
         now: Timestamp,
-    ) -> Result<StoredExtraction, StoreError> {
-        self.on_connection(async |client| {
-            extract::remember(client, account, &request_id, extraction, now).await
-        })
-        .await
+    ) -> Result<StoredExtraction, RepositoryError> {
+        self.on_connection(async |client| extract::store(client, account, &request_id, extraction, now).await)
+            .await
     }
 
-    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
-        self.on_connection(async |client| extract::forget(client, end).await).await
-    }
-
-    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
-        let now = Moment::now();
-        if let Some(credential) = self.cache.credential(digest, now) {
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
+        if let Some(credential) = self.cache.credential(digest, Moment::now()) {
             return Ok(Some(credential));
         }
         self.on_connection(async |client| {
-            let now = Moment::now();
+            let read_at = Moment::now();
             while let Some(owner) = self.owners.find(client, digest).await? {
                 match search::credential_of(client, owner, digest).await? {
-                    None if owner.remembered => self.owners.forget(digest),
+                    None if owner.is_cached => self.owners.remove(digest),
                     found => {
                         if let Some(credential) = found {
-                            self.cache.hold_credential(digest, credential, now);
+                            self.cache.insert_credential(digest, credential, read_at);
                         }
                         return Ok(found);
                     }
@@ -178,12 +194,12 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
         self.on_connection(async |client| {
             while let Some(owner) = self.owners.find(client, digest).await? {
                 match search::groups(client, owner, digest).await? {
-                    None if owner.remembered => self.owners.forget(digest),
-                    answer => return Ok(answer),
+                    None if owner.is_cached => self.owners.remove(digest),
+                    found => return Ok(found),
                 }
             }
             Ok(None)
@@ -195,19 +211,22 @@ impl Store for PostgresStore {
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
         self.on_connection(async |client| {
             while let Some(owner) = self.owners.find(client, digest).await? {
                 match search::page(client, owner, digest, &query).await? {
-                    None if owner.remembered => self.owners.forget(digest),
-                    answer => return Ok(answer),
+                    None if owner.is_cached => self.owners.remove(digest),
+                    found => return Ok(found),
                 }
             }
             Ok(None)
         })
         .await
     }
+}
 
+#[async_trait]
+impl Archive for PostgresStore {
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         let mut client = Connection::get(&self.pool).await?;
         let loaded = load::load(&mut client, lines).await?;
@@ -218,6 +237,13 @@ impl Store for PostgresStore {
 
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         unload::unload(&mut *Connection::get(&self.pool).await?, sink).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for PostgresStore {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.on_connection(async |client| extract::delete_before(client, end).await).await
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
@@ -230,7 +256,7 @@ impl Store for PostgresStore {
     }
 }
 
-/// What is known of a token, from the columns with which every question about it begins.
+/// The stored token, from the columns with which every query about it begins.
 fn credential(row: &Row, owner: Owner) -> Result<Credential, StoreError> {
     Ok(Credential {
         account: AccountId(owner.account),

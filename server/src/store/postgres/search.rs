@@ -14,7 +14,7 @@ use crate::{
     domain::{
         access::{Credential, Guarded},
         instance::{Group, Instance},
-        search::{Filters, GroupFilter, SearchPage, SearchQuery},
+        search::{Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
     },
     store::{
@@ -74,24 +74,24 @@ pub(super) async fn page(
 ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
-    let group = match group {
-        GroupFilter::All => None,
-        GroupFilter::Ungrouped => Some(0),
-        GroupFilter::Only(id) => Some(id.get()),
+    let (is_ungrouped, group) = match *group {
+        GroupSelection::Any => (false, None),
+        GroupSelection::Ungrouped => (true, None),
+        GroupSelection::Group(id) => (false, Some(id)),
     };
     let texts = [order_no, country_code, city_code];
-    let (ips, lowest, highest) = if texts.into_iter().flatten().any(|text| storable(text).is_none()) {
+    let (ips, first_ports, last_ports) = if texts.into_iter().flatten().any(|text| storable(text).is_none()) {
         // Nothing that is stored passes this filter, so nothing is looked for.
-        Wanted::default()
+        Ranges::default()
     } else {
-        wanted(query)
+        ranges(query)
     };
     let rest: [&(dyn ToSql + Sync); 7] = [
         &digest,
         &owner.account,
         &ips,
-        &lowest,
-        &highest,
+        &first_ports,
+        &last_ports,
         &i64::from(query.limit),
         &i64::try_from(query.offset).unwrap_or(i64::MAX),
     ];
@@ -99,8 +99,9 @@ pub(super) async fn page(
         let statement = client.prepare_cached(&UNFILTERED).await?;
         client.query(&statement, &rest).await?
     } else {
-        let filters: [&(dyn ToSql + Sync); 7] = [
+        let filters: [&(dyn ToSql + Sync); 8] = [
             &order_no.as_deref().and_then(storable),
+            &is_ungrouped,
             &group,
             &country_code.as_deref().and_then(storable),
             &city_code.as_deref().and_then(storable),
@@ -109,7 +110,7 @@ pub(super) async fn page(
             &activated_to.map(StoredTime),
         ];
         let statement = client.prepare_cached(FILTERED).await?;
-        client.query(&statement, &[rest, filters].concat()).await?
+        client.query(&statement, &[rest.as_slice(), filters.as_slice()].concat()).await?
     };
     let Some(first) = rows.first() else { return Ok(None) };
     let mut page = SearchPage { items: Vec::with_capacity(rows.len()), total: number(first, 3)? };
@@ -119,19 +120,17 @@ pub(super) async fn page(
     Ok(Some(Guarded::new(credential(first, owner)?, page)))
 }
 
-/// Addresses, each with its lowest and highest port.
-type Wanted = (Vec<StoredIp>, Vec<i32>, Vec<i32>);
+/// Addresses, each with its first and last port.
+type Ranges = (Vec<StoredIp>, Vec<i32>, Vec<i32>);
 
-fn wanted(query: &SearchQuery) -> Wanted {
-    let bare = query.any_port.iter().map(|ip| (*ip, 0, u16::MAX));
-    let exact = query.exact.iter().map(|(ip, port)| (*ip, *port, *port));
-    let mut wanted = Wanted::default();
-    for (ip, lowest, highest) in bare.chain(exact) {
-        wanted.0.push(StoredIp(ip));
-        wanted.1.push(lowest.into());
-        wanted.2.push(highest.into());
+fn ranges(query: &SearchQuery) -> Ranges {
+    let mut ranges = Ranges::default();
+    for range in &query.addresses {
+        ranges.0.push(StoredIp(range.ip));
+        ranges.1.push(range.first_port.into());
+        ranges.2.push(range.last_port.into());
     }
-    wanted
+    ranges
 }
 
 /// The instance of a row, if it has one.
@@ -162,10 +161,10 @@ mod tests {
     #[test]
     fn only_filters_are_left_out() {
         let left_out: Vec<&str> = FILTERED.lines().filter(|line| !UNFILTERED.contains(line)).collect();
-        assert_eq!(left_out.len(), 7, "{left_out:#?}");
+        assert_eq!(left_out.len(), 8, "{left_out:#?}");
         for (line, parameter) in left_out.iter().zip(8..) {
-            let column = line.contains(" = $") || line.contains(" >= $") || line.contains(" <= $");
-            assert!(column && line.contains(&format!("(${parameter}::")), "{line}");
+            let column = [" = $", " >= $", " <= $", "group_id IS NULL"].iter().any(|it| line.contains(it));
+            assert!(column && line.contains(&format!("${parameter}::")), "{line}");
         }
         for parameter in 1..=7 {
             assert!(UNFILTERED.lines().skip(4).any(|line| line.contains(&format!("${parameter}"))));

@@ -1,5 +1,5 @@
--- $1 digest, $2 account, $3 addresses with $4 lowest and $5 highest port, disjoint, $6 most rows, $7 rows to pass over,
--- $8… filters, NULL for none. A search without filters leaves those lines out: the index alone then tells what matches.
+-- $1 digest, $2 account, $3 addresses with $4 first and $5 last port, disjoint, $6 maximum number of rows, $7 rows to skip,
+-- $8… filters: $9 whether only ungrouped instances match, the others NULL for none. A search without filters leaves those lines out: the index alone then tells what matches.
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
 WITH matched AS MATERIALIZED (
     SELECT found.id
@@ -11,12 +11,13 @@ WITH matched AS MATERIALIZED (
           AND i.ip = wanted.ip
           AND i.port BETWEEN wanted.lowest AND wanted.highest
           AND ($8::text IS NULL OR i.order_no = $8) -- filter
-          AND ($9::bigint IS NULL OR i.group_id = $9 OR ($9 = 0 AND i.group_id IS NULL)) -- filter
-          AND ($10::text IS NULL OR i.country_code = $10) -- filter
-          AND ($11::text IS NULL OR i.city_code = $11) -- filter
-          AND ($12::text IS NULL OR i.status = $12) -- filter
-          AND ($13::bytea IS NULL OR i.activated_at >= $13) -- filter
-          AND ($14::bytea IS NULL OR i.activated_at <= $14) -- filter
+          AND (NOT $9::boolean OR i.group_id IS NULL) -- filter
+          AND ($10::bigint IS NULL OR i.group_id = $10) -- filter
+          AND ($11::text IS NULL OR i.country_code = $11) -- filter
+          AND ($12::text IS NULL OR i.city_code = $12) -- filter
+          AND ($13::text IS NULL OR i.status = $13) -- filter
+          AND ($14::bytea IS NULL OR i.activated_at >= $14) -- filter
+          AND ($15::bytea IS NULL OR i.activated_at <= $15) -- filter
         OFFSET 0
     ) AS found
 )

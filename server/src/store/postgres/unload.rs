@@ -14,8 +14,8 @@ use crate::store::{
     kind::Kind,
     packed::{Json, StoredIp, StoredTime},
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Loaded, ProxyPassword,
+        Record, TokenRecord, WhitelistRecord,
     },
 };
 
@@ -60,10 +60,10 @@ fn take(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io
     while let Some(record) = queue.blocking_recv() {
         match record {
             Some(record) => {
-                sink.take(&record)?;
+                sink.write(&record)?;
                 unloaded.count(&record);
             }
-            None => sink.end()?,
+            None => sink.finish()?,
         }
     }
     Ok(unloaded)
@@ -82,7 +82,7 @@ fn read(kind: Kind, row: &Row) -> Result<Record, StoreError> {
 }
 
 fn account(row: &Row) -> Result<Record, StoreError> {
-    Ok(Record::Account(Account { name: get(row, 0)?, real_name_verified: get(row, 1)? }))
+    Ok(Record::Account(AccountRecord { name: get(row, 0)?, real_name_verified: get(row, 1)? }))
 }
 
 fn token(row: &Row) -> Result<Record, StoreError> {
@@ -97,7 +97,7 @@ fn token(row: &Row) -> Result<Record, StoreError> {
 }
 
 fn whitelist(row: &Row) -> Result<Record, StoreError> {
-    Ok(Record::Whitelist(WhitelistEntry {
+    Ok(Record::Whitelist(WhitelistRecord {
         account: get(row, 0)?,
         first: get::<StoredIp>(row, 1)?.v4()?,
         last: Some(get::<StoredIp>(row, 2)?.v4()?),
@@ -107,7 +107,7 @@ fn whitelist(row: &Row) -> Result<Record, StoreError> {
 }
 
 fn entitlement(row: &Row) -> Result<Record, StoreError> {
-    Ok(Record::Entitlement(Entitlement {
+    Ok(Record::Entitlement(EntitlementRecord {
         account: get(row, 0)?,
         protocol: get(row, 1)?,
         expires_at: time(row, 2)?,
@@ -115,7 +115,7 @@ fn entitlement(row: &Row) -> Result<Record, StoreError> {
 }
 
 fn gateway(row: &Row) -> Result<Record, StoreError> {
-    Ok(Record::Gateway(Gateway {
+    Ok(Record::Gateway(GatewayRecord {
         host: get(row, 0)?,
         port: port(get(row, 1)?)?,
         region: get(row, 2)?,

@@ -6,7 +6,7 @@ use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, counted
 use crate::{
     domain::token::Token,
     names::nearest,
-    store::{StoreError, record::Account},
+    store::{StoreError, record::AccountRecord},
 };
 
 /// Which accounts.
@@ -51,7 +51,7 @@ impl Belongings {
     }
 }
 
-impl Listed for Account {
+impl Listed for AccountRecord {
     type Filter = AccountFilter;
 
     fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
@@ -73,16 +73,16 @@ impl Registry {
     ///
     /// # Errors
     /// The name is taken, or is none that people can read and type.
-    pub async fn add_account(&self, account: Account) -> Result<(), RegistryError> {
+    pub async fn add_account(&self, account: AccountRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
-            let Account { name, real_name_verified } = account;
+            let AccountRecord { name, real_name_verified } = account;
             check_name(&name)?;
             let added = session.execute(
                 "INSERT INTO accounts (name, real_name_verified) VALUES ($1, $2) ON CONFLICT DO NOTHING",
                 &[name.as_str().into(), real_name_verified.into()],
             )?;
             if added == 0 {
-                return Err(RegistryError::Present(format!("there is already an account named {name:?}")));
+                return Err(RegistryError::AlreadyExists(format!("account {name:?} already exists")));
             }
             Ok(())
         })
@@ -183,9 +183,9 @@ fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, Regis
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let advice = match nearest(name, &names) {
         Some(near) => format!("did you mean {near:?}?"),
-        None => "`server account list` shows which there are".to_owned(),
+        None => "`server account list` shows all".to_owned(),
     };
-    Ok(RegistryError::Unknown(format!("there is no account {shown}; {advice}")))
+    Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
 }
 
 fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<Belongings, RegistryError> {
@@ -205,7 +205,7 @@ fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<B
 }
 
 fn check_name(name: &str) -> Result<(), RegistryError> {
-    let refused = |reason: &str| Err(RegistryError::Refused(reason.to_owned()));
+    let refused = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
     if Token::resembles(name) {
         return refused("expected a name for the account, but what came looks like a token; give it a name");
     }
@@ -216,7 +216,7 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
         );
     }
     if name.chars().count() > LONGEST_NAME {
-        return Err(RegistryError::Refused(format!(
+        return Err(RegistryError::Rejected(format!(
             "expected a name for the account of at most {LONGEST_NAME} characters, not {}; shorten it",
             name.chars().count()
         )));
@@ -234,7 +234,7 @@ mod tests {
             assert!(check_name(good).is_ok(), "{good}");
         }
         for bad in ["", " acme", "acme\n", "a\u{1b}[31m", &"x".repeat(LONGEST_NAME + 1)] {
-            assert!(matches!(check_name(bad), Err(RegistryError::Refused(_))), "{bad:?}");
+            assert!(matches!(check_name(bad), Err(RegistryError::Rejected(_))), "{bad:?}");
         }
         let token = Token::generate(crate::domain::token::TokenKind::Api);
         let error = check_name(token.expose()).unwrap_err();

@@ -3,7 +3,7 @@
 use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::extraction::Protocol,
-    store::{StoreError, record::Entitlement},
+    store::{StoreError, record::EntitlementRecord},
 };
 
 /// Which entitlements.
@@ -15,7 +15,7 @@ pub struct EntitlementFilter {
     pub protocol: Option<Protocol>,
 }
 
-impl Listed for Entitlement {
+impl Listed for EntitlementRecord {
     type Filter = EntitlementFilter;
 
     fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query, RegistryError> {
@@ -39,9 +39,9 @@ impl Registry {
     ///
     /// # Errors
     /// There is no such account.
-    pub async fn grant(&self, entitlement: Entitlement) -> Result<(), RegistryError> {
+    pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
-            let Entitlement { account, protocol, expires_at } = entitlement;
+            let EntitlementRecord { account, protocol, expires_at } = entitlement;
             let account = accounts::find(session, &account)?;
             session.execute(
                 "INSERT INTO entitlements (account_id, protocol, expires_at) VALUES ($1, $2, $3)

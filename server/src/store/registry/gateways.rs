@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Listed, Query, Registry, RegistryError, Row, Session};
 use crate::{
     domain::extraction::Protocol,
-    store::{StoreError, packed::spin, record::Gateway, record::ProxyPassword},
+    store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
 };
 
 /// A gateway as it is shown.
@@ -94,9 +94,9 @@ impl Registry {
     ///
     /// # Errors
     /// There is such a gateway already.
-    pub async fn add_gateway(&self, gateway: Gateway) -> Result<(), RegistryError> {
+    pub async fn add_gateway(&self, gateway: GatewayRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
-            let Gateway { host, port, region, protocol, username, password } = gateway;
+            let GatewayRecord { host, port, region, protocol, username, password } = gateway;
             session.lock_numbers()?;
             let number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
             let password = password.as_ref().map(ProxyPassword::expose);
@@ -115,8 +115,8 @@ impl Registry {
                 ],
             )?;
             if added == 0 {
-                return Err(RegistryError::Present(format!(
-                    "there is already a {protocol} gateway {}:{port} in {}; remove it first to change it",
+                return Err(RegistryError::AlreadyExists(format!(
+                    "a {protocol} gateway {}:{port} already exists in {}; remove it first to change it",
                     host.escape_debug(),
                     region.escape_debug()
                 )));
@@ -168,5 +168,5 @@ impl GatewayName {
 }
 
 fn unknown(name: &GatewayName) -> RegistryError {
-    RegistryError::Unknown(format!("there is no gateway {name}; `server gateway list` shows which there are"))
+    RegistryError::Unknown(format!("unknown gateway {name}; `server gateway list` shows all"))
 }

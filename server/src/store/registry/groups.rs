@@ -48,7 +48,7 @@ impl Registry {
         name: String,
         now: Timestamp,
     ) -> Result<GroupRecord, RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             check_name(&name)?;
             let owner = accounts::find(session, &account)?;
             session.lock_numbers()?;
@@ -56,7 +56,7 @@ impl Registry {
             let gone =
                 session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])?;
             let group_id = there.max(gone).checked_add(1).and_then(Id::new).ok_or_else(|| {
-                RegistryError::Refused("the numbers of groups are used up; import it with a number".to_owned())
+                RegistryError::Rejected("the numbers of groups are used up; import it with a number".to_owned())
             })?;
             session.execute(
                 "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)",
@@ -85,7 +85,7 @@ impl Registry {
     /// # Errors
     /// There is no group of that number.
     pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             check_name(&name)?;
             let changed = session.execute(
                 "UPDATE groups SET name = $1, updated_at = $2 WHERE id = $3",
@@ -101,7 +101,7 @@ impl Registry {
     /// # Errors
     /// There is no group of that number, or it holds instances that should stay in a group.
     pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             let group = find(session, id)?;
             let account = accounts::find(session, &group.account)?;
             let held = held(session, account, id)?;
@@ -164,16 +164,13 @@ fn held(session: &mut dyn Session, account: i64, id: Id) -> Result<i64, Registry
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!(
-        "there is no group {}; `server group list` shows which there are",
-        id.get()
-    ))
+    RegistryError::Unknown(format!("unknown group {}; `server group list` shows all", id.get()))
 }
 
 fn check_name(name: &str) -> Result<(), RegistryError> {
     if name.is_empty() || name.chars().any(char::is_control) {
         let reason = "expected a name for the group that is not empty and has no control characters";
-        return Err(RegistryError::Refused(reason.to_owned()));
+        return Err(RegistryError::Rejected(reason.to_owned()));
     }
     Ok(())
 }

@@ -155,7 +155,7 @@ impl Registry {
         status: Status,
         now: Timestamp,
     ) -> Result<(), RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             let activated = (status == Status::Active).then_some(now);
             for id in ids {
                 let (account, _) = owner(session, id)?;
@@ -175,7 +175,7 @@ impl Registry {
     /// # Errors
     /// There is no instance or group of one of the numbers, or they belong to different accounts.
     pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             let group = match to {
                 GroupChoice::Ungrouped => None,
                 GroupChoice::In(id) => Some((id, groups::owner(session, id)?)),
@@ -185,7 +185,7 @@ impl Registry {
                 if let Some((group, (groups_account, groups_name))) = &group
                     && *groups_account != account
                 {
-                    return Err(RegistryError::Refused(format!(
+                    return Err(RegistryError::Rejected(format!(
                         "group {} belongs to account {groups_name:?}, but instance {} to {name:?}; `server group \
                          list --account` shows the groups of an account",
                         group.get(),
@@ -207,7 +207,7 @@ impl Registry {
     /// # Errors
     /// There is no instance of one of the numbers.
     pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
-        self.change_unheld(move |session| {
+        self.change_uncached(move |session| {
             for id in ids {
                 let (account, _) = owner(session, id)?;
                 session.execute(
@@ -233,8 +233,5 @@ fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), RegistryErr
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!(
-        "there is no instance {}; `server instance list` shows which there are",
-        id.get()
-    ))
+    RegistryError::Unknown(format!("unknown instance {}; `server instance list` shows all", id.get()))
 }

@@ -37,7 +37,7 @@ pub struct Registry(Backend);
 
 #[derive(Debug)]
 enum Backend {
-    Sqlite(SqliteStore),
+    Sqlite(Box<SqliteStore>),
     Postgres(PostgresStore),
 }
 
@@ -49,13 +49,13 @@ pub enum RegistryError {
     Unknown(String),
     /// There is such a thing already.
     #[error("{0}")]
-    Present(String),
+    AlreadyExists(String),
     /// Something refers to what shall go.
     #[error("{0}")]
     InUse(String),
     /// The change would make no sense.
     #[error("{0}")]
-    Refused(String),
+    Rejected(String),
     /// What was asked for cannot be written down.
     #[error("the output cannot be written: {0}")]
     Output(#[source] io::Error),
@@ -102,7 +102,7 @@ impl Registry {
     pub async fn open(location: &Location) -> Result<Self, OpenError> {
         let mode = OpenMode::Existing;
         Ok(Self(match location {
-            Location::File(path) => Backend::Sqlite(SqliteStore::open(path, mode)?),
+            Location::File(path) => Backend::Sqlite(Box::new(SqliteStore::open(path, mode)?)),
             Location::Postgres(url) => {
                 Backend::Postgres(PostgresStore::open(url, mode, Limits::default()).await?)
             }
@@ -148,7 +148,7 @@ impl Registry {
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
-        let value = self.change_unheld(work).await?;
+        let value = self.change_uncached(work).await?;
         if let Backend::Postgres(_) = &self.0 {
             until_in_force().await;
         }
@@ -156,7 +156,7 @@ impl Registry {
     }
 
     /// The same for what no server holds in memory, and is in force as soon as it is committed.
-    async fn change_unheld<T: Send + 'static>(
+    async fn change_uncached<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {

@@ -126,7 +126,7 @@ impl Registry {
                 _ => None,
             };
             if let Some(over) = over {
-                return Err(RegistryError::Refused(format!(
+                return Err(RegistryError::Rejected(format!(
                     "token {} {over}; issue a new one with `server token issue`",
                     old.id.get()
                 )));
@@ -194,8 +194,5 @@ fn insert(
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!(
-        "there is no token {}; `server token list` shows which there are",
-        id.get()
-    ))
+    RegistryError::Unknown(format!("unknown token {}; `server token list` shows all", id.get()))
 }

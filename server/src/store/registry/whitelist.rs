@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::instance::Id,
-    store::{StoreError, packed::StoredIp, record::WhitelistEntry},
+    store::{StoreError, packed::StoredIp, record::WhitelistRecord},
 };
 
 /// A whitelist entry with its number.
@@ -19,7 +19,7 @@ pub struct WhitelistRow {
     pub id: Id,
     /// What it says; its last address is always there.
     #[serde(flatten)]
-    pub entry: WhitelistEntry,
+    pub entry: WhitelistRecord,
 }
 
 /// Which whitelist entries.
@@ -51,7 +51,7 @@ impl Listed for WhitelistRow {
     fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.take()?,
-            entry: WhitelistEntry {
+            entry: WhitelistRecord {
                 account: row.take()?,
                 first: StoredIp(row.take()?).v4()?,
                 last: Some(StoredIp(row.take()?).v4()?),
@@ -69,7 +69,7 @@ impl Registry {
     /// There is no such account, a range ends before it begins, or the account has an entry for the same range.
     pub async fn add_whitelist(
         &self,
-        entries: Vec<WhitelistEntry>,
+        entries: Vec<WhitelistRecord>,
     ) -> Result<Vec<WhitelistRow>, RegistryError> {
         self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
     }
@@ -90,7 +90,7 @@ impl Registry {
                     && let Some(end) = find(session, id)?.entry.expires_at
                     && end <= now
                 {
-                    return Err(RegistryError::Refused(format!(
+                    return Err(RegistryError::Rejected(format!(
                         "whitelist entry {} expired {end}, so it would let nobody in; remove it and add the range \
                          again",
                         id.get()
@@ -123,11 +123,11 @@ impl Registry {
     }
 }
 
-fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow, RegistryError> {
-    let WhitelistEntry { account, first, last, enabled, expires_at } = entry;
+fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow, RegistryError> {
+    let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
     let last = last.unwrap_or(first);
     if last < first {
-        return Err(RegistryError::Refused(format!(
+        return Err(RegistryError::Rejected(format!(
             "the range ends at {last}, before it begins at {first}; write {last}-{first}"
         )));
     }
@@ -147,14 +147,14 @@ fn add(session: &mut dyn Session, entry: WhitelistEntry) -> Result<WhitelistRow,
             reason: format!("the entry for {first}-{last} was removed at the same time"),
         })?;
         let id: Id = same.take()?;
-        return Err(RegistryError::Present(format!(
-            "account {account:?} has {first}-{last} already, as whitelist entry {0}; `server whitelist enable {0}` \
+        return Err(RegistryError::AlreadyExists(format!(
+            "account {account:?} already has {first}-{last}, as whitelist entry {0}; `server whitelist enable {0}` \
              switches it on",
             id.get()
         )));
     }
     let id = super::given_number(row)?;
-    Ok(WhitelistRow { id, entry: WhitelistEntry { account, first, last: Some(last), enabled, expires_at } })
+    Ok(WhitelistRow { id, entry: WhitelistRecord { account, first, last: Some(last), enabled, expires_at } })
 }
 
 fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError> {
@@ -164,8 +164,5 @@ fn find(session: &mut dyn Session, id: Id) -> Result<WhitelistRow, RegistryError
 }
 
 fn unknown(id: Id) -> RegistryError {
-    RegistryError::Unknown(format!(
-        "there is no whitelist entry {}; `server whitelist list` shows which there are",
-        id.get()
-    ))
+    RegistryError::Unknown(format!("unknown whitelist entry {}; `server whitelist list` shows all", id.get()))
 }

@@ -1,35 +1,136 @@
-//! What bears on an extraction, and extractions kept under a request id.
+//! What extractions need, and extractions stored under a request id.
+
+use std::{net::Ipv4Addr, sync::Arc};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
-use super::{account, gateways};
+use super::{gateways, revision::Revision};
 use crate::{
     domain::{
-        access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+        access::{Account, AccountId, Credential, Entitlement, Guarded, WhitelistEntry},
+        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         token::TokenDigest,
     },
     store::{
-        FORGOTTEN_AT_ONCE, StoreError,
-        packed::{Json, StoredTime},
+        StoreError,
+        cache::Cache,
+        packed::{Json, StoredIp, StoredTime},
+        upkeep::MAX_DELETED_AT_ONCE,
     },
 };
 
-pub(super) fn facts(
+/// Maximum number of whitelist entries of an account that is cached. Of one with more, the entries that cover the caller
+/// are read on each call.
+const MAX_CACHED_ENTRIES: usize = 1 << 16;
+
+/// Reads what an extraction needs. Without request id, account and gateways are cached for the next ones.
+pub(super) fn data(
     snapshot: &Connection,
     query: &ExtractionQuery,
-) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-    let Some(account) = account::read(snapshot, query.digest)? else { return Ok(None) };
-    let earlier = match &query.request_id {
-        Some(request_id) => stored(snapshot, account.id(), request_id)?,
-        None => None,
+    cache: &Cache<Revision>,
+) -> Result<Option<Guarded<ExtractionData>>, StoreError> {
+    let Some(credential) = credential(snapshot, query.digest)? else { return Ok(None) };
+    let id = credential.account;
+    let (account, stored) = match &query.request_id {
+        Some(request_id) => {
+            let whitelist = covering_entries(snapshot, id, query.caller_ip)?;
+            (account(snapshot, id, whitelist)?, stored(snapshot, id, request_id)?)
+        }
+        None => {
+            let read_at = Revision::read(snapshot)?;
+            if !cache.has_gateways(&query.parameters, read_at) {
+                let gateways = gateways::all(snapshot, &query.parameters)?;
+                // There are as many regions without gateways as callers can think of.
+                if gateways.as_ref().is_none_or(|gateways| gateways.len() > 0) {
+                    cache.insert_gateways(&query.parameters, gateways, read_at);
+                }
+            }
+            (cacheable_account(snapshot, query, credential, cache, read_at)?, None)
+        }
     };
     let candidates = gateways::choose(snapshot, &query.parameters, query.pivot)?;
-    Ok(Some(account.facts(query, earlier, candidates)))
+    Ok(Some(Guarded::new(credential, ExtractionData { account, stored, candidates })))
 }
 
-pub(super) fn remember(
+/// The account with its whole whitelist, which is cached, or with the entries that cover the caller if there are too many.
+fn cacheable_account(
+    snapshot: &Connection,
+    query: &ExtractionQuery,
+    credential: Credential,
+    cache: &Cache<Revision>,
+    read_at: Revision,
+) -> Result<Arc<Account>, StoreError> {
+    let id = credential.account;
+    if !cache.is_account_too_large(query.digest, read_at) {
+        let whitelist = all_entries(snapshot, id)?;
+        if whitelist.len() <= MAX_CACHED_ENTRIES {
+            let account = account(snapshot, id, whitelist)?;
+            cache.insert_account(query.digest, Some(Guarded::new(credential, Arc::clone(&account))), read_at);
+            return Ok(account);
+        }
+        cache.insert_account(query.digest, None, read_at);
+    }
+    account(snapshot, id, covering_entries(snapshot, id, query.caller_ip)?)
+}
+
+fn account(
+    snapshot: &Connection,
+    id: AccountId,
+    whitelist: Vec<WhitelistEntry>,
+) -> Result<Arc<Account>, StoreError> {
+    let is_verified = snapshot
+        .prepare_cached("SELECT real_name_verified FROM accounts WHERE id = ?1")?
+        .query_row([id.0], |row| row.get(0))?;
+    let entitlements = snapshot
+        .prepare_cached("SELECT protocol, expires_at FROM entitlements WHERE account_id = ?1")?
+        .query_map([id.0], |row| Ok(Entitlement { protocol: row.get(0)?, expires_at: time(row, 1)? }))?
+        .collect::<Result<_, _>>()?;
+    Ok(Arc::new(Account { is_verified, whitelist, entitlements }))
+}
+
+const ALL_ENTRIES: &str =
+    "SELECT first, last, enabled, expires_at FROM whitelist WHERE account_id = ?1 LIMIT ?2";
+
+const COVERING_ENTRIES: &str = "SELECT first, last, enabled, expires_at FROM whitelist
+     WHERE account_id = ?1 AND first <= ?2 AND last >= ?2";
+
+/// All whitelist entries of an account, or one more than are cached.
+fn all_entries(snapshot: &Connection, account: AccountId) -> Result<Vec<WhitelistEntry>, StoreError> {
+    entries(snapshot, ALL_ENTRIES, [&account.0, &(MAX_CACHED_ENTRIES + 1)])
+}
+
+/// The whitelist entries that cover the caller, disabled and expired ones included.
+fn covering_entries(
+    snapshot: &Connection,
+    account: AccountId,
+    caller_ip: Option<Ipv4Addr>,
+) -> Result<Vec<WhitelistEntry>, StoreError> {
+    entries(snapshot, COVERING_ENTRIES, [&account.0, &caller_ip.map(|ip| StoredIp(ip.into()))])
+}
+
+fn entries(
+    snapshot: &Connection,
+    sql: &str,
+    values: [&dyn ToSql; 2],
+) -> Result<Vec<WhitelistEntry>, StoreError> {
+    let mut select = snapshot.prepare_cached(sql)?;
+    let mut rows = select.query(values)?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (first, last): (StoredIp, StoredIp) = (row.get(0)?, row.get(1)?);
+        entries.push(WhitelistEntry {
+            first: first.v4()?,
+            last: last.v4()?,
+            is_enabled: row.get(2)?,
+            expires_at: time(row, 3)?,
+        });
+    }
+    Ok(entries)
+}
+
+/// Stores an extraction, unless there is one under this request id, and returns the stored one.
+pub(super) fn store(
     db: &Connection,
     account: AccountId,
     request_id: &str,
@@ -43,22 +144,22 @@ pub(super) fn remember(
     )?
     .execute((account.0, request_id, Json(parameters), Json(endpoints), StoredTime(now)))?;
     stored(db, account, request_id)?.ok_or_else(|| StoreError::Internal {
-        reason: "an extraction was not there right after it was stored".to_owned(),
+        reason: "an extraction is missing right after it was stored".to_owned(),
     })
 }
 
-pub(super) fn forget(db: &Connection, end: Timestamp) -> Result<u64, StoreError> {
-    let forgotten = db
+pub(super) fn delete_before(db: &Connection, end: Timestamp) -> Result<u64, StoreError> {
+    let deleted = db
         .prepare_cached(
             "DELETE FROM extractions WHERE (account_id, request_id) IN
                 (SELECT account_id, request_id FROM extractions INDEXED BY extractions_by_age
                  WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
         )?
-        .execute((StoredTime(end), FORGOTTEN_AT_ONCE))?;
-    Ok(forgotten as u64)
+        .execute((StoredTime(end), MAX_DELETED_AT_ONCE))?;
+    Ok(deleted as u64)
 }
 
-/// What is known of a token.
+/// The stored token; `None` when it is unknown.
 pub(super) fn credential(
     snapshot: &Connection,
     digest: TokenDigest,
@@ -77,7 +178,7 @@ pub(super) fn credential(
     Ok(credential)
 }
 
-/// A time that may be missing.
+/// A time that may be null.
 pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<StoredTime>>(column)?.map(|time| time.0))
 }

@@ -1,28 +1,28 @@
-//! The gateways, as extractions take them.
+//! The gateways that extractions choose from.
 
 use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::{
     domain::extraction::{Endpoint, Parameters, Region},
-    store::{StoreError, Supply, held::Ring},
+    store::{StoreError, Supply, cache::Gateways},
 };
 
-/// Most gateways of a ring that is held in memory.
-const LARGEST: usize = 1 << 16;
+/// Maximum number of gateways of one protocol and region that are cached.
+const MAX_CACHED_GATEWAYS: usize = 1 << 16;
 
-/// Reads the ring from which an extraction takes; `None` when it is too large to hold.
-pub(super) fn ring(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Ring>, StoreError> {
+/// All gateways that match an extraction; `None` when there are too many for the cache.
+pub(super) fn all(snapshot: &Connection, parameters: &Parameters) -> Result<Option<Gateways>, StoreError> {
     let Parameters { count: _, region, protocol } = parameters;
     let mut select = snapshot.prepare_cached(&format!("{} {WHOLE}", places(region)))?;
-    let gateways = select
-        .query_map((protocol, code(region), LARGEST + 1), |row| {
+    let gateways: Vec<_> = select
+        .query_map((protocol, code(region), MAX_CACHED_GATEWAYS + 1), |row| {
             Ok((row.get(0)?, Endpoint { host: row.get(1)?, port: row.get(2)? }))
         })?
         .collect::<Result<_, _>>()?;
-    Ok(Ring::new(gateways, LARGEST))
+    Ok((gateways.len() <= MAX_CACHED_GATEWAYS).then_some(Gateways(gateways)))
 }
 
-/// How many gateways there are of each kind.
+/// The number of gateways of each protocol and region.
 pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreError> {
     let supply = snapshot
         .prepare_cached(SUPPLY)?
@@ -33,7 +33,8 @@ pub(super) fn supply(snapshot: &Transaction<'_>) -> Result<Vec<Supply>, StoreErr
     Ok(supply)
 }
 
-/// The same choice from the database: the work depends on the count alone.
+/// The gateways that an extraction may get: as [`Gateways::choose`], but from the database, in time that depends on the
+/// count alone.
 pub(super) fn choose(
     snapshot: &Connection,
     parameters: &Parameters,
@@ -124,9 +125,9 @@ mod tests {
         for region in [Region::Everywhere, Region::Only("USA".to_owned()), Region::Only("usa".to_owned())] {
             for count in [1, 3, 6, 100] {
                 let parameters = Parameters { count, region: region.clone(), protocol: Protocol::Http };
-                let ring = ring(&db, &parameters).unwrap().unwrap();
+                let gateways = all(&db, &parameters).unwrap().unwrap();
                 for pivot in [i64::MIN, -30, -29, 0, 2, 12, 13, i64::MAX] {
-                    assert_eq!(ring.choose(pivot, count), choose(&db, &parameters, pivot).unwrap());
+                    assert_eq!(gateways.choose(pivot, count), choose(&db, &parameters, pivot).unwrap());
                 }
             }
         }

@@ -9,13 +9,14 @@ use rusqlite::{
 };
 
 use crate::store::{
-    Lines, LoadError, StoreError, ahead,
+    Lines, LoadError, StoreError,
     packed::{Json, StoredIp, StoredTime, spin},
+    prefetch,
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Line, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
+        ProxyPassword, Record, TokenRecord, WhitelistRecord,
     },
-    tally::{Refused, Tally},
+    tally::{RecordError, Tally},
 };
 
 /// Memory for pages that wait for their commit during an import, in KiB, written as SQLite wants it. Pages that do not fit
@@ -68,15 +69,16 @@ fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     let mut loader =
         Loader { db, inserts: inserts.map_err(StoreError::from)?, accounts: HashMap::new(), gateways };
     let mut tally = Tally::default();
-    let mut batches = ahead::read(lines)?;
+    let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
         for line in batch {
             let Line { number, bytes: _, record } = line?;
-            let added = record.map_err(Refused::Line).and_then(|record| loader.add(&record).map(|()| record));
+            let added =
+                record.map_err(RecordError::Line).and_then(|record| loader.add(&record).map(|()| record));
             match added {
                 Ok(record) => tally.stored(&record),
                 Err(refused) => {
-                    if tally.refused(number, refused)?.is_break() {
+                    if tally.reject(number, refused)?.is_break() {
                         break 'reading;
                     }
                 }
@@ -121,7 +123,7 @@ impl<'a> Inserts<'a> {
 }
 
 impl Loader<'_> {
-    fn add(&mut self, record: &Record) -> Result<(), Refused> {
+    fn add(&mut self, record: &Record) -> Result<(), RecordError> {
         match record {
             Record::Account(account) => self.account(account),
             Record::Token(token) => self.token(token),
@@ -133,8 +135,8 @@ impl Loader<'_> {
         }
     }
 
-    fn account(&mut self, account: &Account) -> Result<(), Refused> {
-        let Account { name, real_name_verified } = account;
+    fn account(&mut self, account: &AccountRecord) -> Result<(), RecordError> {
+        let AccountRecord { name, real_name_verified } = account;
         insert(
             &mut self.inserts.account,
             format_args!("an account named {name:?}"),
@@ -142,7 +144,7 @@ impl Loader<'_> {
         )
     }
 
-    fn token(&mut self, token: &TokenRecord) -> Result<(), Refused> {
+    fn token(&mut self, token: &TokenRecord) -> Result<(), RecordError> {
         let TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at } = token;
         let account = self.owner(account)?;
         insert(
@@ -159,11 +161,11 @@ impl Loader<'_> {
         )
     }
 
-    fn whitelist(&mut self, entry: &WhitelistEntry) -> Result<(), Refused> {
-        let WhitelistEntry { account, first, last, enabled, expires_at } = entry;
+    fn whitelist(&mut self, entry: &WhitelistRecord) -> Result<(), RecordError> {
+        let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
         let last = last.unwrap_or(*first);
         if last < *first {
-            return Err(Refused::Line(format!("the range ends at {last}, before it begins at {first}")));
+            return Err(RecordError::Line(format!("the range ends at {last}, before it begins at {first}")));
         }
         let account = self.owner(account)?;
         insert(
@@ -179,8 +181,8 @@ impl Loader<'_> {
         )
     }
 
-    fn entitlement(&mut self, entitlement: &Entitlement) -> Result<(), Refused> {
-        let Entitlement { account: name, protocol, expires_at } = entitlement;
+    fn entitlement(&mut self, entitlement: &EntitlementRecord) -> Result<(), RecordError> {
+        let EntitlementRecord { account: name, protocol, expires_at } = entitlement;
         let account = self.owner(name)?;
         insert(
             &mut self.inserts.entitlement,
@@ -189,8 +191,8 @@ impl Loader<'_> {
         )
     }
 
-    fn gateway(&mut self, gateway: &Gateway) -> Result<(), Refused> {
-        let Gateway { host, port, region, protocol, username, password } = gateway;
+    fn gateway(&mut self, gateway: &GatewayRecord) -> Result<(), RecordError> {
+        let GatewayRecord { host, port, region, protocol, username, password } = gateway;
         self.gateways += 1;
         insert(
             &mut self.inserts.gateway,
@@ -208,7 +210,7 @@ impl Loader<'_> {
         )
     }
 
-    fn group(&mut self, group: &GroupRecord) -> Result<(), Refused> {
+    fn group(&mut self, group: &GroupRecord) -> Result<(), RecordError> {
         let GroupRecord { account, group_id, name, created_at, updated_at } = group;
         let account = self.owner(account)?;
         insert(
@@ -218,7 +220,7 @@ impl Loader<'_> {
         )
     }
 
-    fn instance(&mut self, instance: &InstanceRecord) -> Result<(), Refused> {
+    fn instance(&mut self, instance: &InstanceRecord) -> Result<(), RecordError> {
         let InstanceRecord {
             account,
             order_no,
@@ -264,7 +266,7 @@ impl Loader<'_> {
         )
     }
 
-    fn owner(&mut self, name: &str) -> Result<i64, Refused> {
+    fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
         if let Some(id) = self.accounts.get(name) {
             return Ok(*id);
         }
@@ -274,7 +276,7 @@ impl Loader<'_> {
             .query_row([name], |row| row.get(0))
             .optional()?
             .ok_or_else(|| {
-                Refused::Line(format!("there is no account named {name:?}; its record comes first"))
+                RecordError::Line(format!("unknown account {name:?}; its record must come first"))
             })?;
         self.accounts.insert(name.to_owned(), id);
         Ok(id)
@@ -285,15 +287,15 @@ fn insert(
     statement: &mut Statement<'_>,
     what: fmt::Arguments<'_>,
     values: &[&dyn ToSql],
-) -> Result<(), Refused> {
+) -> Result<(), RecordError> {
     let Err(error) = statement.execute(values) else { return Ok(()) };
     match error.sqlite_extended_error_code() {
         Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => {
-            Err(Refused::Line(format!("there is already {what}")))
+            Err(RecordError::Line(format!("{what} already exists")))
         }
         // Accounts were looked up before, so the group is what is missing.
-        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => Err(Refused::Line(format!(
-            "the group of {what} is not a group of its account; groups come first"
+        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => Err(RecordError::Line(format!(
+            "the group of {what} is not a group of its account; its record must come first"
         ))),
         _ => Err(error.into()),
     }

@@ -1,7 +1,5 @@
-//! The store in one SQLite file: one thread that writes, a few connections that read, and a cache for extractions.
+//! The store in one SQLite file: one thread that writes, a few connections that read, and the cache.
 
-mod account;
-mod cache;
 mod codec;
 mod error;
 mod extract;
@@ -11,26 +9,34 @@ mod new_file;
 mod open;
 mod readers;
 mod registry;
+mod revision;
 mod schema;
 mod search;
 mod unload;
-mod watch;
+mod wal_index;
 mod writer;
 
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use rusqlite::Connection;
 
 pub use self::new_file::NewFile;
-use self::{cache::Cache, readers::Readers, writer::Writer};
+use self::{
+    readers::Readers,
+    revision::{CurrentRevision, Revision},
+    writer::Writer,
+};
 use super::{
-    Lines, LoadError, OpenError, OpenMode, Pool, Sink, Store, StoreError, Supply, UnloadError, record::Loaded,
+    Archive, Lines, LoadError, OpenError, OpenMode, Pool, Sink, StoreError, Supply, UnloadError, Upkeep,
+    cache::Cache, record::Loaded,
 };
 use crate::domain::{
     access::{AccountId, Credential, Guarded},
-    extraction::{ExtractionFacts, ExtractionQuery, StoredExtraction},
+    extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
+    ports::{Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -38,8 +44,9 @@ use crate::domain::{
 /// A database in a SQLite file. Other processes may use the file at the same time.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // In this order: cache and readers close before the writer, whose connection puts the log back into the file.
-    cache: Arc<Cache>,
+    cache: Arc<Cache<Revision>>,
+    // In this order: everything that reads closes before the writer, whose connection puts the log back into the file.
+    revision: CurrentRevision,
     readers: Readers,
     writer: Writer,
     _folder: Option<tempfile::TempDir>,
@@ -64,63 +71,75 @@ impl SqliteStore {
 }
 
 #[async_trait]
-impl Store for SqliteStore {
-    fn at_hand(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionFacts>> {
-        self.cache.facts(query)
+impl Repository for SqliteStore {
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+        self.cache.extraction(query, self.revision.get()?)
     }
 
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionFacts>>, StoreError> {
-        let query = query.clone();
-        if query.request_id.is_some() {
-            return self.readers.read(move |snapshot| extract::facts(snapshot, &query)).await;
-        }
-        let cache = Arc::clone(&self.cache);
-        self.readers.read(move |snapshot| cache.read(snapshot, &query)).await
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
+        let (query, cache) = (query.clone(), Arc::clone(&self.cache));
+        Ok(self.readers.read(move |snapshot| extract::data(snapshot, &query, &cache)).await?)
     }
 
-    async fn remember(
+    async fn store_extraction(
         &self,
         account: AccountId,
         request_id: String,
         extraction: StoredExtraction,
         now: Timestamp,
-    ) -> Result<StoredExtraction, StoreError> {
-        self.writer.write(move |db| extract::remember(db, account, &request_id, &extraction, now)).await
+    ) -> Result<StoredExtraction, RepositoryError> {
+        let store = move |db: &Connection| extract::store(db, account, &request_id, &extraction, now);
+        Ok(self.writer.write(store).await?)
     }
 
-    async fn forget(&self, end: Timestamp) -> Result<u64, StoreError> {
-        self.writer.write(move |db| extract::forget(db, end)).await
-    }
-
-    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, StoreError> {
-        if let Some(credential) = self.cache.credential(digest) {
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
+        let now = self.revision.get();
+        if let Some(credential) = now.and_then(|now| self.cache.credential(digest, now)) {
             return Ok(Some(credential));
         }
         let cache = Arc::clone(&self.cache);
-        self.readers.read(move |snapshot| cache.read_credential(snapshot, digest)).await
+        let credential = self.readers.read(move |snapshot| -> Result<_, StoreError> {
+            let read_at = Revision::read(snapshot)?;
+            let credential = extract::credential(snapshot, digest)?;
+            if let Some(credential) = credential {
+                cache.insert_credential(digest, credential, read_at);
+            }
+            Ok(credential)
+        });
+        Ok(credential.await?)
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
-        self.readers.read(move |snapshot| search::groups(snapshot, digest)).await
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
+        Ok(self.readers.read(move |snapshot| search::groups(snapshot, digest)).await?)
     }
 
     async fn search(
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, StoreError> {
-        self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
+        Ok(self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await?)
     }
+}
 
+#[async_trait]
+impl Archive for SqliteStore {
     async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
         self.writer.write(move |db| load::load(db, lines)).await
     }
 
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
         self.readers.read(move |snapshot| unload::unload(snapshot, sink)).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.writer.write(move |db| extract::delete_before(db, end)).await
     }
 
     async fn supply(&self) -> Result<Vec<Supply>, StoreError> {

@@ -12,12 +12,12 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
 use super::{
     SqliteStore,
-    cache::Cache,
     readers::Readers,
+    revision::CurrentRevision,
     schema::{self, APPLICATION_ID},
     writer::Writer,
 };
-use crate::store::{OpenError, OpenMode, StoreError};
+use crate::store::{OpenError, OpenMode, StoreError, cache::Cache};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -123,7 +123,7 @@ fn connect(
     let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
             database: name(path),
-            reason: "it is no SQLite file, or its head is damaged".to_owned(),
+            reason: "it is not an SQLite file, or its header is damaged".to_owned(),
         },
         _ => unusable(path, StoreError::from(error)),
     };
@@ -141,9 +141,10 @@ fn connect(
         Ok(reader)
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let cache = Arc::new(reader().and_then(|db| Cache::new(db, path)).map_err(wrong)?);
+    let revision = reader().and_then(|db| CurrentRevision::new(db, path)).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, unavailable(&error)))?;
-    Ok(SqliteStore { cache, readers: Readers::new(readers), writer, _folder: folder })
+    let cache = Arc::new(Cache::new());
+    Ok(SqliteStore { cache, revision, readers: Readers::new(readers), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {

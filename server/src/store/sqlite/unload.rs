@@ -8,8 +8,8 @@ use crate::store::{
     kind::Kind,
     packed::{Json, StoredIp, StoredTime},
     record::{
-        Account, Entitlement, Gateway, GroupRecord, InstanceRecord, Loaded, ProxyPassword, Record,
-        TokenRecord, WhitelistEntry,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Loaded, ProxyPassword,
+        Record, TokenRecord, WhitelistRecord,
     },
 };
 
@@ -20,11 +20,11 @@ pub(super) fn unload(snapshot: &Connection, mut sink: Box<dyn Sink>) -> Result<L
         let mut rows = statement.query([]).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
             let record = read(kind, row)?;
-            sink.take(&record)?;
+            sink.write(&record)?;
             unloaded.count(&record);
         }
     }
-    sink.end()?;
+    sink.finish()?;
     Ok(unloaded)
 }
 
@@ -41,7 +41,7 @@ fn read(kind: Kind, row: &Row<'_>) -> Result<Record, StoreError> {
 }
 
 fn account(row: &Row<'_>) -> Result<Record, StoreError> {
-    Ok(Record::Account(Account { name: row.get(0)?, real_name_verified: row.get(1)? }))
+    Ok(Record::Account(AccountRecord { name: row.get(0)?, real_name_verified: row.get(1)? }))
 }
 
 fn token(row: &Row<'_>) -> Result<Record, StoreError> {
@@ -56,7 +56,7 @@ fn token(row: &Row<'_>) -> Result<Record, StoreError> {
 }
 
 fn whitelist(row: &Row<'_>) -> Result<Record, StoreError> {
-    Ok(Record::Whitelist(WhitelistEntry {
+    Ok(Record::Whitelist(WhitelistRecord {
         account: row.get(0)?,
         first: row.get::<_, StoredIp>(1)?.v4()?,
         last: Some(row.get::<_, StoredIp>(2)?.v4()?),
@@ -66,7 +66,7 @@ fn whitelist(row: &Row<'_>) -> Result<Record, StoreError> {
 }
 
 fn entitlement(row: &Row<'_>) -> Result<Record, StoreError> {
-    Ok(Record::Entitlement(Entitlement {
+    Ok(Record::Entitlement(EntitlementRecord {
         account: row.get(0)?,
         protocol: row.get(1)?,
         expires_at: time(row, 2)?,
@@ -74,7 +74,7 @@ fn entitlement(row: &Row<'_>) -> Result<Record, StoreError> {
 }
 
 fn gateway(row: &Row<'_>) -> Result<Record, StoreError> {
-    Ok(Record::Gateway(Gateway {
+    Ok(Record::Gateway(GatewayRecord {
         host: row.get(0)?,
         port: row.get(1)?,
         region: row.get(2)?,

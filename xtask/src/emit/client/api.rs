@@ -1,4 +1,4 @@
-//! progenitor's part: operations as builders, bodies as types.
+//! Runs progenitor: operations as builders, bodies as types.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,10 +8,10 @@ use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
 use serde_json::Value;
 
-use super::dress;
+use super::postprocess;
 use crate::{document::Document, lower, problem::Problem};
 
-/// Runs progenitor on the lowered document and dresses what comes out.
+/// Runs progenitor on the lowered document and post-processes its output.
 pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
     let lowered = lower::lower(document);
     let tokens =
@@ -19,11 +19,11 @@ pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
     let mut file: syn::File = syn::parse2(tokens).map_err(|error| {
         vec![document.problem(
             "",
-            format!("progenitor's output is not Rust: {error}"),
-            "look for a name in the document that is no Rust identifier",
+            format!("the output of progenitor is not valid Rust: {error}"),
+            "rename what is not a Rust identifier in the document",
         )]
     })?;
-    dress::dress(&mut file, &lower::reachable_from_answers(&lowered));
+    postprocess::postprocess(&mut file, &lower::reachable_from_responses(&lowered));
     Ok(file)
 }
 
@@ -56,11 +56,11 @@ fn date_time() -> SchemaObject {
     }
 }
 
-/// progenitor's failures are panics as often as errors; both become a text here.
+/// progenitor fails with errors and with panics; both become text.
 fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::TokenStream, String> {
     let document: OpenAPI = serde_json::from_value(lowered.clone())
-        .map_err(|error| format!("the document is not read: {error}"))?;
-    // Nothing outlives the call that a panic could leave half-written.
+        .map_err(|error| format!("progenitor cannot read the document: {error}"))?;
+    // No state outlives the call that a panic could leave inconsistent.
     let outcome = catch_unwind(AssertUnwindSafe(|| Generator::new(settings).generate_tokens(&document)));
     match outcome {
         Ok(Ok(tokens)) => Ok(tokens),
@@ -69,12 +69,12 @@ fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::To
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("it panicked without a message")
+            .unwrap_or("panic without a message")
             .to_owned()),
     }
 }
 
-/// Finds the operation that progenitor fails on by giving it one operation after another.
+/// Finds the operation that progenitor fails on by running it on one operation at a time.
 fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
     let settings = settings(document);
     let culprit = operations(lowered).into_iter().find(|(path, method)| {
@@ -83,11 +83,10 @@ fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
             serde_json::json!({path.as_str(): {method.as_str(): lowered["paths"][path][method]}});
         run(&alone, &settings).is_err()
     });
-    let help =
-        "express it with the constructs that openapi/README.md names, or add an edit in xtask/src/lower";
+    let help = "use only what openapi/README.md describes, or add an edit in xtask/src/lower";
     match culprit {
         Some((path, method)) => {
-            // The twin of a text answer stands on a path with a fragment; the document knows the path without.
+            // The text variant of an operation has a path with a fragment; the document has the path without.
             let path = path.split('#').next().unwrap_or(&path).to_owned();
             let pointer = crate::document::join(&crate::document::join("/paths", &path), &method);
             let operation = document.get(&format!("{pointer}/operationId")).and_then(Value::as_str);

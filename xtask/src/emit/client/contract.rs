@@ -1,4 +1,4 @@
-//! The second file: what progenitor loses of the document.
+//! Emits `contract.rs`: what progenitor drops from the document.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use super::{input, vocabulary};
 use crate::{document::Document, model::Contract, problem::Problem};
 
-/// Operations, limits, checks, headers and open enums, for the face to use.
+/// Operations, limits, validation, headers and open enums, for the hand-written code.
 pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::File, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut part = |made: Result<TokenStream, Vec<Problem>>| {
@@ -16,6 +16,7 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
         })
     };
     let enums = part(vocabulary::open_enums(document, contract));
+    let closed = part(vocabulary::closed_enums(document, contract));
     let separators = part(vocabulary::separators(document, contract));
     let operations = part(vocabulary::operations(document, contract));
     let headers = part(vocabulary::headers(document, contract));
@@ -27,15 +28,15 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
         return Err(problems);
     }
     let file = quote! {
-        //! What the document says beyond paths and types: limits with the clauses behind them, what a success is,
-        //! where the token goes, and the values that enums hold today.
+        //! What the document says beyond paths and types: limits with their clauses, the codes of success, where the token
+        //! is sent, and the values of enums.
 
         use std::fmt;
 
         use crate::{
-            check::{self, Refused},
             generated::{self, types},
             operation::{Credential, Operation},
+            validate::{self, InvalidArgument},
         };
 
         #operations
@@ -43,11 +44,12 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
         #ports
         #separators
         #enums
+        #closed
         #headers
         #(#inputs)*
     };
     syn::parse2(file).map_err(|error| {
-        let help = "look for a name in the document that is no Rust identifier";
-        vec![document.problem("", format!("the client's checks are not Rust: {error}"), help)]
+        let help = "rename what is not a Rust identifier in the document";
+        vec![document.problem("", format!("the generated validation is not valid Rust: {error}"), help)]
     })
 }

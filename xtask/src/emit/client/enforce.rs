@@ -1,10 +1,10 @@
-//! What the client does about each constraint, for the ledger.
+//! What the client enforces, for the ledger.
 
 use super::name;
 use crate::model::{Constraint, Side};
 
-/// The generated item that keeps the constraint, or `None` when the client does not. A test of this folder changes each
-/// limit that is declared here as checked, and sees the emitted check move.
+/// The generated item that enforces the constraint; `None` when the client does not. A test of this folder changes each
+/// limit that is declared here as validated and requires the emitted validation to change.
 pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
     match constraint.side {
         Side::Request => request(constraint),
@@ -15,12 +15,12 @@ pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
 fn request(constraint: &Constraint) -> Option<String> {
     let input = name::pascal(&constraint.operation);
     if constraint.credential {
-        // An empty token is refused when the client is built; where it goes is generated.
+        // The client builder rejects an empty token; where it is sent is generated.
         return Some("contract::operation (credential)".to_owned());
     }
     match constraint.keyword {
         "minimum" | "maximum" | "minLength" | "maxLength" | "x-max-utf8-bytes" | "minItems" | "maxItems"
-        | "x-max-distinct" | "x-rules" => Some(format!("contract::{input}::check")),
+        | "x-max-distinct" | "x-rules" => Some(format!("contract::{input}::validate")),
         "x-format" | "x-port" => Some("Address (contract::ADDRESS_PORTS)".to_owned()),
         "x-separators" => Some("contract::Separator".to_owned()),
         "required" | "type" | "enum" | "format" | "nullable" | "content" => {
@@ -30,17 +30,19 @@ fn request(constraint: &Constraint) -> Option<String> {
         "x-alias-of" | "x-aliases-agree" | "x-falls-back-to" => {
             Some(format!("contract::{input} (sends one name)"))
         }
-        // The service applies defaults: the client leaves an absent value out.
-        "default" => Some(format!("contract::{input} (left out)")),
+        // The service applies defaults: the client omits an absent value.
+        "default" => Some(format!("contract::{input} (omitted)")),
         _ => None,
     }
 }
 
 fn response(constraint: &Constraint) -> Option<String> {
-    // Answers are read leniently, so that one odd value fails no page; the suite is what holds servers to the rest.
+    // Responses are read leniently, so that one invalid value does not lose a page; the suite checks the rest.
     let body = constraint.at.starts_with("200 body");
     match constraint.keyword {
         "enum" if constraint.at.ends_with(" code") => Some("contract::operation (success code)".to_owned()),
+        // The text fields of an envelope are optional to the client; see `lower::relax_envelopes`.
+        "required" if body && is_envelope_text(constraint) => None,
         "required" | "type" | "nullable" if body => Some("generated::types".to_owned()),
         "format" if constraint.value == "date-time" => Some("generated::types".to_owned()),
         "format" if constraint.value == "int64" && body => Some("generated::types (i64)".to_owned()),
@@ -55,4 +57,9 @@ fn response(constraint: &Constraint) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether the constraint requires a text or a flag beside the data of a response.
+fn is_envelope_text(constraint: &Constraint) -> bool {
+    matches!(constraint.property_type, Some("string" | "boolean")) && !constraint.at.contains(['.', '['])
 }

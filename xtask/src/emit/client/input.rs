@@ -1,11 +1,11 @@
-//! One struct an operation: everything that can be sent, and the only road from there to a request leads past its checks.
+//! One struct per operation with everything that can be sent; its methods build a request only after validation.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
-    check::{self, Place},
     name,
+    validate::{self, Argument},
 };
 use crate::{
     document::Document,
@@ -14,13 +14,13 @@ use crate::{
     problem::Problem,
 };
 
-/// The struct for `operation`, its checks, the constants of its limits and its calls.
+/// The struct for `operation`, the constants of its limits, its validation and its calls.
 pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenStream, Vec<Problem>> {
     let title = name::pascal(&operation.id);
     let parameters: Vec<&Parameter> =
         operation.parameters.iter().filter(|parameter| is_sent(parameter, operation)).collect();
     let mut fields = Vec::new();
-    let mut checks = Vec::new();
+    let mut validations = Vec::new();
     let mut constants = Vec::new();
     let mut setters = Vec::new();
     for parameter in &parameters {
@@ -30,9 +30,9 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
         let ty = if parameter.required { ty } else { quote!(Option<#ty>) };
         fields.push(quote!(#[doc = #doc] pub #field: #ty));
         let label = format!("{} {}", parameter.location, parameter.name);
-        let place = Place { value: quote!(self.#field), label: &label, optional: !parameter.required };
-        checks.push(check::statements(document, &as_parameter(&parameter.schema), &place)?);
-        constants.extend(check::constants(&parameter.name, &parameter.schema));
+        let argument = Argument { value: quote!(self.#field), label: &label, optional: !parameter.required };
+        validations.push(validate::statements(document, &as_parameter(&parameter.schema), &argument)?);
+        constants.extend(validate::constants(&parameter.name, &parameter.schema));
         setters.push(if parameter.required {
             quote!(call = call.#field(self.#field.clone());)
         } else {
@@ -41,27 +41,27 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
     }
     if let Some(body) = &operation.body {
         let name = body.schema.name.as_deref().map(name::pascal).ok_or_else(|| {
-            let help = "move the schema under components/schemas and refer to it";
-            vec![document.problem(body.pointer.clone(), "the body's schema has no name", help)]
+            let help = "move the schema to components/schemas and reference it";
+            vec![document.problem(body.pointer.clone(), "the schema of the body has no name", help)]
         })?;
-        fields.push(quote!(#[doc = " The body."] pub body: types::#name));
+        fields.push(quote!(#[doc = " The request body."] pub body: types::#name));
         setters.push(quote!(call = call.body(self.body.clone());));
         for property in body.schema.properties() {
             let field = name::snake(&property.name);
             let label = format!("body {}", property.name);
-            let place =
-                Place { value: quote!(self.body.#field), label: &label, optional: !property.required };
-            checks.push(check::statements(document, &property.schema, &place)?);
-            constants.extend(check::constants(&property.name, &property.schema));
+            let argument =
+                Argument { value: quote!(self.body.#field), label: &label, optional: !property.required };
+            validations.push(validate::statements(document, &property.schema, &argument)?);
+            constants.extend(validate::constants(&property.name, &property.schema));
         }
     }
-    checks.extend(operation.rules.iter().map(|rule| rule_check(document, operation, rule)));
+    validations.extend(operation.rules.iter().map(|rule| rule_validation(document, operation, rule)));
     let mut calls = vec![call(&title, &operation.id, &format_ident!("call"), &setters)];
     if operation.success.content.len() > 1 {
-        let twin = lower::text_operation_id(&operation.id);
-        calls.push(call(&name::pascal(&twin), &twin, &format_ident!("call_text"), &setters));
+        let variant = lower::text_operation_id(&operation.id);
+        calls.push(call(&name::pascal(&variant), &variant, &format_ident!("call_text"), &setters));
     }
-    let doc = format!(" All that `{}` sends, the token excepted.", operation.id);
+    let doc = format!(" Everything that `{}` sends except the token.", operation.id);
     Ok(quote! {
         #[doc = #doc]
         #[derive(Clone, Debug)]
@@ -70,12 +70,12 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
         impl #title {
             #(#constants)*
 
-            /// Refuses what the document forbids.
+            /// Checks every limit that the document sets.
             ///
             /// # Errors
             /// The first limit that is broken, with its clause.
-            pub fn check(&self) -> Result<(), Refused> {
-                #(#checks)*
+            pub fn validate(&self) -> Result<(), InvalidArgument> {
+                #(#validations)*
                 Ok(())
             }
 
@@ -84,8 +84,8 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
     })
 }
 
-/// Whether the client sends the parameter as such: credentials are the hooks' matter, and what says a thing a second time
-/// is left out, as in [`lower`].
+/// Whether the client sends the parameter as such: the hooks send credentials, and aliases and fallback headers are
+/// dropped, as in [`lower`].
 pub(super) fn is_sent(parameter: &Parameter, operation: &Operation) -> bool {
     let is_fallback = parameter.location == Location::Header
         && operation.parameters.iter().any(|other| other.falls_back_to.as_ref() == Some(&parameter.name));
@@ -96,15 +96,15 @@ fn call(builder: &Ident, id: &str, function: &Ident, setters: &[TokenStream]) ->
     let method = name::snake(id);
     let binding = if setters.is_empty() { quote!(let call) } else { quote!(let mut call) };
     quote! {
-        /// The request, once everything in it is allowed.
+        /// Builds the request after validation.
         ///
         /// # Errors
-        /// As [`check`](Self::check).
+        /// As [`validate`](Self::validate).
         pub fn #function<'c>(
             &self,
             client: &'c generated::Client,
-        ) -> Result<generated::builder::#builder<'c>, Refused> {
-            self.check()?;
+        ) -> Result<generated::builder::#builder<'c>, InvalidArgument> {
+            self.validate()?;
             #binding = client.#method();
             #(#setters)*
             Ok(call)
@@ -112,7 +112,7 @@ fn call(builder: &Ident, id: &str, function: &Ident, setters: &[TokenStream]) ->
     }
 }
 
-fn rule_check(document: &Document, operation: &Operation, rule: &Rule) -> TokenStream {
+fn rule_validation(document: &Document, operation: &Operation, rule: &Rule) -> TokenStream {
     let in_body = matches!(rule, Rule::NotBefore { .. });
     let field = |name: &str| {
         let field = name::snake(name);
@@ -124,7 +124,7 @@ fn rule_check(document: &Document, operation: &Operation, rule: &Rule) -> TokenS
             let value = field(condition);
             match other.map(|parameter| &parameter.schema) {
                 Some(Schema { name: Some(name), variants: Some(_), default, .. })
-                    if !other.is_some_and(|parameter| check::is_opened(document, &parameter.schema)) =>
+                    if !other.is_some_and(|parameter| validate::is_opened(document, &parameter.schema)) =>
                 {
                     let (ty, variant) = (name::pascal(name), name::pascal(equals));
                     let holds_by_default = default.as_ref().is_some_and(|default| default == equals.as_str());
@@ -139,10 +139,10 @@ fn rule_check(document: &Document, operation: &Operation, rule: &Rule) -> TokenS
         }
         Rule::NotBefore { .. } => TokenStream::new(),
     };
-    check::rule(rule, field, &condition)
+    validate::rule(rule, field, &condition)
 }
 
-/// The schema as the lowered document has it: a parameter that is a plain string has no type of its own.
+/// The schema as the lowered document has it: a parameter that is a plain string has no named type.
 fn as_parameter(schema: &Schema) -> Schema {
     let is_plain = matches!(&schema.kind, Kind::String { format: None, .. }) && schema.variants.is_none();
     Schema { name: schema.name.clone().filter(|_| !is_plain), ..schema.clone() }
@@ -153,7 +153,7 @@ fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStr
     Ok(match (&schema.kind, &schema.name, &schema.variants) {
         (Kind::String { .. }, Some(name), Some(_)) => {
             let ty = name::pascal(name);
-            if check::is_opened(document, schema) { quote!(#ty) } else { quote!(types::#ty) }
+            if validate::is_opened(document, schema) { quote!(#ty) } else { quote!(types::#ty) }
         }
         (Kind::String { format: None, .. }, _, None) => quote!(String),
         (Kind::String { format: Some(Format::DateTime), .. }, None, None) => quote!(jiff::Timestamp),

@@ -1,14 +1,14 @@
-//! The client's generated files: the API as progenitor writes it, and beside it whatever of the document progenitor
-//! loses, so that the hand-written face holds no path, limit, name or rule of its own.
+//! Emits the client's generated files: the API as progenitor writes it, and what progenitor drops from the document, so
+//! that the hand-written code repeats no path, limit, name or rule.
 
 mod api;
-mod check;
 mod contract;
-mod dress;
 mod enforce;
 mod input;
 mod name;
+mod postprocess;
 mod source;
+mod validate;
 mod vocabulary;
 
 use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_changes_the_checks_and_nothing_of_progenitors() {
+    fn a_limit_changes_the_validation_and_not_the_output_of_progenitor() {
         let before = emitted(|text| text).unwrap();
         let after = emitted(|text| {
             text.replace(
@@ -54,39 +54,42 @@ mod tests {
         assert!(before[1].contains("NUM_MAXIMUM: i64 = 100") && after[1].contains("NUM_MAXIMUM: i64 = 50"));
         let changed =
             before[1].lines().zip(after[1].lines()).filter(|(before, after)| before != after).count();
-        assert_eq!(changed, 2, "the constant and the check");
+        assert_eq!(changed, 2, "the constant and the validation");
     }
 
-    /// The bodies of the functions `check`, without the constants beside them.
-    fn checks(document: &Document) -> Result<String, Vec<Problem>> {
+    /// The bodies of the functions `validate`, without the constants beside them.
+    fn validations(document: &Document) -> Result<String, Vec<Problem>> {
         let text = source::text(contract::generate(document, &Contract::read(document)?)?);
-        let bodies = text.split("pub fn check(&self)").skip(1);
+        let bodies = text.split("pub fn validate(&self)").skip(1);
         Ok(bodies.filter_map(|rest| rest.split("pub fn call").next()).collect())
     }
 
     #[test]
-    fn every_check_that_the_ledger_names_is_emitted() {
+    fn every_validation_that_the_ledger_names_is_emitted() {
         let document = Document::parse(DOCUMENT).unwrap();
-        let before = checks(&document).unwrap();
+        let before = validations(&document).unwrap();
         let mut changed = 0;
         for constraint in Contract::read(&document).unwrap().constraints() {
-            if !enforces(&constraint).is_some_and(|item| item.ends_with("::check")) {
+            if !enforces(&constraint).is_some_and(|item| item.ends_with("::validate")) {
                 continue;
             }
             let mut root = document.root().clone();
-            forbid_otherwise(&mut root, &constraint);
-            // A document that the generator refuses has not lost the constraint either.
-            if let Ok(after) = checks(&document.with_root(root)) {
+            change_constraint(&mut root, &constraint);
+            // A document that the generator rejects has not lost the constraint either.
+            if let Ok(after) = validations(&document.with_root(root)) {
                 let shown = format!("{} at {}", constraint.keyword, constraint.pointer);
-                assert_ne!(before, after, "{shown} is declared as checked, but no check reads it");
+                assert_ne!(
+                    before, after,
+                    "{shown} is declared as validated, but the validation does not change"
+                );
             }
             changed += 1;
         }
         assert!(changed >= 10, "only {changed} constraints were changed");
     }
 
-    /// Moves a limit by one, or takes a rule away.
-    fn forbid_otherwise(root: &mut serde_json::Value, constraint: &crate::model::Constraint) {
+    /// Increases a limit by one, or removes a rule.
+    fn change_constraint(root: &mut serde_json::Value, constraint: &crate::model::Constraint) {
         let before = root.clone();
         let part = root.pointer_mut(&constraint.pointer).unwrap();
         match part.get_mut(constraint.keyword) {
@@ -108,7 +111,7 @@ mod tests {
             emitted(|text| text.replace("        - name: protocol\n          in: query\n", parameter))
                 .unwrap();
         assert!(api.contains("QueryParam::new(\"city\""), "progenitor sends it");
-        assert!(contract.contains("pub city: Option<String>"), "the face must decide about it");
+        assert!(contract.contains("pub city: Option<String>"), "the hand-written code must handle it");
     }
 
     #[test]
@@ -125,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_cannot_be_checked_is_a_problem() {
+    fn a_limit_that_cannot_be_validated_is_a_problem() {
         let item = "      type: string\n      x-format: ip-endpoint\n";
         let problems = emitted(|text| {
             text.replace(item, "      type: string\n      maxLength: 50\n      x-format: ip-endpoint\n")

@@ -19,7 +19,7 @@ pub(super) fn pascal(name: &str) -> Ident {
     Ident::new(if text.is_empty() { "X" } else { &text }, Span::call_site())
 }
 
-/// The text of a separator in words: line ends and the like by their names, other texts by their letters.
+/// A name for a separator: control characters by their names, other text by its letters and digits.
 pub(super) fn separator(text: &str) -> Ident {
     let mut words = String::new();
     for character in text.chars() {

@@ -1,9 +1,9 @@
-//! What the document names: operations, enum values, separators, headers.
+//! Emits what the document names: operations, enum values, separators, headers.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{check, name};
+use super::{name, validate};
 use crate::{
     document::Document,
     lower,
@@ -11,7 +11,7 @@ use crate::{
     problem::Problem,
 };
 
-/// Facts about each operation, found by the name that progenitor gives it.
+/// The properties of each operation, by the name that progenitor gives it.
 pub(super) fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut statics = Vec::new();
     let mut arms = Vec::new();
@@ -22,47 +22,47 @@ pub(super) fn operations(document: &Document, contract: &Contract) -> Result<Tok
         }
         for (id, text) in forms {
             let (constant, key) = (name::constant(&id), name::snake(&id).to_string());
-            let facts = facts(document, operation, text)?;
-            statics.push(quote!(static #constant: Operation = #facts;));
+            let properties = properties(document, operation, text)?;
+            statics.push(quote!(static #constant: Operation = #properties;));
             arms.push(quote!(#key => Some(&#constant)));
         }
     }
     let header = request_id_header(document, contract)?;
     Ok(quote! {
-        /// The header that carries the id of a request.
+        /// The header that carries a request id in requests and a trace id in responses.
         pub const REQUEST_ID_HEADER: &str = #header;
 
         #(#statics)*
 
-        /// What is known of the operation that progenitor calls `name`.
+        /// The operation that progenitor calls `name`.
         pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
             match name { #(#arms,)* _ => None }
         }
     })
 }
 
-/// The shortest token that the document allows.
+/// The minimum length of a token.
 pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
     let bound = parameters.filter(|parameter| parameter.credential).find_map(|parameter| {
         match parameter.schema.kind {
             Kind::String { min_length: Some(length), .. } => {
-                Some((length, check::clause(&parameter.schema, "minLength")))
+                Some((length, validate::clause(&parameter.schema, "minLength")))
             }
             _ => None,
         }
     });
     let Some((length, clause)) = bound else {
-        let help = "give the parameter with `x-credential` a minLength";
+        let help = "add `minLength` to the parameter with `x-credential`";
         return Err(vec![document.problem(
             "/components/parameters",
-            "nothing says how long a token is",
+            "the minimum length of a token is missing",
             help,
         )]);
     };
-    let length = check::count(length);
+    let length = validate::count(length);
     Ok(quote! {
-        /// Shortest token, in characters.
+        /// Minimum length of a token, in characters.
         pub const TOKEN_MIN_LENGTH: usize = #length;
         pub(crate) const TOKEN_CLAUSE: &str = #clause;
     })
@@ -83,16 +83,16 @@ pub(super) fn ports(contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
         }
     }
     let Some((schema, (minimum, maximum))) = found.first().copied() else { return Ok(TokenStream::new()) };
-    let (item, port) = (check::clause(schema, "x-format"), check::clause(schema, "x-port"));
+    let (item, port) = (validate::clause(schema, "x-format"), validate::clause(schema, "x-port"));
     Ok(quote! {
-        /// Lowest and highest port of an address.
+        /// The ports that an address may have.
         pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
         pub(crate) const ADDRESS_CLAUSE: &str = #item;
         pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
     })
 }
 
-/// An open enum for each named enum that an answer can hold.
+/// An open enum for each named enum that a response can hold.
 pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut made = TokenStream::new();
     for name in lower::opened_enums(document.root()) {
@@ -107,20 +107,20 @@ pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<Tok
         made.extend(quote! {
             #[doc = #doc]
             ///
-            /// A value that the document does not know yet is kept as `Other`.
+            /// An unknown value is kept as `Other`.
             #[derive(Clone, Debug, PartialEq, Eq, Hash)]
             #[non_exhaustive]
             pub enum #title {
                 #(#[doc = #docs] #variants,)*
-                /// A value that the document does not name.
+                /// A value that the document does not define.
                 Other(String),
             }
 
             impl #title {
-                /// Every value that the document names.
+                /// The values that the document defines.
                 pub const KNOWN: &'static [&'static str] = &[#(#values),*];
 
-                /// As it is sent.
+                /// The value as it is sent.
                 pub fn as_str(&self) -> &str {
                     match self { #(Self::#variants => #values,)* Self::Other(value) => value }
                 }
@@ -167,15 +167,39 @@ pub(super) fn open_enums(document: &Document, contract: &Contract) -> Result<Tok
     Ok(made)
 }
 
-/// The separators of a text answer, with the code of each.
+/// The values of each other named string enum, for messages: its type is progenitor's.
+pub(super) fn closed_enums(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let opened = lower::opened_enums(document.root());
+    let mut made = TokenStream::new();
+    for schema in &contract.schemas {
+        let (Some(name), Some(values)) = (&schema.name, schema.text_variants()) else { continue };
+        if opened.contains(name) {
+            continue;
+        }
+        let title = name::pascal(name);
+        made.extend(quote! {
+            impl types::#title {
+                /// The values that the document defines.
+                pub const KNOWN: &'static [&'static str] = &[#(#values),*];
+            }
+        });
+    }
+    Ok(made)
+}
+
+/// The separators of a text response, with the code of each.
 pub(super) fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut made = TokenStream::new();
     for schema in &contract.schemas {
         let Kind::String { separators: Some(separators), .. } = &schema.kind else { continue };
         let Some(code) = schema.name.as_deref().map(name::pascal) else { continue };
         if !made.is_empty() {
-            let help = "give the operations one enum with x-separators";
-            return Err(vec![document.problem(schema.pointer.clone(), "a second set of separators", help)]);
+            let help = "use the same enum in every operation";
+            return Err(vec![document.problem(
+                schema.pointer.clone(),
+                "found a second enum with `x-separators`, expected one",
+                help,
+            )]);
         }
         let (mut variants, mut codes, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for separator in separators {
@@ -190,7 +214,7 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
                     texts.push(quote!(Self::#variant => #text));
                 }
                 None => {
-                    let doc = format!(" Any other text, sent as `{sent}` together with the text.");
+                    let doc = format!(" Another text, sent as `{sent}` together with the text.");
                     variants.push(quote!(#[doc = #doc] Custom(String)));
                     codes.push(quote!(Self::Custom(_) => types::#code::#value));
                     texts.push(quote!(Self::Custom(text) => text));
@@ -198,12 +222,12 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
             }
         }
         made = quote! {
-            /// What stands between two entries of a plain-text answer.
+            /// The separator between two entries of a plain-text response (`extract.separator`).
             #[derive(Clone, Debug, PartialEq, Eq, Hash)]
             pub enum Separator { #(#variants),* }
 
             impl Separator {
-                /// The text itself.
+                /// The text that separates entries.
                 pub fn text(&self) -> &str {
                     match self { #(#texts),* }
                 }
@@ -217,7 +241,7 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
     Ok(made)
 }
 
-/// A struct for the headers of each success answer that has any.
+/// A struct for the headers of each success response that has any.
 pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut made = TokenStream::new();
     for operation in contract.operations.iter().filter(|operation| !operation.success.headers.is_empty()) {
@@ -231,7 +255,7 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
                 Kind::String { .. } => (quote!(String), quote!(text)),
                 _ => {
                     let help = "use a string or an integer";
-                    let message = "the client cannot read a header of this kind";
+                    let message = "unsupported type of a response header";
                     return Err(vec![document.problem(pointer.clone(), message, help)]);
                 }
             };
@@ -239,7 +263,7 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
             reads.push(quote!(#field: crate::lenient::header::#read(headers, #name)));
         }
         let doc = format!(
-            " Headers of a successful `{}`; those that are absent or not readable are `None`.",
+            " Response headers of a successful `{}`. A header that is absent or invalid is `None`.",
             operation.id
         );
         made.extend(quote! {
@@ -249,7 +273,7 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
             pub struct #title { #(#fields),* }
 
             impl #title {
-                /// Reads them out of an answer.
+                /// Reads the headers of a response.
                 pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
                     Self { #(#reads),* }
                 }
@@ -259,15 +283,15 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
     Ok(made)
 }
 
-fn facts(document: &Document, operation: &Operation, text: bool) -> Result<TokenStream, Vec<Problem>> {
+fn properties(document: &Document, operation: &Operation, text: bool) -> Result<TokenStream, Vec<Problem>> {
     let Operation { id, path, .. } = operation;
     let method = operation.method.to_string();
     let status: u16 = operation.success.status.parse().map_err(|_| {
-        let help = "name one success status, such as \"200\"";
-        vec![document.problem(operation.success.pointer.clone(), "the success status is no number", help)]
+        let help = "write one success status, such as \"200\"";
+        vec![document.problem(operation.success.pointer.clone(), "the success status must be a number", help)]
     })?;
     let (field, code) = business_code(&operation.success).ok_or_else(|| {
-        let help = "give the success body one integer property whose enum has one value";
+        let help = "add one integer property whose enum has one value";
         vec![document.problem(
             operation.success.pointer.clone(),
             "the success body has no business code",
@@ -275,8 +299,8 @@ fn facts(document: &Document, operation: &Operation, text: bool) -> Result<Token
         )]
     })?;
     let credential = credential(operation).ok_or_else(|| {
-        let help = "list at least one scheme under security";
-        vec![document.problem(operation.pointer.clone(), "the operation takes no token", help)]
+        let help = "list at least one scheme under `security`";
+        vec![document.problem(operation.pointer.clone(), "the operation has no security scheme", help)]
     })?;
     let shortage =
         operation.errors.iter().any(|response| response.status == "default" && has_retry_after(response));
@@ -296,7 +320,7 @@ fn facts(document: &Document, operation: &Operation, text: bool) -> Result<Token
     })
 }
 
-/// The property that tells success from rejection, and its value for success.
+/// The property that distinguishes success from rejection, and its value for success.
 fn business_code(success: &Response) -> Option<(String, i64)> {
     let mut codes = success.json()?.properties().iter().filter_map(|property| {
         let [value] = property.schema.variants.as_deref()? else { return None };
@@ -307,7 +331,7 @@ fn business_code(success: &Response) -> Option<(String, i64)> {
     codes.next().is_none().then_some(found)
 }
 
-/// The transport to use: a header where there is a choice, because addresses end up in logs on the way.
+/// The transport of the token: a header where there is a choice, because URLs are logged on the way.
 fn credential(operation: &Operation) -> Option<TokenStream> {
     let rank = |credential: &&Credential| match credential {
         Credential::Header { .. } => 0,
@@ -321,7 +345,7 @@ fn credential(operation: &Operation) -> Option<TokenStream> {
     })
 }
 
-/// Whether a rejection other than for throttling says how long to wait: the contract calls that a shortage.
+/// Whether rejections other than throttling have `Retry-After`, which means a shortage.
 fn has_retry_after(response: &Response) -> bool {
     response.headers.iter().any(|header| header.name.eq_ignore_ascii_case("retry-after"))
 }
@@ -329,7 +353,7 @@ fn has_retry_after(response: &Response) -> bool {
 fn request_id_header(document: &Document, contract: &Contract) -> Result<String, Vec<Problem>> {
     let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
     parameters.filter_map(|parameter| parameter.falls_back_to.clone()).next().ok_or_else(|| {
-        let help = "give one parameter the extension x-falls-back-to";
+        let help = "add `x-falls-back-to` to one parameter";
         vec![document.problem("/paths", "no header carries a request id", help)]
     })
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     document::{Document, join},
-    model::{Clause, Contract, Credential, Operation, Schema, Silence},
+    model::{Clause, Contract, Credential, Operation, Schema, Unspecified},
 };
 
 /// The page.
@@ -26,7 +26,7 @@ pub(super) struct Page<'a> {
     tags: Vec<Tag<'a>>,
     schemas: Vec<SchemaView<'a>>,
     clauses: Vec<ClauseGroup<'a>>,
-    unspecified: Vec<SilenceView<'a>>,
+    unspecified: Vec<UnspecifiedView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ struct ClauseView<'a> {
 }
 
 #[derive(Serialize)]
-struct SilenceView<'a> {
+struct UnspecifiedView<'a> {
     id: &'a str,
     text: &'a str,
 }
@@ -109,7 +109,7 @@ pub(super) fn page<'a>(document: &'a Document, contract: &'a Contract) -> Page<'
         tags: tags(document, contract, &base),
         schemas: contract.schemas.iter().map(|it| schema(contract, it)).collect(),
         clauses: clauses(contract),
-        unspecified: contract.unspecified.iter().map(silence).collect(),
+        unspecified: contract.unspecified.iter().map(unspecified).collect(),
     }
 }
 
@@ -235,8 +235,8 @@ fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
     groups
 }
 
-fn silence(silence: &Silence) -> SilenceView<'_> {
-    SilenceView { id: &silence.id, text: &silence.text }
+fn unspecified(unspecified: &Unspecified) -> UnspecifiedView<'_> {
+    UnspecifiedView { id: &unspecified.id, text: &unspecified.text }
 }
 
 fn items<'a>(document: &'a Document, at: &str) -> impl Iterator<Item = (String, &'a Value)> {

@@ -13,24 +13,26 @@ pub(crate) fn enforces(constraint: &Constraint) -> Option<String> {
     }
 }
 
-/// The part of the edge that refuses what breaks a constraint of a request.
+/// The module of the edge that rejects what breaks a constraint of a request.
 fn reader(constraint: &Constraint) -> Option<&'static str> {
     let place = constraint.at.split(' ').next().unwrap_or_default();
     Some(match constraint.keyword {
-        "security" | "x-credential" | "x-credentials-agree" => "credential",
-        "required" | "type" | "minLength" if constraint.credential => "credential",
-        "x-rules" | "x-alias-of" | "x-aliases-agree" | "x-separators" => "rules",
-        "content" => "body",
-        "required" | "type" | "nullable" | "default" if place == "query" => "query",
-        "required" | "type" | "nullable" | "default" | "x-falls-back-to" if place == "header" => "headers",
-        "x-falls-back-to" => "headers",
-        "required" | "type" | "nullable" | "default" => "json",
-        "enum" => "value",
-        "minimum" | "maximum" => "integer",
-        "minLength" | "maxLength" | "x-max-utf8-bytes" => "text",
-        "minItems" | "maxItems" | "x-max-distinct" => "list",
-        "format" => "time",
-        "x-format" | "x-port" => "address",
+        "security" | "x-credential" | "x-credentials-agree" => "reading::credential",
+        "required" | "type" | "minLength" if constraint.credential => "reading::credential",
+        "x-rules" | "x-alias-of" | "x-aliases-agree" | "x-separators" => "reading::rules",
+        "content" => "reading::body",
+        "required" | "type" | "nullable" | "default" if place == "query" => "reading::query",
+        "required" | "type" | "nullable" | "default" | "x-falls-back-to" if place == "header" => {
+            "reading::headers"
+        }
+        "x-falls-back-to" => "reading::headers",
+        "required" | "type" | "nullable" | "default" => "reading::fields",
+        "enum" => "types::value",
+        "minimum" | "maximum" => "types::integer",
+        "minLength" | "maxLength" | "x-max-utf8-bytes" => "types::text",
+        "minItems" | "maxItems" | "x-max-distinct" => "types::list",
+        "format" => "types::time",
+        "x-format" | "x-port" => "types::address",
         _ => return None,
     })
 }
@@ -40,16 +42,18 @@ fn writer(constraint: &Constraint, operation: &str) -> Option<String> {
     let mut parts = constraint.at.split(' ');
     let (status, part) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     Some(match (status, part, constraint.keyword) {
-        (_, "header", _) if !status.starts_with('2') => "`edge::answer::Answer`".to_owned(),
-        (_, "text", _) => "`edge::answer::Content::Text`".to_owned(),
-        (_, _, "content") => "`edge::answer::Content`".to_owned(),
-        (_, _, "minimum" | "maximum") => "`edge::integer::Within`".to_owned(),
+        (_, "header", _) if !status.starts_with('2') => {
+            "`edge::responding::response::OperationResponse`".to_owned()
+        }
+        (_, "text", _) => "`edge::responding::response::Content::Text`".to_owned(),
+        (_, _, "content") => "`edge::responding::response::Content`".to_owned(),
+        (_, _, "minimum" | "maximum") => "`edge::types::integer::BoundedInteger`".to_owned(),
         (_, "header", "required" | "type" | "enum" | "format" | "nullable") => {
             format!("`{operation}Headers`")
         }
         (_, "body", "required" | "type" | "enum" | "format" | "nullable") => {
             let body = if status.starts_with('2') { "Success" } else { "Error" };
-            format!("`<{operation} as Operation>::{body}`")
+            format!("`<{operation} as Responses>::{body}`")
         }
         _ => return None,
     })

@@ -42,8 +42,8 @@ impl Emitter<'_> {
                     let help = "leave out the enum, or make it one of strings";
                     return self.refuse(&header.schema.pointer, "a header is one of some numbers", help);
                 }
-                Kind::Integer { minimum: None, maximum: None, .. } => quote!(headers::number(value)?),
-                Kind::Integer { .. } => quote!(headers::number(value.get())?),
+                Kind::Integer { minimum: None, maximum: None, .. } => quote!(number(value)?),
+                Kind::Integer { .. } => quote!(number(value.get())?),
                 Kind::Boolean => quote!(HeaderValue::from_static(if value { "true" } else { "false" })),
                 _ => {
                     let help = "use a string, an integer or a boolean";

@@ -1,6 +1,6 @@
 //! Emits the server's API: limits, request types that hold only valid values, answers, and the Dropshot trait.
 //!
-//! The generated file is declarations and calls; how a value is read and refused is written by hand in
+//! The generated file is declarations and calls; how a value is parsed or rejected is written by hand in
 //! `server/src/edge/`. Whatever the edge cannot do is a [`Problem`] here, so that no constraint is lost.
 
 mod enforce;
@@ -103,24 +103,32 @@ impl Emitter<'_> {
             use crate::{
                 domain::token::Token,
                 edge::{
-                    address::IpEndpoint,
-                    answer::{
-                        Always, AlwaysBool, Answer, ErrorEnvelope, Operation, SuccessHeaders, error_response,
+                    operation::Operation,
+                    other_methods::reject_other_methods_of,
+                    raw_request::RawRequest,
+                    reading::{
+                        RequestParts,
+                        credential::{self, Transport},
+                        fields::Fields,
+                        headers,
+                        query::Query,
+                        rules,
                     },
-                    call::{Arrived, Context},
-                    credential::{self, Transport},
-                    fault::{At, Came, Fault, Spot},
-                    headers,
-                    integer::Within,
-                    json::{Fields, Json},
-                    list::{Distinct, List},
-                    method,
-                    query::Query,
-                    received::Received,
-                    rules,
+                    responding::response::{
+                        Constant, ConstantBool, ErrorEnvelope, OperationResponse, Responses, SuccessHeaders,
+                        error_envelope, number,
+                    },
                     schema::{described, joined},
-                    text::Text,
-                    value::{FromJson, FromText, Tristate, from_json_string},
+                    serve::Context,
+                    types::{
+                        address::IpEndpoint,
+                        integer::BoundedInteger,
+                        json::Json,
+                        list::{DistinctList, List},
+                        request_error::{Excerpt, Input, Part, RequestError},
+                        text::Text,
+                        value::{FromJson, FromText, Tristate, from_json_string},
+                    },
                 },
             };
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Emitter, names,
-    request::{Request, spot},
+    request::{Request, input},
 };
 use crate::model::{Location, Operation};
 
@@ -56,18 +56,18 @@ impl Emitter<'_> {
         ];
         let metadata = metadata.iter().flatten();
 
-        let body_spot = operation.body.as_ref().map(|body| {
-            let spot = spot(&names::ident("Body"), None, &body.citation, None);
+        let body_input = operation.body.as_ref().map(|body| {
+            let input = input(&names::ident("Body"), None, &body.citation, None);
             quote! {
                 /// The body, for messages.
-                pub const BODY_SPOT: Spot<'static> = #spot;
+                pub const BODY_INPUT: Input<'static> = #input;
             }
         });
-        let body_const = if body_spot.is_some() { quote!(Some(Self::BODY_SPOT)) } else { quote!(None) };
+        let body_const = if body_input.is_some() { quote!(Some(Self::BODY_INPUT)) } else { quote!(None) };
         let allow = self.allow(&operation.path);
         let (path, id) = (&operation.path, &operation.id);
         let description = operation.success.description.as_deref().unwrap_or_default().trim();
-        let Request { types, fields, spots, defaults, query: known, credential, reading, names } = request;
+        let Request { types, fields, inputs, defaults, query: known, credential, reading, names } = request;
         let known_count = known.len();
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
         let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
@@ -83,12 +83,12 @@ impl Emitter<'_> {
                 /// The query parameters, by name.
                 const QUERY: [&'static str; #known_count] = [#(#known),*];
 
-                #body_spot
+                #body_input
 
                 fn read_credential(
                     query: &mut Query<'_, #known_count>,
                     headers: &HeaderMap,
-                ) -> Result<Token, Fault> {
+                ) -> Result<Token, RequestError> {
                     #credential
                 }
             }
@@ -102,16 +102,19 @@ impl Emitter<'_> {
             #query
             #header_parameters
 
-            impl Operation for #ident {
-                const ID: &'static str = #id;
+            impl Responses for #ident {
                 const ALLOW: &'static str = #allow;
-                const PATH: &'static str = #path;
-                const BODY: Option<Spot<'static>> = #body_const;
                 const DESCRIPTION: &'static str = #description;
-                type Request = #request_ident;
                 type Success = #success;
                 type Headers = #headers_ident;
                 type Error = #error;
+            }
+
+            impl Operation for #ident {
+                const ID: &'static str = #id;
+                const PATH: &'static str = #path;
+                const BODY: Option<Input<'static>> = #body_const;
+                type Request = #request_ident;
 
                 fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
                     joined([#(#metadata),*])
@@ -121,12 +124,12 @@ impl Emitter<'_> {
                     &request.credential
                 }
 
-                fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, Fault> {
+                fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError> {
                     Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
                 }
 
-                fn read(arrived: Arrived<'_>) -> Result<Self::Request, Fault> {
-                    #spots
+                fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
+                    #inputs
                     #reading
                     Ok(#request_ident { #(#names),* })
                 }
@@ -179,8 +182,8 @@ impl Emitter<'_> {
                 #[endpoint { method = #method, path = #path, tags = [#(#tags),*], operation_id = #id }]
                 async fn #function(
                     rqctx: RequestContext<Self::Context>,
-                    request: Received<#ident>,
-                ) -> Result<Answer<#ident>, <#ident as Operation>::Error>;
+                    request: RawRequest<#ident>,
+                ) -> Result<OperationResponse<#ident>, <#ident as Responses>::Error>;
             }
         });
         let endpoints: Vec<_> = endpoints.collect();
@@ -208,20 +211,20 @@ impl Emitter<'_> {
             /// The API. A type that implements it is a server; nothing has a default.
             #[dropshot::api_description { tag_config = { tags = { #(#tags),* } } }]
             pub trait Api {
-                /// What every handler has at hand.
+                /// What every call needs of its server.
                 type Context;
 
                 #(#endpoints)*
             }
 
-            /// Refuses, on each path, the methods that it does not have.
+            /// Rejects, on each path, the methods that it does not have.
             ///
             /// # Errors
             /// As Dropshot's registration.
-            pub fn refuse_other_methods(
+            pub fn reject_other_methods(
                 api: &mut ApiDescription<Context>,
             ) -> Result<(), ApiDescriptionRegisterError> {
-                #(method::refuse_others::<#firsts>(api)?;)*
+                #(reject_other_methods_of::<#firsts>(api)?;)*
                 Ok(())
             }
 

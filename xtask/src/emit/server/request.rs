@@ -20,23 +20,23 @@ pub(super) struct Request {
     pub(super) types: TokenStream,
     /// Fields of the struct, with their docs.
     pub(super) fields: TokenStream,
-    /// The spots that messages name, as constants.
-    pub(super) spots: TokenStream,
+    /// The inputs that messages name, as constants.
+    pub(super) inputs: TokenStream,
     /// Defaults that a handler may want to compare with.
     pub(super) defaults: TokenStream,
     /// The query parameters, by name.
     pub(super) query: Vec<String>,
     /// The call that reads the token out of `query` and `headers`.
     pub(super) credential: TokenStream,
-    /// Statements that read the fields out of `arrived`.
+    /// Statements that read the fields out of `parts`.
     pub(super) reading: TokenStream,
     /// The fields, by name, once they are read.
     pub(super) names: Vec<Ident>,
 }
 
 impl Request {
-    /// Notes the spot of a value with the clauses of its constraints, and gives the name of its constant.
-    pub(super) fn spot(
+    /// Notes the input of a value with the clauses of its constraints, and gives the name of its constant.
+    pub(super) fn input(
         &mut self,
         at: &str,
         name: &str,
@@ -44,8 +44,8 @@ impl Request {
         items: Option<&Citation>,
     ) -> Ident {
         let ident = names::constant_ident(&format!("{at}-{name}"));
-        let spot = spot(&names::ident(at), Some(name), citation, items);
-        self.spots.extend(quote!(const #ident: Spot<'static> = #spot;));
+        let input = input(&names::ident(at), Some(name), citation, items);
+        self.inputs.extend(quote!(const #ident: Input<'static> = #input;));
         ident
     }
 
@@ -62,11 +62,11 @@ impl Emitter<'_> {
         let mut request = Request {
             types: TokenStream::new(),
             fields: TokenStream::new(),
-            spots: TokenStream::new(),
+            inputs: TokenStream::new(),
             defaults: TokenStream::new(),
             query: query_names(operation),
             credential: TokenStream::new(),
-            reading: quote!(let mut query = Query::parse(arrived.query, &Self::QUERY)?;),
+            reading: quote!(let mut query = Query::parse(parts.query, &Self::QUERY)?;),
             names: Vec::new(),
         };
         let mut folded: HashSet<&str> = HashSet::new();
@@ -118,9 +118,9 @@ impl Emitter<'_> {
         if let Some((custom, _)) = self.separator_rule(operation, parameter)? {
             return self.separator(operation, parameter, custom, request);
         }
-        let (ty, spot) = self.parameter_type(operation, parameter, request)?;
+        let (ty, input) = self.parameter_type(operation, parameter, request)?;
         let ident = names::field_ident(name);
-        let mut read = read_parameter(parameter, &spot);
+        let mut read = read_parameter(parameter, &input);
         if let Some(alias) = operation.parameters.iter().find(|other| other.alias_of.as_deref() == Some(name))
         {
             let alias_name = &alias.name;
@@ -133,9 +133,9 @@ impl Emitter<'_> {
                     help,
                 );
             }
-            let alias_spot = request.spot("Parameter", alias_name, &alias_citation(alias), None);
+            let alias_input = request.input("Parameter", alias_name, &alias_citation(alias), None);
             read =
-                quote!(rules::alias(#read, query.optional(#alias_name, #alias_spot)?, #name, #alias_spot)?);
+                quote!(rules::alias(#read, query.optional(#alias_name, #alias_input)?, #name, #alias_input)?);
         }
         if let Some(header) = &parameter.falls_back_to {
             let Some(header) = operation.parameter(Location::Header, header) else {
@@ -146,7 +146,7 @@ impl Emitter<'_> {
                     help,
                 );
             };
-            let (header_ty, header_spot) = self.parameter_type(operation, header, request)?;
+            let (header_ty, header_input) = self.parameter_type(operation, header, request)?;
             if header_ty.to_string() != ty.to_string() {
                 let help = "give the parameter and its header the same schema";
                 return self.refuse(&header.pointer, "the header has another type than its parameter", help);
@@ -155,7 +155,7 @@ impl Emitter<'_> {
             read = quote! {
                 match #read {
                     Some(value) => Some(value),
-                    None => headers::optional(arrived.headers, &#header_name, #header_spot)?,
+                    None => headers::optional(parts.headers, &#header_name, #header_input)?,
                 }
             };
         }
@@ -205,7 +205,7 @@ impl Emitter<'_> {
         Some(())
     }
 
-    /// The type of a parameter and the spot that names it; notes the alias or enum that the type needs.
+    /// The type of a parameter and the input that names it; notes the alias or enum that the type needs.
     pub(super) fn parameter_type(
         &mut self,
         operation: &Operation,
@@ -224,8 +224,8 @@ impl Emitter<'_> {
             Location::Header => "Header",
         };
         let required = parameter.citation.clauses_for("required");
-        let spot = request.spot(at, name, &with_required(&schema.citation, required), None);
-        Some((ty, spot))
+        let input = request.input(at, name, &with_required(&schema.citation, required), None);
+        Some((ty, input))
     }
 
     /// The type of a schema under a name of its own where it has constraints, so that the limits can be cited.
@@ -270,8 +270,8 @@ impl Emitter<'_> {
         }
         let known = schema.properties().iter().map(|property| &property.name);
         request.reading.extend(quote! {
-            let Some(json) = arrived.json else { return Err(Self::BODY_SPOT.missing()) };
-            let mut fields = Fields::of(json, Self::BODY_SPOT, &[#(#known),*])?;
+            let Some(json) = parts.json else { return Err(Self::BODY_INPUT.missing()) };
+            let mut fields = Fields::new(json, Self::BODY_INPUT, &[#(#known),*])?;
         });
         for Property { name, required, schema } in schema.properties() {
             let hint = format!("{owner}-{name}");
@@ -280,12 +280,12 @@ impl Emitter<'_> {
                 Kind::Array { items, .. } => Some(&items.citation),
                 _ => None,
             };
-            let spot = request.spot("Field", name, &schema.citation, items);
+            let input = request.input("Field", name, &schema.citation, items);
             let ident = names::field_ident(name);
             let doc = doc(&schema.description, &schema.citation, &format!("`{name}`."));
             match (required, schema.nullable, &schema.default) {
                 (false, true, None) => {
-                    let read = quote!(let #ident: Tristate<#ty> = fields.tristate(#name, #spot)?;);
+                    let read = quote!(let #ident: Tristate<#ty> = fields.tristate(#name, #input)?;);
                     request.push(&ident, &quote!(Tristate<#ty>), doc, read);
                     continue;
                 }
@@ -296,9 +296,9 @@ impl Emitter<'_> {
                 (_, false, _) => {}
             }
             let read = if *required {
-                quote!(fields.required(#name, #spot)?)
+                quote!(fields.required(#name, #input)?)
             } else {
-                quote!(fields.optional(#name, #spot)?)
+                quote!(fields.optional(#name, #input)?)
             };
             self.finish(*required, schema, &ident, &ty, doc, read, request)?;
         }
@@ -342,7 +342,7 @@ impl Emitter<'_> {
         let required = operation.citation.all().find(|clause| *clause == "all.token-required");
         let fallback = required.map(str::to_owned).into_iter().collect::<Vec<_>>();
         let citation = with_required(&parameter.citation, &fallback);
-        let spot = spot(&names::ident(at), Some(name), &citation, None);
+        let input = input(&names::ident(at), Some(name), &citation, None);
         let agree = match &operation.credentials_agree {
             Some(clause) => quote!(Some(#clause)),
             None if transports.len() == 1 => quote!(None),
@@ -352,8 +352,8 @@ impl Emitter<'_> {
             }
         };
         let ident = format_ident!("credential");
-        request.credential = quote!(credential::read(query, headers, &[#(#transports),*], #spot, #agree));
-        let reading = quote!(let #ident = Self::read_credential(&mut query, arrived.headers)?;);
+        request.credential = quote!(credential::read(query, headers, &[#(#transports),*], #input, #agree));
+        let reading = quote!(let #ident = Self::read_credential(&mut query, parts.headers)?;);
         request.push(&ident, &quote!(Token), doc_lines("The caller's token."), reading);
         Some(())
     }
@@ -365,32 +365,32 @@ fn query_names(operation: &Operation) -> Vec<String> {
 }
 
 /// The call that reads a parameter; it gives an option unless the parameter is required.
-fn read_parameter(parameter: &Parameter, spot: &Ident) -> TokenStream {
+fn read_parameter(parameter: &Parameter, input: &Ident) -> TokenStream {
     let name = &parameter.name;
     let header = header_name(name);
     match (parameter.location, parameter.required) {
-        (Location::Query, true) => quote!(query.required(#name, #spot)?),
-        (Location::Query, false) => quote!(query.optional(#name, #spot)?),
-        (Location::Header, true) => quote!(headers::required(arrived.headers, &#header, #spot)?),
-        (Location::Header, false) => quote!(headers::optional(arrived.headers, &#header, #spot)?),
+        (Location::Query, true) => quote!(query.required(#name, #input)?),
+        (Location::Query, false) => quote!(query.optional(#name, #input)?),
+        (Location::Header, true) => quote!(headers::required(parts.headers, &#header, #input)?),
+        (Location::Header, false) => quote!(headers::optional(parts.headers, &#header, #input)?),
     }
 }
 
-/// A spot as an expression.
-pub(super) fn spot(
+/// An input as an expression.
+pub(super) fn input(
     at: &Ident,
     name: Option<&str>,
     citation: &Citation,
     items: Option<&Citation>,
 ) -> TokenStream {
     let at = match name {
-        Some(name) => quote!(At::#at(#name)),
-        None => quote!(At::#at),
+        Some(name) => quote!(Part::#at(#name)),
+        None => quote!(Part::#at),
     };
     let own = clauses(citation);
     match items.map(clauses) {
-        None => quote!(Spot::new(#at, &[#(#own),*])),
-        Some(items) => quote!(Spot::new(#at, &[#(#own),*]).with_items(&[#(#items),*])),
+        None => quote!(Input::new(#at, &[#(#own),*])),
+        Some(items) => quote!(Input::new(#at, &[#(#own),*]).with_items(&[#(#items),*])),
     }
 }
 

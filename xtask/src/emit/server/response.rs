@@ -132,7 +132,7 @@ impl Emitter<'_> {
                 }
             }
 
-            error_response!(#ident);
+            error_envelope!(#ident);
         })
     }
 

@@ -45,7 +45,7 @@ impl Emitter<'_> {
                             #cause_ident == #ty::#variant,
                             #needed.is_some(),
                             #words,
-                            Spot::new(At::Parameter(#parameter), &[("required", #clause)]),
+                            Input::new(Part::Parameter(#parameter), &[("required", #clause)]),
                         )?;
                     });
                 }
@@ -62,7 +62,7 @@ impl Emitter<'_> {
                             #value.as_ref(),
                             #limit.as_ref(),
                             #bound,
-                            Spot::new(At::Field(#property), &[("not-before", #clause)]),
+                            Input::new(Part::Field(#property), &[("not-before", #clause)]),
                         )?;
                     });
                 }

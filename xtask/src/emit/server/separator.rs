@@ -53,7 +53,7 @@ impl Emitter<'_> {
         custom: &Parameter,
         request: &mut Request,
     ) -> Option<()> {
-        let (code_ty, code_spot) = self.parameter_type(operation, parameter, request)?;
+        let (code_ty, code_input) = self.parameter_type(operation, parameter, request)?;
         let custom_ty = self.named_type(
             &custom.schema,
             &format!("{}-{}", operation.id, custom.name),
@@ -77,14 +77,14 @@ impl Emitter<'_> {
         let (condition, clause) = rule?;
         let (name, custom_name) = (&parameter.name, &custom.name);
         let citation = with_required(&custom.schema.citation, std::slice::from_ref(&clause));
-        let spot = request.spot("Parameter", custom_name, &citation, None);
+        let input = request.input("Parameter", custom_name, &citation, None);
         let (code, text) = (names::field_ident(name), names::field_ident(custom_name));
         let ident = format_ident!("separator");
         let doc = doc(&parameter.description, &parameter.citation, "The separator's text.");
         let reading = quote! {
-            let #code: #code_ty = query.optional(#name, #code_spot)?.unwrap_or(#default);
-            let #text: Option<#custom_ty> = query.optional(#custom_name, #spot)?;
-            let #ident = rules::separator(#code.separator(), #text, #condition, #spot)?;
+            let #code: #code_ty = query.optional(#name, #code_input)?.unwrap_or(#default);
+            let #text: Option<#custom_ty> = query.optional(#custom_name, #input)?;
+            let #ident = rules::separator(#code.separator(), #text, #condition, #input)?;
         };
         request.push(&ident, &quote!(Cow<'static, str>), doc, reading);
         Some(())

@@ -54,8 +54,8 @@ fn a_limit_is_written_once() {
     let after = code(&replaced("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }")).unwrap();
     let changed: Vec<_> = before.lines().zip(after.lines()).filter(|(one, other)| one != other).collect();
     assert!(changed.contains(&(
-        "pub type ExtractProxiesNum = Within<1, 100>;",
-        "pub type ExtractProxiesNum = Within<1, 50>;"
+        "pub type ExtractProxiesNum = BoundedInteger<1, 100>;",
+        "pub type ExtractProxiesNum = BoundedInteger<1, 50>;"
     )));
     assert_eq!(changed.len(), 2, "the type and the schema that Dropshot shows: {changed:#?}");
 }
@@ -87,7 +87,7 @@ fn is_fixed(constraint: &Constraint) -> bool {
     let token = constraint.credential && ["type", "minLength", "required"].contains(&constraint.keyword);
     // Every integer has 64 bits.
     let width = constraint.keyword == "format" && constraint.value == json!("int64");
-    // Refusals get their headers and media type from `Answer`, plain text from `Content::Text`.
+    // Refusals get their headers and media type from `OperationResponse`, plain text from `Content::Text`.
     let answer = constraint.side == Side::Response
         && (constraint.at.starts_with("429")
             || constraint.at.starts_with("default header")
@@ -190,8 +190,8 @@ fn a_header_is_written_as_its_schema_says() {
     let header = |schema: &str| code(&replaced(partial, &format!("schema: {schema}")));
     for (schema, written) in [
         ("{ type: string }", "HeaderValue::try_from(value)?"),
-        ("{ type: integer }", "headers::number(value)?"),
-        ("{ type: integer, minimum: 0 }", "headers::number(value.get())?"),
+        ("{ type: integer }", "number(value)?"),
+        ("{ type: integer, minimum: 0 }", "number(value.get())?"),
         ("{ type: boolean }", "HeaderValue::from_static(if value"),
     ] {
         let code = header(schema).unwrap();

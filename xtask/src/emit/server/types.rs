@@ -53,7 +53,7 @@ impl Emitter<'_> {
             Kind::Integer { minimum, maximum, .. } => {
                 let minimum = minimum.map_or_else(|| quote!({ i64::MIN }), literal);
                 let maximum = maximum.map_or_else(|| quote!({ i64::MAX }), literal);
-                quote!(Within<#minimum, #maximum>)
+                quote!(BoundedInteger<#minimum, #maximum>)
             }
             Kind::Boolean => quote!(bool),
             Kind::Array { items, min_items, max_items, max_distinct } => {
@@ -75,7 +75,7 @@ impl Emitter<'_> {
                         let (min, max) = (size(min.unwrap_or(0)), upper(*max));
                         match distinct.map(size) {
                             None => quote!(List<#item, #min, #max>),
-                            Some(distinct) => quote!(Distinct<#item, #min, #max, #distinct>),
+                            Some(distinct) => quote!(DistinctList<#item, #min, #max, #distinct>),
                         }
                     }
                 }
@@ -103,9 +103,9 @@ impl Emitter<'_> {
         match (side, &schema.kind, values) {
             (Side::Response, Kind::Integer { .. }, [Value::Number(number)]) if number.as_i64().is_some() => {
                 let number = literal(number.as_i64()?);
-                Some(quote!(Always<#number>))
+                Some(quote!(Constant<#number>))
             }
-            (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(AlwaysBool<#value>)),
+            (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(ConstantBool<#value>)),
             _ => {
                 let help = "list values of strings only, or a single one in an answer";
                 self.refuse(&schema.pointer, "the server does not keep this `enum`", help)
@@ -153,22 +153,22 @@ impl Emitter<'_> {
         }
         let docs = values.iter().map(|value| format!(" `{}`", value.escape_debug()));
         let doc = doc(&schema.description, &schema.citation, &format!("Values of `{name}`."));
-        let expected = format!("be one of {}", values.join(", "));
+        let expected = format!("one of {}", values.join(", "));
         let separators = separator_texts(schema, &variants);
         let reading = (side == Side::Request).then(|| {
             quote! {
                 impl FromText for #ident {
-                    fn from_text(text: &str, spot: Spot<'_>) -> Result<Self, Fault> {
+                    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
                         match text {
                             #(#values => Ok(Self::#variants),)*
-                            other => Err(spot.invalid("enum", #expected, Came::text(other))),
+                            other => Err(input.invalid("enum", #expected, Excerpt::quote(other))),
                         }
                     }
                 }
 
                 impl FromJson for #ident {
-                    fn from_json(value: &Json<'_>, spot: Spot<'_>) -> Result<Self, Fault> {
-                        from_json_string(value, spot)
+                    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+                        from_json_string(value, input)
                     }
                 }
             }

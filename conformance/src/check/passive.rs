@@ -1,0 +1,150 @@
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{Check, Form, ResponseClass, Run, Severity};
+use crate::contract::{Clause, Contract, OperationId};
+use crate::target::Canaries;
+use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
+
+/// One exchange of any check, for passive checks to judge.
+#[derive(Debug)]
+pub struct Observed<'a> {
+    /// The contract.
+    pub contract: &'a Contract,
+    /// The texts that must never appear in an answer.
+    pub canaries: &'a Canaries,
+    /// The operation that was called.
+    pub operation: OperationId,
+    /// The form that was asked for.
+    pub form: Form,
+    /// What the answer means.
+    pub class: &'a ResponseClass,
+    /// What was sent.
+    pub request: &'a Request,
+    /// The answer.
+    pub answer: &'a Answer,
+}
+
+/// What a passive check finds in an exchange. Findings of one clause and key are reported once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassiveFinding {
+    /// The clause.
+    pub clause: Clause,
+    /// What makes two findings one.
+    pub key: String,
+    /// Whether it fails the check.
+    pub severity: Severity,
+    /// What a conforming service would have done.
+    pub expected: String,
+    /// What this one did.
+    pub actual: String,
+}
+
+/// Shows every exchange of a run to its passive checks, and keeps their findings.
+#[derive(Debug)]
+pub(crate) struct PassiveChecks {
+    checks: Vec<Mutex<PassiveCheck>>,
+}
+
+/// A passive check, and what it has judged.
+#[derive(Debug)]
+pub(crate) struct PassiveCheck {
+    pub(crate) check: &'static Check,
+    pub(crate) seen: u64,
+    pub(crate) findings: BTreeMap<FindingKey, Occurrence>,
+}
+
+/// Clause and key of a finding.
+pub(crate) type FindingKey = (Clause, String);
+
+/// A finding, with the first exchange that gave rise to it.
+#[derive(Debug)]
+pub(crate) struct Occurrence {
+    pub(crate) finding: PassiveFinding,
+    pub(crate) times: u64,
+    pub(crate) exchange: Recorded,
+    /// What was sent.
+    request: Request,
+    /// It did not come again when the request was sent again.
+    pub(crate) doubtful: bool,
+}
+
+impl PassiveChecks {
+    /// Those of the checks that are passive.
+    pub(crate) fn new(checks: &[&'static Check]) -> Self {
+        let chosen = checks.iter().filter(|check| check.is_passive());
+        let passive = |check: &&'static Check| PassiveCheck { check, seen: 0, findings: BTreeMap::new() };
+        Self { checks: chosen.map(passive).map(Mutex::new).collect() }
+    }
+
+    /// Shows one exchange. What is kept of it goes through the redactor.
+    pub(crate) fn show(&self, observed: &Observed<'_>, exchange: &Exchange, redactor: &Redactor) {
+        for passive in &self.checks {
+            let mut passive = lock(passive);
+            let concerns = passive.check.operation.is_none_or(|operation| operation == observed.operation);
+            let Run::Passive(judge) = passive.check.run else { continue };
+            let Some(findings) = concerns.then(|| judge(observed)).flatten() else { continue };
+            passive.seen += 1;
+            for finding in findings {
+                let key = (finding.clause, finding.key.clone());
+                let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
+                    finding: finding.redacted(redactor),
+                    times: 0,
+                    exchange: Recorded::new(exchange, redactor),
+                    request: observed.request.clone(),
+                    doubtful: false,
+                });
+                noted.times += 1;
+            }
+        }
+    }
+
+    /// The failures that came once, each with its check and its request.
+    pub(crate) fn seen_once(&self) -> Vec<(&'static Check, FindingKey, Request)> {
+        let of_passive = |passive: &Mutex<PassiveCheck>| {
+            let passive = lock(passive);
+            let once = passive.findings.iter().filter(|(_, noted)| noted.came_once());
+            once.map(|(key, noted)| (passive.check, key.clone(), noted.request.clone())).collect::<Vec<_>>()
+        };
+        self.checks.iter().flat_map(of_passive).collect()
+    }
+
+    /// How many answers a passive check has judged, and whether a failure of it still came once only.
+    pub(crate) fn standing(&self, check: &Check, key: &FindingKey) -> Option<(u64, bool)> {
+        let passive = self.checks.iter().map(lock).find(|passive| passive.check.id == check.id)?;
+        Some((passive.seen, passive.findings.get(key).is_some_and(Occurrence::came_once)))
+    }
+
+    /// Marks a failure that did not come again.
+    pub(crate) fn doubt(&self, check: &Check, key: &FindingKey) {
+        for mut passive in self.checks.iter().map(lock).filter(|passive| passive.check.id == check.id) {
+            if let Some(noted) = passive.findings.get_mut(key) {
+                noted.doubtful = true;
+            }
+        }
+    }
+
+    /// What each passive check has found.
+    pub(crate) fn into_checks(self) -> impl Iterator<Item = PassiveCheck> {
+        self.checks.into_iter().map(|passive| passive.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Occurrence {
+    fn came_once(&self) -> bool {
+        self.times == 1 && self.finding.severity == Severity::Fail
+    }
+}
+
+impl PassiveFinding {
+    fn redacted(self, redactor: &Redactor) -> Self {
+        const LONGEST: usize = 1_000;
+        let shown = |text: &str| redactor.excerpt(text, LONGEST);
+        Self { expected: shown(&self.expected), actual: shown(&self.actual), ..self }
+    }
+}
+
+/// A check that panicked leaves counters and findings as they were, so the lock's poison says nothing.
+fn lock(passive: &Mutex<PassiveCheck>) -> MutexGuard<'_, PassiveCheck> {
+    passive.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,235 @@
+//! Data of one account stays in it.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
+use crate::contract::Clause;
+use crate::target::Fact;
+use crate::wire::Answer;
+
+pub(super) static EMPTY: Check = Check {
+    id: "all.own-account.empty",
+    title: "a search with the token of an account without instances finds none",
+    why: "A customer without instances sees those of another: addresses, products and terms that are not theirs.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::EmptyToken, Fact::OwnAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(empty(probe)))),
+};
+
+async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(empty) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let request = probe.search(probe.own_addresses(SAMPLE));
+    let search = &probe.contract().search;
+    let own = probe.control(&request).await?;
+    let found = probe.control(&request.query(&search.api_key.name, empty.expose())).await?;
+    let others = shared(&found.answer, &own.answer, &search.instance_fields);
+    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let items = items(&found.answer).len();
+    if others == 0 && items > 0 {
+        return Err(
+            probe.skip("the account that was supplied as empty has instances: supply one without any")
+        );
+    }
+    if items > 0 || total > 0 {
+        let actual = format!("{others} instances of the first account and a total of {total}");
+        let exchanges = [&own.exchange, &found.exchange];
+        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &exchanges);
+    }
+    Ok(())
+}
+
+pub(super) static FOREIGN_ADDRESSES: Check = Check {
+    id: "all.own-account.foreign-addresses",
+    title: "a search finds nothing at addresses of other accounts",
+    why: "Customers see what others have bought, and where.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::ForeignAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(foreign_addresses(probe)))),
+};
+
+async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
+    let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
+    let found = probe.control(&probe.search(foreign)).await?;
+    let items = found.answer.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
+    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    if items > 0 || total > 0 {
+        let actual = format!("{items} instances and a total of {total}");
+        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
+    }
+    let search = &probe.contract().search;
+    let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
+    let both = probe.search(probe.own_addresses(SAMPLE).into_iter().chain(foreign));
+    let filters = [
+        probe.facts().foreign_group.map(|group| both.clone().field(&search.group_id.name, group)),
+        probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),
+    ];
+    for request in filters.into_iter().flatten() {
+        // It may be refused as well, and an order number or a group of another account may be one of this account too.
+        let (exchange, class) = probe.send(&request).await?;
+        let Ok(answer) = &exchange.result else { continue };
+        if class == ResponseClass::Accepted && reveals_foreign(probe, answer) {
+            let actual = "instances at the foreign addresses";
+            let expected = "no instance of another account, though its group or order is filtered by";
+            probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
+        }
+    }
+    Ok(())
+}
+
+/// Whether an instance has an address that only other accounts hold.
+fn reveals_foreign(probe: &Probe<'_>, answer: &Answer) -> bool {
+    let address = |text: &str| text.parse::<IpAddr>().ok();
+    let foreign: BTreeSet<IpAddr> =
+        probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
+    let items = answer.at("/data/items").and_then(Value::as_array);
+    let shown = items.into_iter().flatten().filter_map(|item| address(item.get("ip")?.as_str()?));
+    shown.into_iter().any(|ip| foreign.contains(&ip))
+}
+
+pub(super) static GROUPS: Check = Check {
+    id: "all.own-account.groups",
+    title: "a listing holds the groups of its own account only",
+    why: "Names of groups tell what another customer does with its addresses.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::ForeignGroup],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(groups(probe)))),
+};
+
+/// Whether ids are counted anew in each account is open, so a group of the same id is held against the other account's.
+async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
+    let listing = probe.control(&probe.groups()).await?;
+    let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
+    let Some(second) = &probe.facts().second_token else {
+        let reason =
+            "a group with the id of the foreign one is listed; to tell whether it is the same one, supply";
+        return Err(probe.inconclusive(&format!("{reason} {}", Fact::SecondToken)));
+    };
+    let name = &probe.contract().groups.api_key.name;
+    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    match group_of_foreign_id(probe, &other) {
+        None => {
+            Err(probe.inconclusive("the foreign group is not one of the second account: supply one that is"))
+        }
+        Some(theirs) if theirs == listed => {
+            let actual = "the group that was supplied as foreign is listed";
+            let exchanges = [&listing.exchange, &other.exchange];
+            probe.finding(Clause::AllOwnAccount, "groups of the account alone", actual, &exchanges);
+            Ok(())
+        }
+        Some(_) => {
+            Err(probe.skip("both accounts have a group with this id: supply one that only the other has"))
+        }
+    }
+}
+
+/// The group that has the id of the foreign one.
+fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a Accepted) -> Option<&'a Value> {
+    let foreign = probe.facts().foreign_group?;
+    items(&listing.answer).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
+}
+
+pub(super) static INSTANCES: Check = Check {
+    id: "all.own-account.instances",
+    title: "a second account does not see the instances of the first",
+    why: "Customers see what others have bought, and where.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::OwnAddresses, Fact::SecondToken],
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(instances(probe)))),
+};
+
+async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let search = &probe.contract().search;
+    let request =
+        probe.search(probe.own_addresses(SAMPLE)).field(&search.page_size.name, *search.page_sizes.end());
+    let other = request.clone().query(&search.api_key.name, second.expose());
+    let first = probe.control(&request).await?;
+    let Some(seen) =
+        probe.accepts(Clause::AllOwnAccount, "the same search by a second account", &other).await?
+    else {
+        return Ok(());
+    };
+    let shared = shared(&first.answer, &seen.answer, &search.instance_fields);
+    if shared > 0 {
+        let actual = format!("both accounts see {shared} instances");
+        let expected = "instances that belong to one account each";
+        probe.finding(Clause::AllOwnAccount, expected, &actual, &[&first.exchange, &seen.exchange]);
+    }
+    Ok(())
+}
+
+pub(super) static LISTINGS: Check = Check {
+    id: "all.own-account.listings",
+    title: "two accounts list no group in common",
+    why: "Names of groups tell what another customer does with its addresses.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::SecondToken],
+    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(listings(probe)))),
+};
+
+async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let name = &probe.contract().groups.api_key.name;
+    let own = probe.control(&probe.groups()).await?;
+    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    let again = probe.control(&probe.groups()).await?;
+    for listing in [&own, &again] {
+        // Whether ids are counted anew in each account is open, so whole groups are compared.
+        let shared =
+            items(&listing.answer).iter().filter(|group| items(&other.answer).contains(group)).count();
+        if shared > 0 {
+            let actual = format!("{shared} groups are in both listings");
+            let exchanges = [&listing.exchange, &other.exchange];
+            probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
+        }
+    }
+    Ok(())
+}
+
+/// How many addresses are looked at.
+const SAMPLE: usize = 100;
+
+/// The items of a listing or of a page.
+fn items(answer: &Answer) -> &[Value] {
+    answer.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// How many items of one answer are in the other too, with the same value in each of these fields; there may be others,
+/// which may change as they like. Whether ids are counted anew in each account is open, so an id alone says nothing.
+fn shared(one: &Answer, other: &Answer, fields: &[String]) -> usize {
+    let shown =
+        |item: &Value| fields.iter().map(|field| item.get(field).map(Value::to_string)).collect::<Vec<_>>();
+    let objects = |answer| items(answer).iter().filter(|item| item.is_object());
+    let others: BTreeSet<_> = objects(other).map(shown).collect();
+    objects(one).filter(|item| others.contains(&shown(item))).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_shared_when_its_fields_agree_and_not_by_its_id() {
+        let answer =
+            |items: Value| Answer::new(200, Vec::new(), json!({"data": {"items": items}}).to_string().into());
+        let fields = ["id", "name"].map(str::to_owned);
+        let own = answer(json!([{"id": 1, "name": "a", "seen": 1}, {"id": 2, "name": "b"}]));
+        assert_eq!(
+            shared(&own, &answer(json!([{"id": 1, "name": "c"}, {"id": 3, "name": "a"}])), &fields),
+            0
+        );
+        assert_eq!(shared(&own, &answer(json!([{"id": 1, "name": "a", "seen": 2}])), &fields), 1);
+        assert_eq!(shared(&own, &answer(json!([null, 1])), &fields), 0);
+    }
+}

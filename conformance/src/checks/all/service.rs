@@ -1,0 +1,255 @@
+//! What holds for all operations: HTTPS, the prefix, tokens, secrets, throttling.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::check::{Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop};
+use crate::checks::Requests;
+use crate::checks::token::WrongToken;
+use crate::contract::{Clause, Unspecified};
+use crate::target::Fact;
+use crate::wire::{Request, RetryAfter, password};
+
+pub(super) static HTTPS: Check = Check {
+    id: "all.https.verified",
+    title: "the service answers over HTTPS with a trusted certificate",
+    why: "Tokens and gateways travel where others on the way can read them.",
+    operation: None,
+    clauses: &[Clause::AllHttps],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(https(probe)))),
+};
+
+/// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the
+/// same host does with plain http is not asked, since a redirect, a refusal and a closed port are all in order, and a token
+/// must not be sent to find out more.
+async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
+    if probe.base().scheme() != "https" {
+        return Err(probe.skip("the target is reached over plain http: give an https base URL"));
+    }
+    let (exchange, class) = probe.send(&probe.groups()).await?;
+    if let Err(failure) = &exchange.result {
+        probe.finding(Clause::AllHttps, "an answer over HTTPS", &failure.to_string(), &[&exchange]);
+    } else {
+        probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", class.description()));
+    }
+    Ok(())
+}
+
+pub(super) static NO_SECRETS: Check = Check {
+    id: "all.no-secrets.watched",
+    title: "no response holds a proxy password",
+    why: "Responses end up in logs and caches of callers; whoever reads one can use the proxies.",
+    operation: None,
+    clauses: &[Clause::AllNoSecrets],
+    needs: &[],
+    run: Run::Passive(judge_secrets),
+};
+
+/// Looks for the texts that the tester named, and for string members that call themselves passwords.
+fn judge_secrets(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let mut found = BTreeSet::new();
+    let Observed { answer, canaries, .. } = observed;
+    let headers = answer.headers().iter().map(|(_, value)| value.as_slice());
+    let texts = headers.chain([answer.body().as_ref()]);
+    let escaped = answer.json().filter(|_| answer.body().contains(&b'\\'));
+    if texts.into_iter().any(|text| canaries.found_in(text))
+        || escaped.is_some_and(|body| any_string(body, &|text| canaries.found_in(text.as_bytes())))
+    {
+        found.insert("a text that must never appear".to_owned());
+    }
+    if let Some(body) = answer.json().filter(|_| password::may_speak_of_one(answer.body())) {
+        // Members of a list are one finding, however many items it has.
+        password::visit(body, &mut |above, shown| {
+            let above: String = above.iter().map(|name| format!("/{name}")).collect();
+            found.insert(format!("a member {above}/{}", shown.name));
+        });
+    }
+    let finding = |actual: String| PassiveFinding {
+        clause: Clause::AllNoSecrets,
+        key: format!("{} {actual}", observed.operation),
+        severity: Severity::Fail,
+        expected: format!("{}: an answer without passwords", observed.operation),
+        actual,
+    };
+    Some(found.into_iter().map(finding).collect())
+}
+
+/// Whether a test holds for some name or string of a body, as it is meant whatever escapes it is written with.
+fn any_string(value: &Value, test: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => test(text),
+        Value::Array(items) => items.iter().any(|item| any_string(item, test)),
+        Value::Object(members) => members.iter().any(|(name, member)| test(name) || any_string(member, test)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+pub(super) static PREFIX: Check = Check {
+    id: "all.prefix.served",
+    title: "every operation is served under its path",
+    why: "Clients built from the document get 404 for an operation that exists elsewhere.",
+    operation: None,
+    clauses: &[Clause::AllPrefix],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), |probe| Box::pin(prefix(probe)))),
+};
+
+/// The contract does not promise that an environment is open. One that serves an operation under its path is, and takes
+/// the token, so that the others must be there as well.
+async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
+    let mut missing = Vec::new();
+    let mut served = false;
+    for request in [probe.groups(), probe.any_search(), probe.extract()] {
+        let (exchange, class) = probe.send(&request).await?;
+        served |= class == ResponseClass::Accepted;
+        // Statuses of refusals are open, so a body that speaks the contract's language counts as being served.
+        if exchange.result.as_ref().is_ok_and(|answer| answer.status == 404 && answer.at("/code").is_none()) {
+            missing.push((request, exchange, class));
+        }
+    }
+    if !missing.is_empty() && !served {
+        return Err(
+            probe.inconclusive("no operation is served: is the environment open, and the base URL right?")
+        );
+    }
+    for (request, exchange, class) in missing {
+        let expected = format!("{} {} is served, as others are", request.method_name(), request.path());
+        probe.finding(Clause::AllPrefix, &expected, class.description(), &[&exchange]);
+    }
+    Ok(())
+}
+
+pub(super) static THROTTLED: Check = Check {
+    id: "all.throttled-retry-after.watched",
+    title: "a response with status 429 carries Retry-After",
+    why: "Callers that do not know how long to wait ask again at once, and keep the service throttling.",
+    operation: None,
+    clauses: &[Clause::AllThrottledRetryAfter],
+    needs: &[],
+    run: Run::Passive(judge_throttled),
+};
+
+fn judge_throttled(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    if observed.answer.status != 429 {
+        return None;
+    }
+    let actual = match observed.answer.header("Retry-After") {
+        None => "429 without Retry-After".to_owned(),
+        Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
+        Some(_) => return Some(Vec::new()),
+    };
+    Some(vec![PassiveFinding {
+        clause: Clause::AllThrottledRetryAfter,
+        key: observed.operation.to_string(),
+        severity: Severity::Fail,
+        expected: format!("{}: Retry-After with seconds or an HTTP date", observed.operation),
+        actual,
+    }])
+}
+
+/// An operation with a valid request, and the name of its token in the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Called {
+    Groups,
+    Search,
+    Extract,
+    ExtractText,
+}
+
+impl Called {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Groups => "groups",
+            Self::Search => "search",
+            Self::Extract => "extract",
+            Self::ExtractText => "extract-text",
+        }
+    }
+
+    fn request<'p>(self, probe: &Probe<'p>) -> (Request, &'p str) {
+        let contract = probe.contract();
+        let extract = &contract.extract;
+        match self {
+            Self::Groups => (probe.groups(), &contract.groups.api_key.name),
+            Self::Search => (probe.any_search(), &contract.search.api_key.name),
+            Self::Extract => (probe.extract(), &extract.api_key.name),
+            Self::ExtractText => {
+                (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key.name)
+            }
+        }
+    }
+
+    /// The case, which needs the valid request as its control.
+    fn share(self, case: Case) -> Case {
+        let gateways = u32::from(matches!(self, Self::Extract | Self::ExtractText));
+        case.sharing(self.label(), Cost::extraction(1, gateways))
+    }
+}
+
+pub(super) static TOKEN_MISSING: Check = Check {
+    id: "all.token-required.missing",
+    title: "a call without a known token is rejected",
+    why: "Anybody can read a customer's data or extract at its expense.",
+    operation: None,
+    clauses: &[Clause::AllTokenRequired],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let wrong = || [None].into_iter().chain(WrongToken::ALL.map(Some));
+        let operations = [Called::Groups, Called::Search, Called::Extract, Called::ExtractText];
+        let case = |data: (Called, Option<WrongToken>)| {
+            let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
+            data.0.share(Case::with(label, Cost::requests(1), data, |probe, data| {
+                Box::pin(without(probe, data))
+            }))
+        };
+        operations
+            .into_iter()
+            .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
+            .map(case)
+            .collect()
+    }),
+};
+
+async fn without(probe: &Probe<'_>, (called, wrong): (Called, Option<WrongToken>)) -> Result<(), Stop> {
+    let (good, name) = called.request(probe);
+    let (why, invalid) = match wrong {
+        None => ("the token is absent", good.clone().without_query(name)),
+        Some(wrong) => (wrong.reason(), good.clone().query(name, wrong.of(probe)?)),
+    };
+    rejects(probe, why, &good, &invalid).await
+}
+
+pub(super) static TOKEN_REVOKED: Check = Check {
+    id: "all.token-required.revoked",
+    title: "a call with a revoked token is rejected",
+    why: "A customer that revokes a leaked token believes that it is safe, and is not.",
+    operation: None,
+    clauses: &[Clause::AllTokenRequired],
+    needs: &[Fact::RevokedToken],
+    run: Run::Cases(|_| {
+        let case = |called: Called| {
+            let case = Case::with(called.label(), Cost::requests(1), called, |probe, called| {
+                Box::pin(revoked(probe, called))
+            });
+            called.share(case)
+        };
+        [Called::Groups, Called::Search, Called::Extract, Called::ExtractText].map(case).into()
+    }),
+};
+
+/// Nothing shows that the token was ever valid, so its rejection shows no more than that of an unknown one; that it is
+/// accepted is wrong all the same.
+async fn revoked(probe: &Probe<'_>, called: Called) -> Result<(), Stop> {
+    let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
+    let (good, name) = called.request(probe);
+    let invalid = good.clone().query(name, revoked.expose());
+    let why =
+        format!("the token was revoked, by {}; nothing shows that it was ever valid", Fact::RevokedToken);
+    rejects(probe, &why, &good, &invalid).await
+}
+
+async fn rejects(probe: &Probe<'_>, why: &str, good: &Request, invalid: &Request) -> Result<(), Stop> {
+    probe.rejects_after_control(Clause::AllTokenRequired, why, good, invalid).await
+}

@@ -1,0 +1,268 @@
+//! Who may extract: the whitelist, real-name verification and entitlements. List groups asks for none of them, so it shows
+//! that a token which extraction must reject is a valid one.
+
+use super::forms::{Company, Context, Transport, rejects};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
+use crate::target::{Fact, Facts, Secret};
+use crate::wire::is_loopback;
+
+/// A rule that an account lacks, and the token of such an account.
+#[derive(Debug, Clone, Copy)]
+struct Lack {
+    clause: Clause,
+    fact: Fact,
+    reason: &'static str,
+    token: fn(&Facts) -> Option<&Secret>,
+}
+
+const WHITELIST_LACK: Lack = Lack {
+    clause: Clause::ExtractWhitelist,
+    fact: Fact::TokenNotWhitelisted,
+    reason: "an account whose whitelist lacks the caller",
+    token: |facts| facts.token_not_whitelisted.as_ref(),
+};
+
+const REAL_NAME_LACK: Lack = Lack {
+    clause: Clause::ExtractRealName,
+    fact: Fact::TokenNotVerified,
+    reason: "an account without real-name verification",
+    token: |facts| facts.token_not_verified.as_ref(),
+};
+
+const ENTITLEMENT_LACK: Lack = Lack {
+    clause: Clause::ExtractEntitlement,
+    fact: Fact::TokenNotEntitled,
+    reason: "an account without the entitlement",
+    token: |facts| facts.token_not_entitled.as_ref(),
+};
+
+pub(super) static WHITELIST: Check = Check {
+    id: "extract.whitelist.lacking",
+    title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
+    why: "A leaked token works from anywhere, which is what the whitelist is there to prevent.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractWhitelist],
+    needs: &[Fact::TokenNotWhitelisted],
+    run: Run::Cases(|scope| {
+        let contexts = Context::all(&scope.contract.extract).into_iter();
+        let plain = contexts.map(|context| lacking(context, WHITELIST_LACK, None));
+        // Its own address and those that a service may trust, in each way to claim one.
+        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some("127.0.0.1".to_owned())];
+        let addresses: Vec<_> = addresses.into_iter().flatten().collect();
+        let mut claims: Vec<Claim> = Vec::new();
+        for claim in HEADERS.iter().flat_map(|name| addresses.iter().map(|address| Claim::new(name, address)))
+        {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        let forms = transports_and_text();
+        let claimed = Context::two_for_each(&forms, claims);
+        let claimed =
+            claimed.into_iter().map(|(context, claim)| lacking(context, WHITELIST_LACK, Some(claim)));
+        plain.chain(claimed).collect()
+    }),
+};
+
+pub(super) static REAL_NAME: Check = Check {
+    id: "extract.real-name.lacking",
+    title: "an account without real-name verification is rejected",
+    why: "The operator serves customers whom it has to identify and has not identified.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRealName],
+    needs: &[Fact::TokenNotVerified],
+    run: Run::Cases(|scope| without(scope, REAL_NAME_LACK)),
+};
+
+pub(super) static ENTITLEMENT: Check = Check {
+    id: "extract.entitlement.lacking",
+    title: "an account without an entitlement is rejected for every protocol",
+    why: "Gateways are given away to accounts that have not bought any.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEntitlement],
+    needs: &[Fact::TokenNotEntitled],
+    run: Run::Cases(|scope| without(scope, ENTITLEMENT_LACK)),
+};
+
+/// A case for each form, and a second call in the plain one: the rule holds on every call.
+fn without(scope: &Scope<'_>, lack: Lack) -> Vec<Case> {
+    Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None)).collect()
+}
+
+/// A header by which machines in front of a service tell it where a call came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Claim {
+    header: &'static str,
+    address: String,
+}
+
+/// The headers of [`Claim`].
+pub(super) const HEADERS: [&str; 5] =
+    ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "Forwarded"];
+
+impl Claim {
+    fn new(header: &'static str, address: &str) -> Self {
+        Self { header, address: address.to_owned() }
+    }
+
+    fn value(&self) -> String {
+        claimed(self.header, &self.address)
+    }
+}
+
+/// The value of a header of [`HEADERS`] that claims an address.
+pub(super) fn claimed(header: &str, address: &str) -> String {
+    if header == "Forwarded" { format!("for={address}") } else { address.to_owned() }
+}
+
+fn lacking(context: Context, lack: Lack, claim: Option<Claim>) -> Case {
+    let label = match &claim {
+        Some(claim) => format!("{}/{}={}", context.label(), claim.header, claim.address),
+        None => context.label(),
+    };
+    let shared = own_form(&context);
+    let case = Case::with(label, Cost::requests(1), (context, lack, claim), |probe, data| {
+        Box::pin(is_rejected(probe, data))
+    });
+    shared.share(case).sharing("groups", Cost::requests(1))
+}
+
+/// The form with the token in the query: which transports are accepted is another check's matter.
+fn own_form(context: &Context) -> Context {
+    Context { transport: Transport::Query, ..context.clone() }
+}
+
+async fn is_rejected(
+    probe: &Probe<'_>,
+    (context, lack, claim): (Context, Lack, Option<Claim>),
+) -> Result<(), Stop> {
+    let Some(token) = (lack.token)(probe.facts()) else { return Err(probe.skip("no such token")) };
+    own_form(&context).control(probe).await?;
+    is_alive(probe, token, lack.fact).await?;
+    let mut request = context.with_token(probe, token.expose());
+    let mut why = format!("{}, {}", lack.reason, context.name());
+    if let Some(claim) = claim {
+        request = request.header(claim.header, claim.value());
+        why = format!("{why}, which claims {} in {}", claim.address, claim.header);
+    }
+    rejects(probe, lack.clause, &why, &request).await
+}
+
+/// Shows that a token is a valid one: list groups accepts it. Where list groups accepts no token at all this can't be shown.
+async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+    let name = &probe.contract().groups.api_key.name;
+    match probe.control_once(&probe.groups().query(name, token.expose())).await {
+        Err(Stop::Inconclusive(_)) if probe.control_once(&probe.groups()).await.is_err() => Ok(()),
+        Err(Stop::Inconclusive(reason)) => Err(probe.inconclusive(&format!(
+            "list groups rejects the token too, so that a rejection says nothing: expected {fact}, and the token must be \
+             valid: {reason}"
+        ))),
+        other => other,
+    }
+}
+
+/// JSON by each transport, and text.
+fn transports_and_text() -> Vec<Context> {
+    let text = Context { is_text: true, ..Context::PLAIN };
+    let json = Transport::ALL.map(|transport| Context { transport, ..Context::PLAIN });
+    json.into_iter().chain([text]).collect()
+}
+
+pub(super) static FORGED: Check = Check {
+    id: "extract.whitelist.forged",
+    title: "a claimed address does not take the place of the real one in the whitelist",
+    why: "A service that believes what a caller says of its address lets everybody in who knows a whitelisted one.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractWhitelist],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let case = |(context, header): (Context, &'static str)| {
+            let (label, shared) = (format!("{}/{header}", context.label()), context.clone());
+            // A rejection is held against the same header with the real address.
+            let case = Case::with(label, Cost::extraction(1, 1), (context, header), |probe, data| {
+                Box::pin(forged(probe, data))
+            });
+            shared.share(case)
+        };
+        Context::two_for_each(&transports_and_text(), HEADERS).into_iter().map(case).collect()
+    }),
+};
+
+/// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
+pub(super) const NOBODYS: &str = "192.0.2.77";
+
+/// A whitelisted caller that claims another address is served all the same. One that is rejected may be so for the header
+/// itself, unless the header with its real address is accepted.
+async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -> Result<(), Stop> {
+    context.control(probe).await?;
+    let request = |address: &str| context.request(probe).header(header, claimed(header, address));
+    let (exchange, is_served) = probe.is_accepted(&request(NOBODYS)).await?;
+    if is_served {
+        return Ok(());
+    }
+    let Some(egress) = probe.facts().egress_ip else {
+        return Err(probe.skip(&format!("the header may be what is rejected: supply {}", Fact::EgressIp)));
+    };
+    let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
+    if is_served && is_loopback(probe.base()) && !egress.is_loopback() {
+        return Err(probe
+            .skip("a service on this machine may trust a proxy on it, and the suite stands in its place"));
+    }
+    if is_served {
+        let expected = format!("accepted, since the real address is whitelisted, {}", context.name());
+        let actual = format!("rejected for the address that {header} claims");
+        probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
+    }
+    Ok(())
+}
+
+pub(super) static OTHER_PROTOCOL: Check = Check {
+    id: "extract.entitlement.other-protocol",
+    title: "an entitlement for one protocol is none for another",
+    why: "Customers get gateways of a protocol that they have not bought, and find them refusing their connections or \
+          billed at another price.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEntitlement],
+    needs: &[Fact::TokenPartlyEntitled],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let case = |context: Context| {
+            let cost = Cost::extraction(gateways.saturating_add(1), gateways);
+            Case::with(context.label(), cost, context, |probe, context| {
+                Box::pin(other_protocol(probe, context))
+            })
+        };
+        let contexts = Context::all(extract).into_iter();
+        contexts.filter(|context| !matches!(context.company, Company::Protocol(_))).map(case).collect()
+    }),
+};
+
+/// Which protocols the account is entitled to shows by itself: some are accepted, and not all may be.
+async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
+    let extract = &probe.contract().extract;
+    let mut accepted = Vec::new();
+    for protocol in &extract.protocols {
+        let request = context.with_token(probe, token.expose()).query(&extract.protocol.name, protocol);
+        let (exchange, is_served) = probe.is_accepted(&request).await?;
+        if is_served {
+            accepted.push(exchange);
+        }
+    }
+    if accepted.is_empty() {
+        let reason = format!(
+            "the account is accepted with no protocol at all: expected {}",
+            Fact::TokenPartlyEntitled
+        );
+        return Err(probe.inconclusive(&reason));
+    }
+    if accepted.len() == extract.protocols.len() {
+        let exchanges: Vec<_> = accepted.iter().collect();
+        let expected = format!("one protocol rejected at least, {}", context.name());
+        probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! What extraction checks read in a response.
+
+use serde_json::Value;
+
+use super::forms::default_of;
+use crate::check::Probe;
+use crate::contract::{Clause, Extract};
+use crate::wire::{Answer, Exchange};
+
+/// The gateways of a JSON answer, sorted, for comparisons in which order does not matter. Fields beside address and port,
+/// such as a time to live, may change from answer to answer.
+pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
+    let entries = answer.at("/data")?.as_array()?;
+    let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
+        (Some(ip), Some(port)) => format!("{ip} {port}"),
+        _ => entry.to_string(),
+    };
+    let mut entries: Vec<String> = entries.iter().map(gateway).collect();
+    entries.sort_unstable();
+    Some(entries)
+}
+
+/// The gateways of an answer, sorted. Text answers are asked for with the default separator, which ends a line.
+pub(super) fn gateways(answer: &Answer) -> Vec<String> {
+    entries(answer).unwrap_or_else(|| {
+        let mut lines: Vec<String> = answer.text().lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    })
+}
+
+/// How many entries an answer holds, in JSON or in text with the default separator.
+pub(super) fn count(probe: &Probe<'_>, answer: &Answer) -> usize {
+    entries(answer).map_or_else(|| lines(probe, answer), |entries| entries.len())
+}
+
+/// Reports more entries than were asked for.
+pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, asked: i64) {
+    let count = count(probe, answer);
+    if i64::try_from(count).is_ok_and(|count| count > asked) {
+        let expected = format!("at most {asked} entries");
+        probe.finding(Clause::ExtractCount, &expected, &format!("{count} entries"), &[exchange]);
+    }
+}
+
+/// Whether the flag of a partial result says that the result is not partial.
+pub(super) fn denies(flag: &str) -> bool {
+    ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
+}
+
+/// The separator of a text answer that is asked for without one.
+pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
+    let default = default_of(&extract.lb);
+    let separator = extract.separators.iter().find(|separator| separator.code == default)?;
+    Some(&separator.text)
+}
+
+/// The entries of a text answer with the default separator. The form of an entry is open, and so is what ends the last one.
+fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
+    let separator = default_separator(&probe.contract().extract).unwrap_or("\n");
+    if is_envelope(answer) {
+        return 0;
+    }
+    answer.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
+}
+
+/// Whether an answer is the JSON envelope; a single entry of a text answer may be a JSON object too.
+pub(super) fn is_envelope(answer: &Answer) -> bool {
+    answer.at("/code").is_some() || answer.at("/data").is_some_and(Value::is_array)
+}

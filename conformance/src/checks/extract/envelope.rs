@@ -1,0 +1,355 @@
+//! What a response holds: the envelope of a success and of an error, entries, `request_ip`.
+
+use std::net::Ipv4Addr;
+
+use serde_json::Value;
+
+use super::access::{HEADERS, NOBODYS, claimed};
+use super::forms::{Context, says_error};
+use crate::check::{
+    Case, Check, Cost, Form, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+};
+use crate::checks::{Requests, schema, success};
+use crate::contract::{Clause, OperationId, Unspecified};
+use crate::target::Fact;
+use crate::wire::is_loopback;
+
+pub(super) static INTERNAL_FIELDS: Check = Check {
+    id: "extract.endpoint.internal-fields",
+    title: "an entry has no internal field",
+    why: "Names of suppliers, internal hosts or passwords reach every customer and cannot be taken back.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEndpoint],
+    needs: &[],
+    run: Run::Passive(judge_fields),
+};
+
+/// Words at the end of a name whose text is a secret.
+const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "credential"];
+
+/// Words in a name that customers are hardly meant to see.
+const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
+
+fn judge_fields(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    let entries = observed.answer.at("/data")?.as_array()?;
+    let fields = entries.iter().filter_map(Value::as_object).flatten();
+    let finding = |(name, severity): (&String, Severity)| PassiveFinding {
+        clause: Clause::ExtractEndpoint,
+        key: name.clone(),
+        severity,
+        expected: "an entry without internal fields".to_owned(),
+        actual: format!("an entry with the field {name}"),
+    };
+    let telling = fields.filter_map(|(name, value)| Some((name, severity(name, value)?)));
+    Some(telling.map(finding).collect())
+}
+
+/// What makes a field internal is open: it fails only when its own name says so, or when it gives a secret.
+fn severity(name: &str, value: &Value) -> Option<Severity> {
+    let words = words(name);
+    let has = |word: &str| words.iter().any(|known| known == word);
+    let last = words.last().map_or("", |word| word.trim_end_matches('s'));
+    let secret = SECRET.contains(&last) && value.as_str().is_some_and(|text| text.chars().any(|c| c != '*'));
+    if has("internal") || secret {
+        return Some(Severity::Fail);
+    }
+    (name.starts_with('_') || DOUBTFUL.into_iter().any(has)).then_some(Severity::Warn)
+}
+
+/// The words of a name in snake, kebab or camel case, in small letters.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && small) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        small = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+pub(super) static OPEN: Check = Check {
+    id: "extract.envelope.open",
+    title: "unspecified behaviour of an extraction is recorded",
+    why: "Nothing is wrong either way; clients and other servers have to live with each of the decisions.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEnvelope],
+    needs: &[],
+    run: Run::Cases(open),
+};
+
+fn open(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let num = *extract.num_range.start();
+    let one = |label: &'static str, unspecified: Unspecified, why: &'static str, name: &str, value: &str| {
+        let data = (unspecified, why, name.to_owned(), value.to_owned());
+        let case =
+            Case::with(label, Cost::extraction(1, 1), data, |probe, (unspecified, why, name, value)| {
+                Box::pin(async move {
+                    Context::PLAIN.control(probe).await?;
+                    let request = probe.extract();
+                    let request = if name == probe.contract().extract.num.name {
+                        request.add_query(&name, value)
+                    } else {
+                        request.query(&name, value)
+                    };
+                    probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &request).await
+                })
+            });
+        Context::PLAIN.share(case)
+    };
+    let known =
+        Case::new("known request id", Cost::extraction(2, 3), |probe| Box::pin(other_parameters(probe)));
+    vec![
+        one(
+            "repeated parameter",
+            Unspecified::ExtractRepeatedParameter,
+            "num is sent twice with one value",
+            &extract.num.name,
+            &num.to_string(),
+        ),
+        one(
+            "empty parameter",
+            Unspecified::ExtractEmptyParameter,
+            "protocol is empty",
+            &extract.protocol.name,
+            "",
+        ),
+        one(
+            "unknown region",
+            Unspecified::ExtractUnknownRegion,
+            "the region QQQ, which no directory has",
+            &extract.regions.name,
+            "QQQ",
+        ),
+        one(
+            "unused separator",
+            Unspecified::ExtractUnusedSeparator,
+            "lb=6 without sb, for a JSON answer",
+            &extract.lb.name,
+            &extract.custom_separator,
+        ),
+        known,
+    ]
+}
+
+async fn other_parameters(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let first = probe.extract().query(&extract.request_id.name, probe.fresh_request_id());
+    let other = first.clone().query(&extract.num.name, extract.num_range.start() + 1);
+    probe.control(&first).await?;
+    let (unspecified, why) =
+        (Unspecified::ExtractRequestIdOtherParameters, "a known request id with another num");
+    probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &other).await
+}
+
+pub(super) static SCHEMA: Check = Check {
+    id: "extract.envelope.schema",
+    title: "every successful extraction matches the schema of the document",
+    why: "Clients that are generated from the document fail on a field that is missing or of another type.",
+    operation: Some(OperationId::Extract),
+    clauses: &[
+        Clause::ExtractCount,
+        Clause::ExtractEndpoint,
+        Clause::ExtractEnvelope,
+        Clause::ExtractRequestIp,
+    ],
+    needs: &[],
+    run: Run::Passive(schema::judge),
+};
+
+pub(super) static SUCCESS: Check = Check {
+    id: "extract.envelope.success",
+    title: "a valid extraction returns HTTP 200 with code 0",
+    why: "Clients look at both; when they disagree, a success is thrown away or an error is taken for one.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEnvelope],
+    needs: &[],
+    run: Run::Cases(|_| {
+        Case::single(Cost::extraction(1, 1), |probe| {
+            Box::pin(async move { success::judge(probe, Clause::ExtractEnvelope, &probe.extract()).await })
+        })
+    }),
+};
+
+pub(super) static ERROR: Check = Check {
+    id: "extract.error-envelope.watched",
+    title: "a rejected extraction has a message and a code other than 0",
+    why: "Callers tell by the code what to do, wait, pay or fix the request; without it, or with that of a success, they \
+          can only guess.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractErrorEnvelope],
+    needs: &[],
+    run: Run::Passive(judge_error),
+};
+
+/// Codes may be numbers or strings, and there may be more fields. Throttling and server errors without a code often come from
+/// a machine in front of the service, so they are left out.
+fn judge_error(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let answer = observed.answer;
+    let code = answer.at("/code");
+    let in_words = || observed.form == Form::Text && says_error(answer);
+    let is_rejected = match observed.class {
+        ResponseClass::Rejected(_) => true,
+        ResponseClass::ServerError(_) => code.is_some_and(|code| !code.is_null()),
+        ResponseClass::Accepted => in_words(),
+        _ => false,
+    };
+    if !is_rejected {
+        return None;
+    }
+    let success = observed.contract.extract.operation.success.code;
+    let mut faults = Vec::new();
+    if !code.is_some_and(|code| code.is_number() || code.is_string()) {
+        faults.push(("code", "a code".to_owned()));
+    }
+    if code.and_then(Value::as_i64) == Some(success) {
+        faults.push(("success", format!("a code other than {success}")));
+    }
+    if !answer.at("/message").is_some_and(Value::is_string) {
+        faults.push(("message", "a message".to_owned()));
+    }
+    let form = if observed.form == Form::Json { "as JSON" } else { "as text" };
+    let actual = match observed.class {
+        ResponseClass::Accepted => format!("HTTP {} with a rejection in plain text", answer.status),
+        class => class.description().to_owned(),
+    };
+    let finding = |(key, expected): (&str, String)| PassiveFinding {
+        clause: Clause::ExtractErrorEnvelope,
+        key: format!("{key} {form}"),
+        severity: Severity::Fail,
+        expected: format!("{expected} in the JSON body of a rejection, {form} asked for"),
+        actual: actual.clone(),
+    };
+    Some(faults.into_iter().map(finding).collect())
+}
+
+pub(super) static EGRESS: Check = Check {
+    id: "extract.request-ip.egress",
+    title: "`request_ip` is the address that the call comes from",
+    why: "Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
+          in.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRequestIp],
+    needs: &[Fact::EgressIp],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let case = |context: Context| {
+            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
+                Box::pin(egress(probe, context))
+            })
+        };
+        // A text answer does not name it.
+        let contexts = Context::all(extract).into_iter().filter(|context| !context.is_text);
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let scarce =
+            Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_egress(probe)));
+        contexts.map(case).chain([scarce.needs([Fact::ScarceRegion])]).collect()
+    }),
+};
+
+async fn egress(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let accepted = context.accepted(probe, &context.request(probe)).await?;
+    let Some(actual) = accepted.answer.at("/request_ip") else { return Ok(()) };
+    if !is_egress(probe, actual) {
+        let words = format!("{actual}, {}", context.name());
+        probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&accepted.exchange]);
+    }
+    Ok(())
+}
+
+/// A shortage names no address.
+async fn partial_egress(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let few = probe.extract().query(&extract.regions.name, region);
+    let (exchange, _) = probe.send_once(&few.query(&extract.num.name, extract.num_range.end())).await?;
+    let actual = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip"));
+    if let Some(actual) = actual.filter(|ip| !is_egress(probe, ip)) {
+        let words = format!("{actual}, of a scarce region");
+        probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&exchange]);
+    }
+    Ok(())
+}
+
+fn is_egress(probe: &Probe<'_>, request_ip: &Value) -> bool {
+    request_ip.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) == probe.facts().egress_ip
+}
+
+/// The finding rests on a fact, so it names it.
+fn expected_egress(probe: &Probe<'_>) -> String {
+    let ip = probe.facts().egress_ip.map(|ip| ip.to_string()).unwrap_or_default();
+    format!("{ip}, as supplied by {}", Fact::EgressIp.variable())
+}
+
+pub(super) static FORGED: Check = Check {
+    id: "extract.request-ip.forged",
+    title: "`request_ip` is not an address that a caller claims in a header",
+    why: "A service that believes such a header can't tell callers apart by their address, which its whitelist rests on.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRequestIp],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let case = |header: &'static str| {
+            Context::PLAIN.share(Case::with(header, Cost::extraction(1, 1), header, |probe, header| {
+                Box::pin(forged(probe, header))
+            }))
+        };
+        HEADERS.map(case).into()
+    }),
+};
+
+/// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address
+/// that the tester names tells a forged one from a forwarded one.
+async fn forged(probe: &Probe<'_>, header: &'static str) -> Result<(), Stop> {
+    Context::PLAIN.control(probe).await?;
+    let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
+    let (exchange, _) = probe.send(&probe.extract().header(header, claimed(header, NOBODYS))).await?;
+    let request_ip = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip")?.as_str());
+    if request_ip != Some(NOBODYS) {
+        return Ok(());
+    }
+    if is_trusted {
+        let reason =
+            format!("a service on this machine may trust {header} from it: supply {}", Fact::EgressIp);
+        return Err(probe.inconclusive(&reason));
+    }
+    let actual = format!("the address of a forged {header}");
+    probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_fails_by_what_it_says_and_not_by_letters_in_it() {
+        for (name, value, expected) in [
+            ("internalId", json!(7), Some(Severity::Fail)),
+            ("proxy_password", json!("x"), Some(Severity::Fail)),
+            ("accessToken", json!("x"), Some(Severity::Fail)),
+            ("proxyPassword", json!("***"), None),
+            ("passwordRequired", json!(false), None),
+            ("tokenExpiresAt", json!("2026-01-01T00:00:00Z"), None),
+            ("passwd", Value::Null, None),
+            ("accosted", json!(1), None),
+            ("internationalCode", json!(1), None),
+            ("unitCost", json!(1), Some(Severity::Warn)),
+            ("_links", json!({}), Some(Severity::Warn)),
+            ("country", json!("USA"), None),
+        ] {
+            assert_eq!(severity(name, &value), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The forms in which every rule of an extraction must hold alike: what stands beside the parameter under test, JSON or text,
+//! and the transport of the token. Each form has one control request, which a run sends once.
+
+use std::fmt::Display;
+
+use crate::check::{Accepted, Case, Cost, Form, Probe, ResponseClass, Stop};
+use crate::checks::{Requests, State};
+use crate::contract::{Clause, Extract, OperationId, Parameter};
+use crate::wire::{Answer, Request};
+
+/// One way to carry the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transport {
+    Query,
+    Header,
+    Bearer,
+}
+
+/// What else a request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Company {
+    Nothing,
+    RequestId,
+    /// Another protocol than the default one.
+    Protocol(String),
+    /// The default region by its name.
+    Regions,
+}
+
+/// An extraction in one form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Context {
+    pub(super) company: Company,
+    pub(super) is_text: bool,
+    pub(super) transport: Transport,
+}
+
+impl Transport {
+    pub(super) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
+
+    /// The request with a token carried in this way.
+    pub(super) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
+        let extract = &probe.contract().extract;
+        match self {
+            Self::Query => request.query(&extract.api_key.name, token),
+            Self::Header => request.header(&extract.api_key_header, token),
+            Self::Bearer => request.header("Authorization", format!("Bearer {token}")),
+        }
+    }
+
+    /// For the label of a case.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Header => "header",
+            Self::Bearer => "bearer",
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "the query",
+            Self::Header => "the header of its own",
+            Self::Bearer => "Authorization: Bearer",
+        }
+    }
+}
+
+impl Context {
+    /// JSON, and the token in the query.
+    pub(super) const PLAIN: Self =
+        Self { company: Company::Nothing, is_text: false, transport: Transport::Query };
+
+    /// Each form with the token in the query, the plain one first.
+    pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
+        let with = |company| Self { company, ..Self::PLAIN };
+        let text = Self { is_text: true, ..Self::PLAIN };
+        let protocols = other_protocols(extract).map(Company::Protocol).map(with);
+        let [id, regions] = [Company::RequestId, Company::Regions].map(with);
+        [Self::PLAIN, text, id].into_iter().chain(protocols).chain([regions]).collect()
+    }
+
+    /// Each form with each transport of the token, the plain one first.
+    pub(super) fn all(extract: &Extract) -> Vec<Self> {
+        let forms = Self::in_query(extract);
+        let by = |transport| forms.iter().map(move |form| Self { transport, ..form.clone() });
+        Transport::ALL.into_iter().flat_map(by).collect()
+    }
+
+    /// Each form as text, the one without company first.
+    pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
+        let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text);
+        let text = |form: Self| Self { is_text: true, ..form };
+        let mut texts: Vec<_> = forms.map(text).collect();
+        let transports = [Transport::Header, Transport::Bearer];
+        texts.extend(transports.map(|transport| Self { is_text: true, transport, ..Self::PLAIN }));
+        texts
+    }
+
+    /// The first form for each value, and one of the others in turns. Every value meets two forms, and every form many
+    /// values, without a case for each pair.
+    pub(super) fn two_for_each<T: Clone>(
+        contexts: &[Self],
+        values: impl IntoIterator<Item = T>,
+    ) -> Vec<(Self, T)> {
+        let Some((first, others)) = contexts.split_first() else { return Vec::new() };
+        let mut turns = others.iter().cycle();
+        let mut pairs = Vec::new();
+        for value in values {
+            pairs.push((first.clone(), value.clone()));
+            pairs.extend(turns.next().map(|other| (other.clone(), value)));
+        }
+        pairs
+    }
+
+    /// For the label of a case; unique.
+    pub(super) fn label(&self) -> String {
+        let mut parts = match &self.company {
+            Company::Nothing => Vec::new(),
+            Company::RequestId => vec!["request-id"],
+            Company::Protocol(protocol) => vec![protocol.as_str()],
+            Company::Regions => vec!["regions"],
+        };
+        if self.is_text {
+            parts.push("text");
+        } else if parts.is_empty() {
+            parts.push("json");
+        }
+        if self.transport != Transport::Query {
+            parts.push(self.transport.label());
+        }
+        parts.join("-")
+    }
+
+    /// For messages.
+    pub(super) fn name(&self) -> String {
+        let form = if self.is_text { "as text" } else { "as JSON" };
+        let company = match &self.company {
+            Company::Nothing => String::new(),
+            Company::RequestId => ", with a request id".to_owned(),
+            Company::Protocol(protocol) => format!(", with protocol={protocol}"),
+            Company::Regions => ", with the default region".to_owned(),
+        };
+        format!("{form}{company}, the token in {}", self.transport.name())
+    }
+
+    /// The extraction without a token; a request id is new each time, since a known one with other parameters may be
+    /// answered in any way.
+    pub(super) fn without_token(&self, probe: &Probe<'_>) -> Request {
+        let extract = &probe.contract().extract;
+        let plain = probe.extract_without_token();
+        let request = match &self.company {
+            Company::Nothing => plain,
+            Company::RequestId => plain.query(&extract.request_id.name, probe.fresh_request_id()),
+            Company::Protocol(protocol) => plain.query(&extract.protocol.name, protocol),
+            Company::Regions => plain.query(&extract.regions.name, default_of(&extract.regions)),
+        };
+        if self.is_text { request.query(&extract.return_type.name, &extract.text) } else { request }
+    }
+
+    /// The extraction with a token.
+    pub(super) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
+        self.transport.carry(probe, self.without_token(probe), token)
+    }
+
+    /// The extraction with the account's own token.
+    pub(super) fn request(&self, probe: &Probe<'_>) -> Request {
+        self.with_token(probe, probe.token().expose())
+    }
+
+    /// Shows that the form is accepted with the account's own token; sends nothing when the run has shown it before.
+    ///
+    /// # Errors
+    /// Skip when it is not accepted: it may be rejected for reasons of its own, such as a missing entitlement for its
+    /// protocol. The plain form must be accepted, and is inconclusive otherwise.
+    pub(super) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
+        self.control_with(probe, "", Clone::clone).await
+    }
+
+    /// The same for a control request with something more, which `label` names.
+    ///
+    /// # Errors
+    /// As for [`Context::control`].
+    pub(super) async fn control_with(
+        &self,
+        probe: &Probe<'_>,
+        label: &str,
+        change: impl Fn(&Request) -> Request + Send,
+    ) -> Result<(), Stop> {
+        let mut shown = State::from_probe(probe)?.controls.0.lock().await;
+        let label = self.control_label(label);
+        if shown.contains(&label) {
+            return Ok(());
+        }
+        self.accepted(probe, &change(&self.request(probe))).await?;
+        shown.insert(label);
+        Ok(())
+    }
+
+    fn control_label(&self, more: &str) -> String {
+        format!("extract {} {more}", self.label())
+    }
+
+    /// Sends a control request in this form, other than that of [`Context::control`].
+    ///
+    /// # Errors
+    /// As for [`Context::control`].
+    pub(super) async fn accepted(&self, probe: &Probe<'_>, request: &Request) -> Result<Accepted, Stop> {
+        match probe.control(request).await {
+            Err(Stop::Inconclusive(reason)) if *self != Self::PLAIN => {
+                Err(probe.skip(&format!("a valid extraction {} is not accepted: {reason}", self.name())))
+            }
+            other => other,
+        }
+    }
+
+    /// The case, which needs [`Context::control`].
+    pub(super) fn share(&self, case: Case) -> Case {
+        self.share_with(case, "", 1)
+    }
+
+    /// The case, which needs [`Context::control_with`] for some gateways.
+    pub(super) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
+        case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
+    }
+
+    /// A case for a request that must be rejected: the valid one of this form with one change.
+    pub(super) fn invalid(
+        self,
+        what: impl Display,
+        clause: Clause,
+        reason: impl Display,
+        change: impl Fn(&Probe<'_>, Request) -> Request + Clone + Send + Sync + 'static,
+    ) -> Case {
+        let label = format!("{}/{what}", self.label());
+        let why = format!("{reason}, {}", self.name());
+        let context = self.clone();
+        let case = Case::new(label, Cost::requests(1), move |probe| {
+            let (context, why, change) = (context.clone(), why.clone(), change.clone());
+            Box::pin(async move {
+                context.control(probe).await?;
+                let invalid = change(probe, context.request(probe));
+                rejects(probe, clause, &why, &invalid).await
+            })
+        });
+        self.share(case)
+    }
+
+    /// The same for another value of one parameter.
+    pub(super) fn invalid_value(
+        self,
+        parameter: &Parameter,
+        value: &str,
+        clause: Clause,
+        reason: &str,
+    ) -> Case {
+        let (name, value) = (parameter.name.clone(), value.to_owned());
+        let what = format!("{name}={value}");
+        let why = format!("{name}={value:?}, {reason}");
+        self.invalid(what, clause, why, move |_, request| request.query(&name, &value))
+    }
+
+    /// A case for a request that must be accepted: the valid one of this form with one change, of one gateway.
+    pub(super) fn valid(
+        self,
+        what: impl Display,
+        clause: Clause,
+        reason: impl Display,
+        change: impl Fn(&Probe<'_>, Request) -> Request + Clone + Send + Sync + 'static,
+    ) -> Case {
+        let label = format!("{}/{what}", self.label());
+        let why = format!("{reason}, {}", self.name());
+        let context = self.clone();
+        let case = Case::new(label, Cost::extraction(1, 1), move |probe| {
+            let (context, why, change) = (context.clone(), why.clone(), change.clone());
+            Box::pin(async move {
+                context.control(probe).await?;
+                let request = change(probe, context.request(probe));
+                probe.accepts(clause, &why, &request).await?;
+                Ok(())
+            })
+        });
+        self.share(case)
+    }
+}
+
+/// Sends a request that must be rejected, after its control. A rejection in plain text under the status of a success is one
+/// all the same: that it has no envelope is `extract.error-envelope.watched`'s to say.
+pub(super) async fn rejects(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    invalid: &Request,
+) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(invalid).await?;
+    let is_text = Form::of(probe.contract(), OperationId::Extract, invalid) == Form::Text;
+    let in_words = exchange.result.as_ref().is_ok_and(says_error);
+    if class == ResponseClass::Accepted && is_text && in_words {
+        return Ok(());
+    }
+    probe.judge_rejection(clause, why, &exchange, &class)
+}
+
+/// Whether a text response is a rejection in words. The form of an entry is open, but each has a port, so that a text without
+/// a digit has no entry; with digits its first word must say so.
+pub(super) fn says_error(answer: &Answer) -> bool {
+    const WORDS: [&str; 8] =
+        ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
+    let text = answer.text();
+    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let first = words().next().unwrap_or_default().to_lowercase();
+    let is_plain = answer.json().is_none() && !text.trim_start().starts_with('<');
+    let has_digit = text.contains(|c: char| c.is_ascii_digit());
+    is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
+}
+
+/// The protocols beside the default one.
+pub(super) fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
+    let default = default_of(&extract.protocol);
+    extract.protocols.iter().filter(move |protocol| **protocol != default).cloned()
+}
+
+/// The default value of a parameter; empty when it has none.
+pub(super) fn default_of(parameter: &Parameter) -> String {
+    parameter.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn labels_are_unique_and_the_plain_form_is_first() {
+        let extract = &Contract::embedded().expect("contract").extract;
+        let mut labels: Vec<_> = Context::all(extract).iter().map(Context::label).collect();
+        assert_eq!(labels[0], "json");
+        labels.sort();
+        labels.dedup();
+        assert_eq!(labels.len(), Context::all(extract).len());
+    }
+
+    #[test]
+    fn a_text_is_a_rejection_by_its_words() {
+        let answer = |text: &str| Answer::new(200, Vec::new(), text.to_owned().into());
+        for error in ["ERROR: num must be 1-100", "not allowed", "Invalid num 101"] {
+            assert!(says_error(&answer(error)), "{error}");
+        }
+        for entries in
+            ["gw1.invalid:80\r\ngw2.invalid:81", "203.0.113.1 80", "", "error.invalid", "{\"port\": 1}"]
+        {
+            assert_eq!(says_error(&answer(entries)), entries == "error.invalid", "{entries}");
+        }
+    }
+}

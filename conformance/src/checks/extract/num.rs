@@ -1,0 +1,155 @@
+//! `num`: required, from 1 to 100, and never exceeded.
+
+use super::answer;
+use super::forms::Context;
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
+use crate::grammar::integer_texts;
+use crate::target::Fact;
+
+pub(super) static COUNT: Check = Check {
+    id: "extract.count.most",
+    title: "an extraction returns at most `num` entries",
+    why: "Gateways beyond `num` are billed or locked for an account that never asked for them, and a caller that reads \
+          `num` entries loses track of the others.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCount],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let least = *extract.num_range.start();
+        let few = (least..=(least + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
+        let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
+        let case = |data: (Context, i64)| {
+            let label = format!("{}/num={}", data.0.label(), data.1);
+            let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
+            Case::with(label, Cost::extraction(1, gateways), data, |probe, data| Box::pin(most(probe, data)))
+        };
+        few.chain(others.map(|context| (context, least + 1))).map(case).collect()
+    }),
+};
+
+async fn most(probe: &Probe<'_>, (context, asked): (Context, i64)) -> Result<(), Stop> {
+    let request = context.request(probe).query(&probe.contract().extract.num.name, asked);
+    let accepted = context.accepted(probe, &request).await?;
+    answer::judge_count(probe, &accepted.exchange, &accepted.answer, asked);
+    Ok(())
+}
+
+pub(super) static BOUNDARIES: Check = Check {
+    id: "extract.num-range.boundaries",
+    title: "`num` outside 1 to 100 or not an integer is rejected",
+    why: "A value out of range that is taken for its nearest bound, for zero or for its lower bits gives a caller another \
+          number of gateways than it asked for, without an error.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractNumRange],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        // What is wrong most often meets every form, everything else two of them.
+        let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
+        let near = [start - 1, -1, end + 1].map(|number| number.to_string());
+        let (near, far): (Vec<_>, Vec<_>) =
+            integer_texts(&extract.num_range).into_iter().partition(|value| near.contains(&value.text));
+        let contexts = Context::all(extract);
+        let everywhere =
+            near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
+        let pairs = everywhere.chain(Context::two_for_each(&contexts, far));
+        pairs
+            .map(|(context, value)| {
+                context.invalid_value(&extract.num, &value.text, Clause::ExtractNumRange, value.reason)
+            })
+            .collect()
+    }),
+};
+
+pub(super) static MAXIMUM: Check = Check {
+    id: "extract.num-range.maximum",
+    title: "the largest `num` is accepted and never exceeded",
+    why: "A limit below the documented one breaks callers that extract in full batches.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
+    needs: &[Fact::PlentifulRegion],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let form = |context: &Context| matches!(context.label().as_str(), "json" | "text");
+        let case = |context: Context| {
+            let label = context.label();
+            let shared = context.clone();
+            shared.share(Case::with(label, Cost::extraction(1, most), context, |probe, context| {
+                Box::pin(maximum(probe, context))
+            }))
+        };
+        Context::in_query(extract).into_iter().filter(form).map(case).collect()
+    }),
+};
+
+async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let most = *extract.num_range.end();
+    context.control(probe).await?;
+    let request = context.request(probe).query(&extract.num.name, most);
+    let (exchange, class) = probe.send_briefly(&request).await?;
+    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
+        answer::judge_count(probe, &exchange, answer, most);
+        return Ok(());
+    }
+    if class.decision() != Decision::Rejected {
+        return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
+    }
+    let expected = format!("accepted: {}={most}, the largest value, {}", extract.num.name, context.name());
+    probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
+    Ok(())
+}
+
+pub(super) static MINIMUM: Check = Check {
+    id: "extract.num-range.minimum",
+    title: "the smallest `num` is accepted",
+    why: "A caller that needs one gateway would have to take and pay for more.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractNumRange],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), |probe| Box::pin(minimum(probe)))),
+};
+
+/// Every other check stands on the smallest value; this one stands on the next.
+async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let least = *extract.num_range.start();
+    if least >= *extract.num_range.end() {
+        return Err(probe.skip("`num` has one value only"));
+    }
+    probe.control_once(&probe.extract().query(&extract.num.name, least + 1)).await?;
+    let why = format!("{}={least}, the smallest value", extract.num.name);
+    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(&extract.num.name, least)).await?;
+    Ok(())
+}
+
+pub(super) static REQUIRED: Check = Check {
+    id: "extract.num-required.absent",
+    title: "an extraction without `num` is rejected",
+    why: "A service that guesses a number hands out gateways to a caller whose request was built wrongly, and the caller \
+          does not learn of its mistake.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractNumRequired],
+    needs: &[],
+    run: Run::Cases(required),
+};
+
+fn required(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let case = |(context, is_empty): (Context, bool)| {
+        let name = extract.num.name.clone();
+        let (what, reason) = if is_empty { ("empty", "num is empty") } else { ("absent", "num is absent") };
+        context.invalid(what, Clause::ExtractNumRequired, reason, move |_, request| {
+            if is_empty { request.query(&name, "") } else { request.without_query(&name) }
+        })
+    };
+    Context::all(extract)
+        .into_iter()
+        .flat_map(|context| [(context.clone(), false), (context, true)])
+        .map(case)
+        .collect()
+}

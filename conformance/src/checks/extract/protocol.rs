@@ -1,0 +1,146 @@
+//! `protocol`: listed values, the default, and everything else.
+
+use super::forms::{Company, Context, default_of};
+use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
+use crate::contract::{Clause, OperationId, boundaries};
+use crate::target::Fact;
+
+pub(super) static DEFAULT: Check = Check {
+    id: "extract.protocol.default",
+    title: "without `protocol` the default protocol is meant",
+    why: "A caller that leaves the parameter out connects to the gateways with the default protocol, and fails when they \
+          speak another one.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol],
+    needs: &[Fact::TokenPartlyEntitled],
+    run: Run::Cases(|scope| {
+        let contexts = Context::all(&scope.contract.extract).into_iter();
+        let contexts = contexts.filter(|context| !matches!(context.company, Company::Protocol(_)));
+        let case = |context: Context| {
+            Case::with(context.label(), Cost::extraction(2, 2), context, |probe, context| {
+                Box::pin(default(probe, context))
+            })
+        };
+        contexts.map(case).collect()
+    }),
+};
+
+/// The account is entitled to some protocols only, so that one protocol passes and another does not.
+async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
+    let protocol = &probe.contract().extract.protocol;
+    let default = default_of(protocol);
+    let (unnamed, unnamed_passes) = probe.is_accepted(&context.with_token(probe, token.expose())).await?;
+    let named = context.with_token(probe, token.expose()).query(&protocol.name, &default);
+    let (named, named_passes) = probe.is_accepted(&named).await?;
+    if unnamed_passes != named_passes {
+        let word = |passes| if passes { "accepted" } else { "rejected" };
+        let expected =
+            format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, context.name());
+        probe.finding(Clause::ExtractProtocol, &expected, word(unnamed_passes), &[&unnamed, &named]);
+    }
+    Ok(())
+}
+
+pub(super) static LISTED: Check = Check {
+    id: "extract.protocol.listed",
+    title: "each listed `protocol` is accepted",
+    why: "Callers that need one of the documented protocols can't get gateways at all.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol],
+    needs: &[],
+    run: Run::Cases(listed),
+};
+
+fn listed(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let contexts = Context::in_query(extract).into_iter();
+    let contexts: Vec<_> =
+        contexts.filter(|context| !matches!(context.company, Company::Protocol(_))).collect();
+    let of_protocol = |protocol: &String| {
+        let protocol = protocol.clone();
+        contexts.iter().map(move |context| (context.clone(), protocol.clone())).collect::<Vec<_>>()
+    };
+    let case = |data: (Context, String)| {
+        let label = format!("{}/{}", data.0.label(), data.1);
+        let shared = data.0.clone();
+        shared.share(Case::with(label, Cost::extraction(1, 1), data, |probe, data| {
+            Box::pin(is_served(probe, data))
+        }))
+    };
+    extract.protocols.iter().flat_map(of_protocol).map(case).collect()
+}
+
+/// Without the parameter the default protocol is meant, and the account has the entitlement for that.
+async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    context.control(probe).await?;
+    let request = context.request(probe).query(&extract.protocol.name, &protocol);
+    let (exchange, class) = probe.send(&request).await?;
+    // Being short of gateways or slow is no rejection.
+    if class.decision() == Decision::Undecided || matches!(class, ResponseClass::Timeout(_)) {
+        return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
+    }
+    if class == ResponseClass::Accepted {
+        Ok(())
+    } else if protocol == default_of(&extract.protocol) {
+        let name = context.name();
+        let expected =
+            format!("accepted: {protocol}, which is the default and accepted when left out, {name}");
+        probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
+        Ok(())
+    } else {
+        Err(probe.inconclusive(&format!(
+            "{protocol} was rejected; the account may lack the entitlement for it: {}",
+            class.description()
+        )))
+    }
+}
+
+pub(super) static UNLISTED: Check = Check {
+    id: "extract.protocol.unlisted",
+    title: "a `protocol` outside the list is rejected, `https` too",
+    why: "A caller that asks for `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
+          understand it, and finds out at the first connection only.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol],
+    needs: &[],
+    run: Run::Cases(unlisted),
+};
+
+/// Values that callers take for protocols: the contract names the first one, and the others are known from proxy URLs. Letter
+/// case and spaces around a listed value are left out, as for every value of a list.
+const NEAR: [&str; 12] = [
+    "https", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2", "httphttp",
+    "any",
+];
+
+fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let listed = |value: &String| extract.protocols.contains(value);
+    let derived = boundaries(&extract.protocol.schema).into_iter().filter(|value| !value.allowed);
+    let derived = derived.map(|value| value.text());
+    let urls = extract.protocols.iter().flat_map(|listed| [format!("{listed}:"), format!("{listed}://")]);
+    let pairs = [extract.protocols.join(","), extract.protocols.join(" "), extract.protocols.join("|")];
+    let other = ["0", "1", "true", "null", "*", "-", "h\u{442}tp"].map(str::to_owned);
+    let near = NEAR.map(str::to_owned);
+    let (named, values) =
+        near.split_first().map_or((None, &near[..]), |(named, others)| (Some(named), others));
+    let mut values: Vec<String> =
+        values.iter().cloned().chain(derived).chain(urls).chain(pairs).chain(other).collect();
+    values.retain(|value| !listed(value));
+    values.dedup();
+    // Its own value takes the place of a protocol that the form has.
+    let usable = |context: &Context| !matches!(context.company, Company::Protocol(_));
+    let contexts: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
+    let everywhere = named.into_iter().flat_map(|value| {
+        contexts.iter().map(move |context| (context.clone(), value.clone())).collect::<Vec<_>>()
+    });
+    let reason = "not a protocol of a gateway";
+    let cases = everywhere.chain(Context::two_for_each(&contexts, values));
+    cases
+        .map(|(context, value)| {
+            context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol, reason)
+        })
+        .collect()
+}

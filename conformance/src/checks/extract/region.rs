@@ -1,0 +1,318 @@
+//! `regions`, its default, and its alias `country`.
+
+use super::answer::{self, entries};
+use super::forms::{Context, Transport, default_of};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+use crate::wire::{Exchange, Request};
+
+pub(super) static ALIAS_ALONE: Check = Check {
+    id: "extract.country-alias.alone",
+    title: "`country` alone is accepted in place of `regions`",
+    why: "Callers written for the compatibility format send `country` only; they would get nothing, or gateways of another \
+          country.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCountryAlias],
+    needs: &[Fact::PlentifulRegion],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let region = scope.facts.plentiful_region.clone().unwrap_or_default();
+        let by_region = Context::all(extract).into_iter().map(|context| {
+            let (regions, country, value) =
+                (extract.regions.name.clone(), extract.country.name.clone(), region.clone());
+            let reason = format!("{country}={value} in place of {regions}");
+            context.valid("region", Clause::ExtractCountryAlias, reason, move |_, request| {
+                request.without_query(&regions).query(&country, &value)
+            })
+        });
+        let by_default = Context::in_query(extract).into_iter().map(|context| {
+            let label = format!("{}/default", context.label());
+            Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+                Box::pin(alias_of_default(probe, context))
+            })
+        });
+        by_region.chain(by_default).collect()
+    }),
+};
+
+async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let value = default_of(&extract.regions);
+    context.accepted(probe, &context.request(probe).query(&extract.regions.name, &value)).await?;
+    let alias =
+        context.request(probe).without_query(&extract.regions.name).query(&extract.country.name, &value);
+    let why =
+        format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, context.name());
+    probe.accepts(Clause::ExtractCountryAlias, &why, &alias).await?;
+    Ok(())
+}
+
+pub(super) static ALIAS_EMPTY_REGION: Check = Check {
+    id: "extract.country-alias.empty-region",
+    title: "`country` gives no gateways where `regions` gives none",
+    why: "A `country` that is ignored sends traffic through the wrong country, which no field of the response shows.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCountryAlias],
+    needs: &[Fact::EmptyRegion],
+    run: Run::Cases(|scope| {
+        let case = |context: Context| {
+            let (label, shared) = (context.label(), context.clone());
+            shared.share(Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+                Box::pin(alias_of_empty(probe, context))
+            }))
+        };
+        Context::all(&scope.contract.extract).into_iter().map(case).collect()
+    }),
+};
+
+async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    context.control(probe).await?;
+    let base = || context.request(probe).without_query(&extract.regions.name);
+    // A shortage may come under any status, so the first answer is taken.
+    let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
+    let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
+    if gives_gateways(probe, &by_regions) {
+        return Err(probe.skip("the region that was supplied as empty has gateways"));
+    }
+    if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
+        // Nor may the service just have been busy.
+        probe.control(&context.request(probe)).await?;
+        let named = || base().query(&extract.regions.name, region);
+        let (mut again, class) = probe.send_until_served(named).await?;
+        if matches!(class, ResponseClass::Throttled(_)) {
+            again = probe.confirm_unavailable(named, || context.request(probe)).await?;
+        }
+        if gives_gateways(probe, &again) {
+            return Err(probe.skip("the region that was supplied as empty has gateways"));
+        }
+        let expected =
+            format!("no gateway, as for {} with the same value, {}", extract.regions.name, context.name());
+        probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
+    }
+    Ok(())
+}
+
+/// In JSON an entry, in text anything that is no JSON object and no rejection in words.
+fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
+    let Ok(answer) = &exchange.result else { return false };
+    let success = probe.contract().extract.operation.success.status;
+    let is_text = answer.status == success && answer.json().is_none() && !answer.body().is_empty();
+    let is_text = is_text && !super::forms::says_error(answer);
+    entries(answer).map_or(is_text, |entries| !entries.is_empty())
+}
+
+pub(super) static ALIAS_SCARCE_REGION: Check = Check {
+    id: "extract.country-alias.scarce-region",
+    title: "`country` gives as few gateways as `regions` where there are few",
+    why: "A `country` that is ignored fills up the result with gateways of other countries.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCountryAlias],
+    needs: &[Fact::ScarceRegion],
+    run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), |probe| Box::pin(alias_of_scarce(probe)))),
+};
+
+/// A country that is not looked at gives as many as are asked for, where regions gives fewer or none.
+async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let most = *extract.num_range.end();
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    probe.control_once(&probe.extract()).await?;
+    let base = probe.extract().without_query(&extract.regions.name).query(&extract.num.name, most);
+    let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= most);
+    let mut came = Vec::new();
+    for name in [&extract.regions.name, &extract.country.name] {
+        let (exchange, class) = probe.send_once(&base.clone().query(name, region)).await?;
+        let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
+        came.push((exchange, class, count));
+    }
+    let [(by_regions, class, few), (by_country, _, many)] = &came[..] else { return Ok(()) };
+    if full(*few) {
+        return Err(probe.skip("the region that was supplied as scarce gave all that was asked for"));
+    }
+    if full(*many) {
+        // A shortage may come as 503, and so may anything from a service that is busy.
+        if matches!(class, ResponseClass::Throttled(_)) {
+            let named = || base.clone().query(&extract.regions.name, region);
+            probe.confirm_unavailable(named, || probe.extract()).await?;
+        }
+        let expected = format!("about {few} entries, as for regions with the same value");
+        let actual = format!("{many} entries");
+        probe.finding(Clause::ExtractCountryAlias, &expected, &actual, &[by_regions, by_country]);
+    }
+    Ok(())
+}
+
+pub(super) static EQUAL: Check = Check {
+    id: "extract.country-equal.differing",
+    title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
+    why: "A service that silently prefers one of two contradicting values sends traffic through a country that the caller \
+          may have ruled out.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCountryEqual],
+    needs: &[Fact::PlentifulRegion],
+    run: Run::Cases(equal),
+};
+
+fn equal(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let region = scope.facts.plentiful_region.clone().unwrap_or_default();
+    let default = default_of(&extract.regions);
+    // Others of the same length, as codes are, and one of another.
+    let known = [
+        ("scarce", scope.facts.scarce_region.as_deref()),
+        ("empty", scope.facts.empty_region.as_deref()),
+        ("default", Some(default.as_str())),
+    ];
+    let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
+    let others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
+    if others.is_empty() {
+        return Case::single(Cost::requests(1), |probe| {
+            let reason = "the plentiful region is the default one: supply a country";
+            Box::pin(async move { Err(probe.skip(reason)) })
+        });
+    }
+    let both = |context: Context, what: String, first: &str, second: &str, reason: String, is_equal: bool| {
+        let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
+        let (first, second) = (first.to_owned(), second.to_owned());
+        let change =
+            move |_: &Probe<'_>, request: Request| request.query(&regions, &first).query(&country, &second);
+        if is_equal {
+            context.valid(what, Clause::ExtractCountryEqual, reason, change)
+        } else {
+            context.invalid(what, Clause::ExtractCountryEqual, reason, change)
+        }
+    };
+    let mut cases = Vec::new();
+    for (turn, (label, other)) in others.iter().enumerate() {
+        // The first pair meets every form, the others those with the token in the query.
+        let contexts = if turn == 0 { Context::all(extract) } else { Context::in_query(extract) };
+        for context in contexts {
+            for (what, first, second) in [
+                (format!("{label}-in-country"), &*region, *other),
+                (format!("{label}-in-regions"), *other, &*region),
+            ] {
+                let reason =
+                    format!("{}={first} and {}={second} differ", extract.regions.name, extract.country.name);
+                cases.push(both(context.clone(), what, first, second, reason, false));
+            }
+        }
+    }
+    for context in Context::all(extract) {
+        let reason = "both are sent and equal".to_owned();
+        cases.push(both(context, "equal".to_owned(), &region, &region, reason, true));
+    }
+    cases
+}
+
+pub(super) static DEFAULT: Check = Check {
+    id: "extract.regions-default.global",
+    title: "`regions` may be left out, which means its default",
+    why: "Callers that do not care about the country send no region; they would be rejected, or be limited to the gateways \
+          of one country.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRegionsDefault],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let accepted = Context::all(extract).into_iter().map(|context| {
+            let label = format!("{}/accepted", context.label());
+            Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+                Box::pin(both_accepted(probe, context))
+            })
+        });
+        let in_query = Context::all(extract).into_iter().filter(|context| {
+            context.transport == Transport::Query && context.company == super::forms::Company::Nothing
+        });
+        let alike = in_query.map(|context| {
+            let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
+            Case::with(format!("{}/count", context.label()), cost, context, |probe, context| {
+                Box::pin(as_many(probe, context))
+            })
+        });
+        accepted.chain(alike).collect()
+    }),
+};
+
+/// The default by its name is the control of its absence; when it is not accepted, the absence is its control.
+async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let regions = &probe.contract().extract.regions;
+    let default = default_of(regions);
+    let named = context.request(probe).query(&regions.name, &default);
+    let absent = || context.request(probe).without_query(&regions.name);
+    if probe.control(&named).await.is_ok() {
+        let why = format!("without {}, {}", regions.name, context.name());
+        probe.accepts(Clause::ExtractRegionsDefault, &why, &absent()).await?;
+        return Ok(());
+    }
+    context.accepted(probe, &absent()).await?;
+    let why = format!("{}={default}, {}", regions.name, context.name());
+    let named = context.request(probe).query(&regions.name, default);
+    probe.accepts(Clause::ExtractRegionsDefault, &why, &named).await?;
+    Ok(())
+}
+
+/// An answer does not show which region its gateways are of. So this holds the request without the parameter against the one
+/// with the default: it gives as many.
+async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let regions = &extract.regions;
+    let default = default_of(regions);
+    let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
+    let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
+    let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
+    let Some(named) = named else {
+        return Err(probe.skip(&format!("{default} does not give that many, {}", context.name())));
+    };
+    let is_busy = absent.result.as_ref().is_ok_and(|answer| answer.status == 503);
+    if is_busy {
+        let (without, with) =
+            (|| several().without_query(&regions.name), || several().query(&regions.name, &default));
+        absent = probe.confirm_unavailable(without, with).await?;
+    }
+    let exchanges = [&sent, &absent];
+    match unnamed {
+        Some(unnamed) if unnamed < named => {
+            // Others extract as well, so that a region may have had fewer just then.
+            let (_, once_more) = twice(probe, || several().without_query(&regions.name)).await?;
+            if once_more != Some(unnamed) {
+                return Err(probe.inconclusive("the number of gateways changed meanwhile: run it again"));
+            }
+            let expected = format!("{named} entries, as with {}={default}, {}", regions.name, context.name());
+            let actual = format!("{unnamed} entries");
+            probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
+        }
+        None => {
+            // The service is not short of gateways, as the default still gives some.
+            probe.control(&several().query(&regions.name, &default)).await?;
+            let expected = format!("accepted without {}, {}", regions.name, context.name());
+            probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// Enough that a region with a few gateways does not have them.
+const SEVERAL: i64 = 20;
+
+/// The same, for costs.
+const SEVERAL_COUNT: u32 = SEVERAL as u32;
+
+/// Sends a request up to two times, since a shortage may pass; gives how many entries came with a success.
+async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
+    let (mut exchange, mut class) = probe.send_until_served(&request).await?;
+    if class != ResponseClass::Accepted {
+        (exchange, class) = probe.send_until_served(&request).await?;
+    }
+    // A shortage may come as 503; 429 says nothing of the region.
+    if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
+        return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
+    }
+    let accepted = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted);
+    let count = accepted.map(|answer| answer::count(probe, answer));
+    Ok((exchange, count))
+}

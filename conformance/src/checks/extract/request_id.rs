@@ -1,0 +1,402 @@
+//! The request id: where it comes from, and that it stands for one extraction.
+
+use super::answer::{self, entries, gateways};
+use super::forms::{Company, Context, Transport};
+use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Running, Scope, Stop};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+use crate::wire::{Exchange, Request};
+
+/// Entries of the cheapest repetition. Two extractions of a large pool hardly choose the same two.
+const FEW: u32 = 2;
+
+/// Entries of the others: enough that two extractions hardly choose the same by chance.
+const SEVERAL: u32 = 4;
+
+/// Whether a request id stands in the query or in the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Query,
+    Header,
+}
+
+impl Place {
+    fn carry(self, probe: &Probe<'_>, request: Request, id: &str) -> Request {
+        let extract = &probe.contract().extract;
+        match self {
+            Self::Query => request.query(&extract.request_id.name, id),
+            Self::Header => request.header(&extract.request_id_header.name, id),
+        }
+    }
+}
+
+/// A repetition: form, entries, and place of the request id.
+type Repetition = (Context, u32, Place);
+
+/// The cheapest repetition, and the one of each form. Its first request is its own control; a form of its own must be
+/// accepted at all.
+fn repetitions(contexts: Vec<Context>, place: Place, again: u32, judge: Judge) -> Vec<Case> {
+    let few = [(Context::PLAIN, FEW, place)].into_iter();
+    let all = few.chain(contexts.into_iter().map(|context| (context, SEVERAL, place)));
+    let case = |data: Repetition| {
+        let label = format!("{}/num={}", data.0.label(), data.1);
+        let sent = if data.1 == FEW { 2 } else { 1 + again };
+        let (cost, shared) = (Cost::extraction(sent, sent * data.1), data.0.clone());
+        let is_plain = shared == Context::PLAIN;
+        let case = Case::with(label, cost, data, judge);
+        if is_plain { case } else { shared.share(case) }
+    };
+    all.map(case).collect()
+}
+
+type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> Running<'p>;
+
+pub(super) static QUERY: Check = Check {
+    id: "extract.idempotent.query",
+    title: "a repeated `request_id` in the query stands for the same extraction",
+    why: "A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractIdempotent],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        // The id is the case's own.
+        repetitions(without_id(scope), Place::Query, 2, |probe, data| Box::pin(repeated(probe, data)))
+    }),
+};
+
+pub(super) static HEADER: Check = Check {
+    id: "extract.idempotent.header",
+    title: "a repeated `X-Request-Id` header stands for the same extraction",
+    why: "Callers whose HTTP client sets the request id as a header take and pay for a second set of gateways when they \
+          repeat an interrupted extraction.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
+    needs: &[],
+    // Beside a request id in the query the header would not be read.
+    run: Run::Cases(|scope| {
+        repetitions(without_id(scope), Place::Header, 2, |probe, data| Box::pin(repeated(probe, data)))
+    }),
+};
+
+/// Every form with each transport of the token, but for those that have a request id already.
+fn without_id(scope: &Scope<'_>) -> Vec<Context> {
+    let contexts = Context::all(&scope.contract.extract).into_iter();
+    contexts.filter(|context| context.company != Company::RequestId).collect()
+}
+
+async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    if context != Context::PLAIN {
+        context.control(probe).await?;
+    }
+    let id = probe.fresh_request_id();
+    let base = context.request(probe).query(&extract.num.name, num);
+    let request = place.carry(probe, base.clone(), &id);
+    let name = context.name();
+    let mut again = vec![(Clause::ExtractIdempotent, format!("sent again, {name}"), request.clone())];
+    if num != FEW {
+        again.push(match place {
+            Place::Query => {
+                (Clause::ExtractIdempotent, format!("sent a third time, {name}"), request.clone())
+            }
+            Place::Header => (
+                Clause::ExtractRequestIdSource,
+                format!("the id of the header sent in the query, {name}"),
+                Place::Query.carry(probe, base, &id),
+            ),
+        });
+    }
+    judge(probe, &request, &again).await
+}
+
+/// Sends one request and then others that stand for the same extraction, and reports those that came to another.
+///
+/// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
+async fn judge(probe: &Probe<'_>, first: &Request, again: &[(Clause, String, Request)]) -> Result<(), Stop> {
+    let first = probe.control(first).await?;
+    for (clause, why, request) in again {
+        let Some(second) = probe.accepts(*clause, why, request).await? else { continue };
+        if gateways(&first.answer) != gateways(&second.answer) {
+            let expected = format!("the same gateways: {why}");
+            probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
+        }
+    }
+    Ok(())
+}
+
+/// An extraction of several entries with a request id, in the plain form.
+fn with_id(probe: &Probe<'_>, id: &str) -> Request {
+    let extract = &probe.contract().extract;
+    probe.extract().query(&extract.num.name, SEVERAL).query(&extract.request_id.name, id)
+}
+
+pub(super) static CONCURRENT: Check = Check {
+    id: "extract.idempotent.concurrent",
+    title: "two concurrent calls with one request id stand for one extraction",
+    why: "A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
+          gateways.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractIdempotent],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let places = [Place::Query, Place::Header];
+        let contexts = Context::in_query(&scope.contract.extract).into_iter();
+        let contexts = contexts.filter(|context| context.company != Company::RequestId);
+        let case = |data: (Context, Place)| {
+            let place = if data.1 == Place::Query { "query" } else { "header" };
+            let (label, shared) = (format!("{}/{place}", data.0.label()), data.0.clone());
+            let cost = Cost::extraction(2, 2 * SEVERAL);
+            shared.share(Case::with(label, cost, data, |probe, data| Box::pin(concurrent(probe, data))))
+        };
+        contexts.flat_map(|context| places.map(|place| (context.clone(), place))).map(case).collect()
+    }),
+};
+
+async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Result<(), Stop> {
+    context.control(probe).await?;
+    let several = context.request(probe).query(&probe.contract().extract.num.name, SEVERAL);
+    let request = place.carry(probe, several, &probe.fresh_request_id());
+    let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
+    let ((first, first_class), (second, second_class)) = (first?, second?);
+    let accepted = |exchange: &Exchange| exchange.result.as_ref().ok().map(gateways);
+    // One of the two may be rejected while the other is under way.
+    let both = [&first_class, &second_class].iter().all(|class| **class == ResponseClass::Accepted);
+    if both && accepted(&first) != accepted(&second) {
+        let expected = format!("the same gateways for both calls, {}", context.name());
+        probe.finding(Clause::ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
+    }
+    Ok(())
+}
+
+pub(super) static INTERLEAVED: Check = Check {
+    id: "extract.idempotent.interleaved",
+    title: "a request id is remembered while other calls come in between",
+    why: "A service that remembers the last request id only gives a second set of gateways to every caller that works on \
+          several extractions at once.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractIdempotent],
+    needs: &[],
+    run: Run::Cases(|_| {
+        vec![
+            Case::new("two ids in turns", Cost::extraction(6, 2 + 4 * SEVERAL), |probe| {
+                Box::pin(in_turns(probe))
+            }),
+            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + 2 * SEVERAL), |probe| {
+                Box::pin(after_others(probe))
+            }),
+            Case::new("after rejections", Cost::extraction(4, 2 * SEVERAL), |probe| {
+                Box::pin(after_rejections(probe))
+            }),
+        ]
+    }),
+};
+
+/// Calls with other ids between two with the same.
+const OTHERS: u32 = 12;
+
+async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
+    let [first, second] = [(); 2].map(|()| with_id(probe, &probe.fresh_request_id()));
+    let before = [probe.control(&first).await?, probe.control(&second).await?];
+    for (before, request) in before.iter().zip([&first, &second]) {
+        let again = probe.accepts(Clause::ExtractIdempotent, "sent again after another id", request).await?;
+        let Some(after) = again else { continue };
+        if entries(&before.answer) != entries(&after.answer) {
+            let exchanges = [&before.exchange, &after.exchange];
+            probe.finding(Clause::ExtractIdempotent, "the same gateways", "other gateways", &exchanges);
+        }
+        // A pool that is gone through in turns may come round to the same gateways, but not twice with one more in between.
+        probe.control(&probe.extract()).await?;
+    }
+    Ok(())
+}
+
+async fn after_others(probe: &Probe<'_>) -> Result<(), Stop> {
+    let request = with_id(probe, &probe.fresh_request_id());
+    let before = probe.control(&request).await?;
+    let id = &probe.contract().extract.request_id.name;
+    for _ in 0..OTHERS {
+        probe.control(&probe.extract().query(id, probe.fresh_request_id())).await?;
+    }
+    same_as(probe, &before, &request, &format!("sent again after {OTHERS} other ids")).await
+}
+
+/// What is rejected between the two calls has no id, so that it can't stand for an extraction.
+async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let request = with_id(probe, &probe.fresh_request_id());
+    let before = probe.control(&request).await?;
+    probe.send_once(&probe.extract().without_query(&extract.num.name)).await?;
+    probe.send_once(&probe.extract_without_token()).await?;
+    same_as(probe, &before, &request, "sent again after rejected calls").await
+}
+
+async fn same_as(probe: &Probe<'_>, before: &Accepted, request: &Request, why: &str) -> Result<(), Stop> {
+    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, request).await? else { return Ok(()) };
+    if gateways(&before.answer) != gateways(&after.answer) {
+        let expected = format!("the same gateways: {why}");
+        let exchanges = [&before.exchange, &after.exchange];
+        probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
+    }
+    Ok(())
+}
+
+pub(super) static MAXIMUM: Check = Check {
+    id: "extract.idempotent.maximum",
+    title: "the largest extraction is repeated as a whole",
+    why: "A response that is remembered in part only loses gateways that the caller has paid for.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractIdempotent],
+    needs: &[Fact::PlentifulRegion],
+    run: Run::Cases(|scope| {
+        let most = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+        Case::single(Cost::extraction(2, 2 * most), |probe| Box::pin(maximum(probe)))
+    }),
+};
+
+async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let request = with_id(probe, &probe.fresh_request_id()).query(&extract.num.name, extract.num_range.end());
+    judge(probe, &request, &[(Clause::ExtractIdempotent, "sent again".to_owned(), request.clone())]).await
+}
+
+pub(super) static PER_ACCOUNT: Check = Check {
+    id: "extract.idempotent.per-account",
+    title: "a request id of one account has no meaning for another",
+    why: "Two customers that choose the same request id get each other's gateways, or lose their own.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
+    needs: &[Fact::SecondToken],
+    run: Run::Cases(|_| {
+        let case = |place: Place| {
+            let label = if place == Place::Query { "query" } else { "header" };
+            Case::with(label, Cost::extraction(4, 2 + 2 * SEVERAL), place, |probe, place| {
+                Box::pin(per_account(probe, place))
+            })
+        };
+        [Place::Query, Place::Header].map(case).into()
+    }),
+};
+
+async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let extract = &probe.contract().extract;
+    let least = *extract.num_range.start();
+    let id = probe.fresh_request_id();
+    let several = probe.extract().query(&extract.num.name, SEVERAL);
+    let first = place.carry(probe, several, &id);
+    let by_second = || Transport::Query.carry(probe, probe.extract_without_token(), second.expose());
+
+    // A second account that can't extract at all shows nothing.
+    probe.control(&place.carry(probe, by_second(), &probe.fresh_request_id())).await?;
+    let before = probe.control(&first).await?;
+    let why = "the second account sends an id that the first one has used";
+    let other = place.carry(probe, by_second(), &id);
+    if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
+        let came = answer::count(probe, &accepted.answer);
+        if i64::try_from(came).is_ok_and(|came| came > least) {
+            let actual = format!("{came} entries, as the first account asked for");
+            let exchanges = [&before.exchange, &accepted.exchange];
+            probe.finding(Clause::AllOwnAccount, "an extraction of its own", &actual, &exchanges);
+        }
+    }
+    same_as(probe, &before, &first, "sent again by the first account").await
+}
+
+pub(super) static SOURCE_ABSENT: Check = Check {
+    id: "extract.request-id-source.absent",
+    title: "an extraction without a request id is accepted, and is a new one each time",
+    why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRequestIdSource],
+    needs: &[],
+    run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), |probe| Box::pin(absent(probe)))),
+};
+
+async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let id = &extract.request_id.name;
+    let least = *extract.num_range.start();
+    // With an id of its own the call is accepted, whether or not one is needed.
+    probe.control_once(&probe.extract().query(id, probe.fresh_request_id())).await?;
+    let plain = probe.extract();
+    let text = plain.clone().query(&extract.return_type.name, &extract.text);
+    // Calls that share an id that the server made would stand for one extraction.
+    for num in [least, (least + 1).min(*extract.num_range.end())] {
+        for (form, request) in [("as JSON", &plain), ("as text", &text)] {
+            let request = request.clone().query(&extract.num.name, num);
+            let why = format!("no request id, {}={num}, {form}", extract.num.name);
+            let Some(accepted) = probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await? else {
+                continue;
+            };
+            let came = i64::try_from(answer::count(probe, &accepted.answer)).unwrap_or(i64::MAX);
+            if came > num {
+                let expected = format!("at most {num} entries, {form}");
+                let actual = format!("{came} entries, as an earlier call without an id asked for");
+                probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &[&accepted.exchange]);
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) static SOURCE_HEADER: Check = Check {
+    id: "extract.request-id-source.header",
+    title: "a request id in the header is accepted, alone and beside one in the query",
+    why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRequestIdSource],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let header = &scope.contract.extract.request_id_header.name;
+        let case = |context: Context| {
+            let header = header.clone();
+            let reason = "a request id in the header";
+            context.valid("header", Clause::ExtractRequestIdSource, reason, move |probe, request| {
+                request.header(&header, probe.fresh_request_id())
+            })
+        };
+        Context::all(&scope.contract.extract).into_iter().map(case).collect()
+    }),
+};
+
+pub(super) static SOURCE_PRECEDENCE: Check = Check {
+    id: "extract.request-id-source.precedence",
+    title: "the request id of the query goes before that of the header",
+    why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
+          a second set of gateways.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRequestIdSource],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let all = without_id(scope);
+        let few = [(Context::PLAIN, FEW)].into_iter();
+        let case = |data: (Context, u32)| {
+            let label = format!("{}/num={}", data.0.label(), data.1);
+            let sent = if data.1 == FEW { 2 } else { 3 };
+            let (cost, shared) = (Cost::extraction(sent, sent * data.1), data.0.clone());
+            let is_plain = shared == Context::PLAIN;
+            let case = Case::with(label, cost, data, |probe, data| Box::pin(precedence(probe, data)));
+            if is_plain { case } else { shared.share(case) }
+        };
+        few.chain(all.into_iter().map(|context| (context, SEVERAL))).map(case).collect()
+    }),
+};
+
+async fn precedence(probe: &Probe<'_>, (context, num): (Context, u32)) -> Result<(), Stop> {
+    if context != Context::PLAIN {
+        context.control(probe).await?;
+    }
+    let [in_query, in_header, other] = [(); 3].map(|()| probe.fresh_request_id());
+    let base = context.request(probe).query(&probe.contract().extract.num.name, num);
+    let query_alone = Place::Query.carry(probe, base, &in_query);
+    let both = Place::Header.carry(probe, query_alone.clone(), &in_header);
+    let another_header = Place::Header.carry(probe, query_alone.clone(), &other);
+    let (clause, name) = (Clause::ExtractRequestIdSource, context.name());
+    let mut again =
+        vec![(clause, format!("the id of the query beside another header, {name}"), another_header)];
+    if num != FEW {
+        again.push((clause, format!("the id of the query alone, {name}"), query_alone));
+    }
+    judge(probe, &both, &again).await
+}

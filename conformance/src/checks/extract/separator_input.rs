@@ -1,0 +1,216 @@
+//! `lb` and `sb` as input: listed values, and the custom separator and its length.
+
+use super::forms::{Context, rejects};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::contract::{Clause, Extract, OperationId, boundaries};
+use crate::grammar::integer_texts;
+use crate::wire::Request;
+
+pub(super) static RANGE: Check = Check {
+    id: "extract.separator-range.boundaries",
+    title: "`lb` outside 1 to 6 is rejected",
+    why: "A value that is taken for another one gives a text that the caller can't split.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSeparatorRange],
+    needs: &[],
+    run: Run::Cases(range),
+};
+
+/// `lb` applies to text answers only; whether `sb` stands beside it makes no difference.
+fn range(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let (lb, sb) = (&extract.lb, extract.sb.name.clone());
+    let codes = || lb.schema.values.iter().filter_map(|code| code.as_str()?.parse::<i64>().ok());
+    let range = codes().min().unwrap_or_default()..=codes().max().unwrap_or_default();
+    let mut values: Vec<(String, &'static str)> =
+        integer_texts(&range).into_iter().map(|value| (value.text, value.reason)).collect();
+    let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed);
+    for value in derived.map(|value| value.text()) {
+        if values.iter().all(|(known, _)| *known != value) {
+            values.push((value, "not a listed value"));
+        }
+    }
+    let contexts = Context::in_text(extract);
+    let text = contexts.first().cloned().into_iter();
+    let beside = text.flat_map(|context| values.iter().map(move |value| (context.clone(), value.clone())));
+    let beside: Vec<Case> = beside
+        .map(|(context, (value, reason))| {
+            let (lb, sb) = (lb.name.clone(), sb.clone());
+            let what = format!("{lb}={value} with {sb}");
+            let why = format!("{lb}={value:?} beside {sb}, {reason}");
+            context.invalid(what, Clause::ExtractSeparatorRange, why, move |_, request| {
+                request.query(&lb, &value).query(&sb, SEPARATOR)
+            })
+        })
+        .collect();
+    // Its neighbours meet every form.
+    let near = [range.start() - 1, range.end() + 1].map(|number| number.to_string());
+    let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|(value, _)| near.contains(value));
+    let everywhere =
+        contexts.iter().flat_map(|context| near.iter().map(|value| (context.clone(), value.clone())));
+    let pairs: Vec<_> = everywhere.chain(Context::two_for_each(&contexts, far)).collect();
+    let alone = pairs.into_iter().map(|(context, (value, reason))| {
+        context.invalid_value(lb, &value, Clause::ExtractSeparatorRange, reason)
+    });
+    let custom = contexts.iter().cloned().map(|context| {
+        let (lb, sb, code) = (lb.name.clone(), sb.clone(), extract.custom_separator.clone());
+        let what = format!("{lb}={code}");
+        let why = format!("{lb}={code} is in the list");
+        context.valid(what, Clause::ExtractSeparatorRange, why, move |_, request| {
+            request.query(&lb, &code).query(&sb, SEPARATOR)
+        })
+    });
+    alone.chain(beside).chain(custom).collect()
+}
+
+/// A custom separator that no service has a reason to reject.
+const SEPARATOR: &str = "|";
+
+/// How the run's state calls the control request with it.
+const CONTROL: &str = "with a custom separator";
+
+pub(super) static REQUIRED: Check = Check {
+    id: "extract.sb-required.absent",
+    title: "`lb=6` is rejected without `sb` and with an empty one",
+    why: "Without a separator the gateways come as one text without an end to any of them.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSbRequired],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let least = *extract.num_range.start();
+        let few = (least + 2).min(*extract.num_range.end());
+        let of_context = |context: Context| {
+            [(least, false), (least, true), (few, false), (few, true)]
+                .map(|(num, is_empty)| (context.clone(), num, is_empty))
+        };
+        let case = |data: (Context, i64, bool)| {
+            let what = if data.2 { "empty" } else { "absent" };
+            let label = format!("{}/num={} {what}", data.0.label(), data.1);
+            let (shared, control) = (data.0.clone(), control_label(data.1));
+            let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
+            let case =
+                Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(required(probe, data)));
+            shared.share_with(case, &control, gateways)
+        };
+        Context::in_text(extract).into_iter().flat_map(of_context).map(case).collect()
+    }),
+};
+
+async fn required(probe: &Probe<'_>, (context, num, is_empty): (Context, i64, bool)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let sb = &extract.sb.name;
+    control(probe, &context, num).await?;
+    let absent = custom(extract, &context.request(probe), num);
+    let (what, invalid) = if is_empty { ("empty", absent.query(sb, "")) } else { ("absent", absent) };
+    let why = format!("{sb} is {what}, {}={num}, {}", extract.num.name, context.name());
+    rejects(probe, Clause::ExtractSbRequired, &why, &invalid).await
+}
+
+/// Shows once in a run that a custom separator is accepted.
+async fn control(probe: &Probe<'_>, context: &Context, num: i64) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let with_separator = |request: &Request| custom(extract, request, num).query(&extract.sb.name, SEPARATOR);
+    context.control_with(probe, &control_label(num), with_separator).await
+}
+
+fn control_label(num: i64) -> String {
+    format!("{CONTROL}, num={num}")
+}
+
+fn custom(extract: &Extract, request: &Request, num: i64) -> Request {
+    request.clone().query(&extract.num.name, num).query(&extract.lb.name, &extract.custom_separator)
+}
+
+pub(super) static LENGTH: Check = Check {
+    id: "extract.sb-length.boundaries",
+    title: "`sb` may have at most 32 bytes of UTF-8",
+    why: "A limit in characters lets longer separators through than other parts of the service hold, and a limit in encoded \
+          characters rejects valid ones.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractSbLength],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let case = |data: (Context, Length)| {
+            let label = format!("{}/{}", data.0.label(), data.1.what);
+            let cost = if data.1.is_valid { Cost::extraction(1, 1) } else { Cost::requests(1) };
+            let least = *extract.num_range.start();
+            let shared = data.0.clone();
+            let case = Case::with(label, cost, data, |probe, data| Box::pin(length(probe, data)));
+            shared.share_with(case, &control_label(least), 1)
+        };
+        let contexts = Context::in_text(extract);
+        Context::two_for_each(&contexts, lengths(extract.separator_bytes)).into_iter().map(case).collect()
+    }),
+};
+
+/// An `sb` of some length.
+#[derive(Debug, Clone)]
+struct Length {
+    what: String,
+    text: String,
+    is_valid: bool,
+}
+
+/// Texts of the most bytes allowed and of one more, in characters of one to four bytes, and longer ones.
+fn lengths(most: usize) -> Vec<Length> {
+    let alphabets = [
+        ('-', "one byte each"),
+        ('%', "percent signs"),
+        ('&', "ampersands"),
+        ('\u{e9}', "two bytes each"),
+        ('\u{20ac}', "three bytes each"),
+        ('\u{1f6aa}', "four bytes each"),
+    ];
+    let of_bytes = |character: char, bytes: usize| {
+        let mut text = character.to_string().repeat(bytes / character.len_utf8());
+        text.push_str(&"-".repeat(bytes % character.len_utf8()));
+        text
+    };
+    let around = |(character, name): (char, &str)| {
+        [most, most + 1].map(|bytes| Length {
+            what: format!("{bytes} bytes, {name}"),
+            text: of_bytes(character, bytes),
+            is_valid: bytes <= most,
+        })
+    };
+    let wide = Length {
+        what: format!("{most} characters of three bytes"),
+        text: "\u{20ac}".repeat(most),
+        is_valid: false,
+    };
+    let far = [2 * most, 1 << 8, 1 << 10].map(|bytes| Length {
+        what: format!("{bytes} bytes"),
+        text: of_bytes('-', bytes),
+        is_valid: false,
+    });
+    alphabets.into_iter().flat_map(around).chain([wide]).chain(far).collect()
+}
+
+async fn length(probe: &Probe<'_>, (context, length): (Context, Length)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let num = *extract.num_range.start();
+    control(probe, &context, num).await?;
+    let request = custom(extract, &context.request(probe), num).query(&extract.sb.name, &length.text);
+    let why = format!("{} of {}, {}", extract.sb.name, length.what, context.name());
+    if length.is_valid {
+        probe.accepts(Clause::ExtractSbLength, &why, &request).await?;
+        return Ok(());
+    }
+    rejects(probe, Clause::ExtractSbLength, &why, &request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn lengths_are_counted_in_bytes() {
+        let most = Contract::embedded().expect("contract").extract.separator_bytes;
+        for length in lengths(most) {
+            assert_eq!(length.text.len() <= most, length.is_valid, "{}", length.what);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Too few gateways: partial results and shortages.
+
+use super::answer;
+use super::forms::Context;
+use crate::check::{
+    Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+};
+use crate::checks::Requests;
+use crate::contract::{Clause, OperationId, Unspecified};
+use crate::target::Fact;
+use crate::wire::{Answer, Exchange, RetryAfter};
+
+pub(super) static PARTIAL: Check = Check {
+    id: "extract.partial.headers",
+    title: "a partial result is flagged, and its counts agree with `num` and `data`",
+    why: "A caller that can't tell a partial result from a full one starts work that it has too few gateways for.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractPartial],
+    needs: &[Fact::ScarceRegion],
+    run: Run::Cases(partial_cases),
+};
+
+/// More gateways than a scarce region may have, within the budget of a small run. A region may have more: then the most that
+/// a call may ask for shows the rest.
+const FEW: i64 = 5;
+
+fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let most = *extract.num_range.end();
+    let few = [(Context::PLAIN, FEW.min(most))].into_iter();
+    let all = Context::in_query(extract).into_iter().map(|context| (context, most));
+    let case = |data: (Context, i64)| {
+        let (label, shared) = (format!("{}/num={}", data.0.label(), data.1), data.0.clone());
+        let is_plain = shared == Context::PLAIN;
+        let cost = Cost::extraction(1, u32::try_from(data.1).unwrap_or(u32::MAX));
+        let case = Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)));
+        if is_plain { case } else { shared.share(case) }
+    };
+    few.chain(all).map(case).collect()
+}
+
+/// What comes is judged by what it says of itself, so that the plain form needs no control.
+async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    if context != Context::PLAIN {
+        context.control(probe).await?;
+    }
+    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
+    let (exchange, class) = probe.send_once(&request).await?;
+    let none = || probe.skip(&format!("the scarce region gave no partial result of {num}"));
+    let Ok(answer) = &exchange.result else { return Err(none()) };
+    if class != ResponseClass::Accepted {
+        probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", context.name()));
+        return Err(none());
+    }
+    let came = i64::try_from(answer::count(probe, answer)).unwrap_or(i64::MAX);
+    if came >= num {
+        return Err(none());
+    }
+    judge_headers(probe, &context.name(), &exchange, answer, (num, came));
+    Ok(())
+}
+
+/// How the flag is spelt is open, as long as it does not deny what it flags.
+fn judge_headers(
+    probe: &Probe<'_>,
+    form: &str,
+    exchange: &Exchange,
+    answer: &Answer,
+    (num, came): (i64, i64),
+) {
+    let extract = &probe.contract().extract;
+    let report = |expected: String, actual: &str| {
+        probe.finding(Clause::ExtractPartial, &format!("{expected}, {form}"), actual, &[exchange]);
+    };
+    for (name, expected) in [(&extract.requested_count, num), (&extract.returned_count, came)] {
+        let actual = answer.header(name);
+        if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
+            let actual =
+                actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
+            report(format!("{name}: {expected}"), &actual);
+        }
+    }
+    let name = &extract.partial_flag;
+    match answer.header(name) {
+        None => report(name.clone(), "no such header"),
+        Some(flag) if answer::denies(&flag) => report("a flag".to_owned(), &format!("{name}: {flag}")),
+        Some(flag) => {
+            let seen = format!("a partial result is flagged as {flag}");
+            probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
+        }
+    }
+}
+
+pub(super) static PARTIAL_WATCHED: Check = Check {
+    id: "extract.partial.watched",
+    title: "no result falls short of `num` without a flag, and none exceeds it",
+    why: "Callers rely on `num` entries unless a response says otherwise; whatever differs is lost, or billed twice.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
+    needs: &[],
+    run: Run::Passive(judge_count),
+};
+
+/// A request id may stand for an earlier extraction with another num, so such calls are left to checks of their own.
+fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    let extract = &observed.contract.extract;
+    let header = &extract.request_id_header.name;
+    let has_id = observed.request.query_value(&extract.request_id.name).is_some()
+        || observed.request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(header));
+    if has_id || *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    // What must be rejected is judged by the check that sends it.
+    let asked: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
+    let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
+    let came = i64::try_from(observed.answer.at("/data")?.as_array()?.len()).ok()?;
+    let finding = |clause: Clause, key: &str, expected: String, actual: String| PassiveFinding {
+        clause,
+        key: key.to_owned(),
+        severity: Severity::Fail,
+        expected,
+        actual,
+    };
+    let mut findings = Vec::new();
+    if came > asked {
+        let expected = format!("at most {asked} entries");
+        findings.push(finding(Clause::ExtractCount, "more", expected, format!("{came} entries")));
+    }
+    if came < asked {
+        for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
+            let actual = observed.answer.header(name);
+            if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
+                let actual = actual.unwrap_or_else(|| "no such header".to_owned());
+                let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
+                findings.push(finding(Clause::ExtractPartial, name, expected, actual));
+            }
+        }
+        let name = &extract.partial_flag;
+        let expected = format!("{name}, as {came} of {asked} entries came");
+        match observed.answer.header(name) {
+            None => {
+                findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()));
+            }
+            // How the flag is spelt is open; the scarce region, where a partial result is sure, has a check of its own.
+            Some(flag) if answer::denies(&flag) => findings.push(PassiveFinding {
+                severity: Severity::Warn,
+                ..finding(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
+            }),
+            Some(_) => {}
+        }
+    }
+    Some(findings)
+}
+
+pub(super) static SHORTAGE: Check = Check {
+    id: "extract.shortage-retry-after.empty-region",
+    title: "a shortage carries Retry-After",
+    why: "Callers that do not know how long to wait either give up or ask again at once, which makes the shortage worse.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractShortageRetryAfter],
+    needs: &[Fact::EmptyRegion],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let least = *extract.num_range.start();
+        let names = [extract.regions.name.clone(), extract.country.name.clone()];
+        let each = |context: Context| names.clone().map(|name| (context.clone(), name, least));
+        let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
+        let case = |data: (Context, String, i64)| {
+            let label = format!("{}/{} num={}", data.0.label(), data.1, data.2);
+            let (shared, is_many) = (data.0.clone(), data.2 != least);
+            let is_plain = shared == Context::PLAIN;
+            let gateways = u32::try_from(data.2).unwrap_or(u32::MAX);
+            // A shortage as 503 has a control beside it, in case the service is just busy.
+            let cost = if is_many { Cost::extraction(2, gateways) } else { Cost::extraction(2, 2) };
+            let case = Case::with(label, cost, data, |probe, data| Box::pin(shortage(probe, data)));
+            if is_plain { case } else { shared.share(case) }
+        };
+        Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
+    }),
+};
+
+async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    if context != Context::PLAIN {
+        context.control(probe).await?;
+    }
+    let short = || {
+        let request = context.request(probe).without_query(&extract.regions.name).query(&name, region);
+        request.query(&extract.num.name, num)
+    };
+    let (mut exchange, class) = probe.send_once(&short()).await?;
+    // It may just be busy.
+    if matches!(class, ResponseClass::Throttled(_)) {
+        if tells_when(&exchange) {
+            probe.control(&probe.extract()).await?;
+        } else {
+            exchange = probe.confirm_unavailable(short, || probe.extract()).await?;
+        }
+    }
+    match class {
+        ResponseClass::Accepted => {
+            let seen = format!("an empty region gives a success, {}", context.name());
+            probe.observe(Unspecified::ExtractShortRegion, &seen);
+            return Err(probe.skip("the empty region gave no shortage"));
+        }
+        ResponseClass::ServerError(what) | ResponseClass::Timeout(what) => {
+            return Err(probe.inconclusive(&format!("no shortage came: {what}")));
+        }
+        _ => {}
+    }
+    if exchange.result.is_err() || tells_when(&exchange) {
+        return Ok(());
+    }
+    let came = exchange.result.as_ref().ok().and_then(|answer| answer.header("Retry-After"));
+    let actual = came.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
+    let expected = format!("Retry-After with seconds or an HTTP date, {}, by {name}", context.name());
+    probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
+    Ok(())
+}
+
+fn tells_when(exchange: &Exchange) -> bool {
+    let answer = exchange.result.as_ref().ok();
+    let header = answer.and_then(|answer| answer.header("Retry-After"));
+    header.is_some_and(|value| RetryAfter::parse(&value).is_ok())
+}

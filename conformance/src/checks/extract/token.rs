@@ -1,0 +1,254 @@
+//! The token of an extraction: its transports, several at once, and the legacy API Link credential.
+
+use super::forms::{Company, Context, Transport, rejects};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::token::{UNKNOWN, WrongToken, altered};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) static AGREEING: Check = Check {
+    id: "extract.token-equal.agreeing",
+    title: "the same token in several transports is accepted",
+    why: "Clients that add the token as a header to every request can't use a URL that has it already.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractTokenEqual],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let [query, header, bearer] = Transport::ALL;
+        let sets = [vec![header], vec![bearer], vec![header, bearer]].map(|others| (query, others));
+        let sets: Vec<_> = sets.into_iter().chain([(header, vec![bearer])]).collect();
+        let case = |(context, (first, others)): (Context, (Transport, Vec<Transport>))| {
+            let context = Context { transport: first, ..context };
+            let labels: Vec<_> = others.iter().map(|transport| transport.label()).collect();
+            let names: Vec<_> = others.iter().map(|transport| transport.name()).collect();
+            let reason = format!("the same token in {} too", names.join(" and "));
+            let what = format!("and in {}", labels.join(" and "));
+            context.valid(what, Clause::ExtractTokenEqual, reason, move |probe, request| {
+                let token = probe.token().expose();
+                others.iter().fold(request, |request, transport| transport.carry(probe, request, token))
+            })
+        };
+        let forms = Context::in_query(&scope.contract.extract).into_iter();
+        let each =
+            |form: Context| sets.iter().map(move |set| (form.clone(), set.clone())).collect::<Vec<_>>();
+        forms.flat_map(each).map(case).collect()
+    }),
+};
+
+/// The other value of a request with two.
+#[derive(Debug, Clone, Copy)]
+enum Other {
+    Unknown,
+    Altered,
+}
+
+impl Other {
+    fn token(self, probe: &Probe<'_>) -> String {
+        match self {
+            Self::Unknown => UNKNOWN.to_owned(),
+            Self::Altered => altered(probe.token()),
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Altered => "altered",
+        }
+    }
+}
+
+pub(super) static DIFFERING: Check = Check {
+    id: "extract.token-equal.differing",
+    title: "different tokens in two or three transports are rejected, whichever is the right one",
+    why: "A service that takes the first valid token it finds bills the wrong account when a proxy or a client adds another \
+          one, and lets a caller in behind somebody else's header.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractTokenEqual],
+    needs: &[],
+    run: Run::Cases(differing),
+};
+
+fn differing(scope: &Scope<'_>) -> Vec<Case> {
+    let extract = &scope.contract.extract;
+    let mut cases = Vec::new();
+    for right in Context::all(extract) {
+        for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right.transport) {
+            for other in [Other::Unknown, Other::Altered] {
+                let what = format!("{} in {}", other.label(), wrong.label());
+                let reason = format!("another token in {}", wrong.name());
+                let change = move |probe: &Probe<'_>, request: Request| {
+                    wrong.carry(probe, request, &other.token(probe))
+                };
+                cases.push(right.clone().invalid(what, Clause::ExtractTokenEqual, reason, change));
+            }
+        }
+    }
+    let text = Context { is_text: true, ..Context::PLAIN };
+    for context in [Context::PLAIN, text] {
+        for wrong in Transport::ALL {
+            let data = (context.clone(), wrong);
+            let label = format!("{}/third in {}", context.label(), wrong.label());
+            cases.push(Case::with(label, Cost::extraction(2, 1), data, |probe, data| {
+                Box::pin(third_differs(probe, data))
+            }));
+        }
+    }
+    cases
+}
+
+/// The control has the same token in two transports.
+async fn third_differs(probe: &Probe<'_>, (context, wrong): (Context, Transport)) -> Result<(), Stop> {
+    let right = Transport::ALL.into_iter().filter(|right| *right != wrong);
+    let token = probe.token().expose();
+    let good = right.fold(context.without_token(probe), |request, right| right.carry(probe, request, token));
+    context.accepted(probe, &good).await?;
+    let why = format!("a third token, which differs, in {}, {}", wrong.name(), context.name());
+    rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, good, UNKNOWN)).await
+}
+
+pub(super) static TWO_ACCOUNTS: Check = Check {
+    id: "extract.token-equal.two-accounts",
+    title: "valid tokens of two accounts in two transports are rejected",
+    why: "Which of the two accounts is billed depends on the order in which a service looks at the transports.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractTokenEqual],
+    needs: &[Fact::SecondToken],
+    run: Run::Cases(|scope| {
+        let contexts = Context::all(&scope.contract.extract).into_iter();
+        let pair = |first: Context| {
+            let others = Transport::ALL.into_iter().filter(move |other| *other != first.transport);
+            let (clause, reason) = (Clause::ExtractTokenEqual, "the token of another account in");
+            let case = |other: Transport| {
+                let (what, why) =
+                    (format!("second account in {}", other.label()), format!("{reason} {}", other.name()));
+                first.clone().invalid(what, clause, why, move |probe, request| {
+                    let second = probe.facts().second_token.as_ref();
+                    second.map_or(request.clone(), |second| other.carry(probe, request, second.expose()))
+                })
+            };
+            others.map(case).collect::<Vec<_>>()
+        };
+        contexts.flat_map(pair).collect()
+    }),
+};
+
+pub(super) static EACH: Check = Check {
+    id: "extract.token-transport.each",
+    title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
+    why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractTokenTransport],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let case = |context: Context| {
+            let (label, shared) =
+                (context.label(), Context { transport: Transport::Query, ..context.clone() });
+            let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
+                Box::pin(each(probe, context))
+            });
+            shared.share(case)
+        };
+        Context::all(&scope.contract.extract).into_iter().map(case).collect()
+    }),
+};
+
+/// A service that takes the token in one way at least shows that the token is good and the form accepted.
+async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let by = |transport: Transport| Context { transport, ..context.clone() };
+    if let Err(stop) = by(Transport::Query).control(probe).await {
+        let others = Transport::ALL.into_iter().filter(|transport| *transport != Transport::Query);
+        let mut is_shown = false;
+        for transport in others {
+            is_shown = is_shown || by(transport).control(probe).await.is_ok();
+        }
+        if !is_shown {
+            return Err(stop);
+        }
+    }
+    probe.accepts(Clause::ExtractTokenTransport, &context.name(), &context.request(probe)).await?;
+    Ok(())
+}
+
+pub(super) static WRONG: Check = Check {
+    id: "extract.token-transport.unknown",
+    title: "a wrong token is rejected in each transport",
+    why: "Anybody can extract gateways at the expense of an account, with a token that is nearly right or not even that.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::AllTokenRequired],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let json = Transport::ALL.map(|transport| Context { transport, ..Context::PLAIN });
+        let others =
+            Context::all(&scope.contract.extract).into_iter().filter(|context| !json.contains(context));
+        let each = |context: Context| WrongToken::ALL.map(|wrong| (context.clone(), wrong));
+        let some =
+            |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
+        let case = |data: (Context, WrongToken)| {
+            let label = format!("{}/{}", data.0.label(), data.1.label());
+            // The form must be accepted; which transports are, is another check's matter.
+            let shared = Context { transport: Transport::Query, ..data.0.clone() };
+            shared
+                .share(Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(wrong(probe, data))))
+        };
+        json.clone().into_iter().flat_map(each).chain(others.flat_map(some)).map(case).collect()
+    }),
+};
+
+async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Result<(), Stop> {
+    let token = wrong.of(probe)?;
+    Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
+    let why = format!("{}, {}", wrong.reason(), context.name());
+    rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, &token)).await
+}
+
+pub(super) static LINK: Check = Check {
+    id: "extract.link-credential.accepted",
+    title: "a legacy API Link credential is accepted, again and again",
+    why: "Links that customers generated before there were tokens stop working.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractLinkCredential],
+    needs: &[Fact::LinkCredential],
+    run: Run::Cases(|scope| {
+        let case = |context: Context| {
+            let (label, shared) = (context.label(), context.clone());
+            let is_plain = shared.company == Company::Nothing && !shared.is_text;
+            // The ways that are rejected give no gateway.
+            let case = Case::with(label, Cost::extraction(4, 2), context, |probe, context| {
+                Box::pin(link(probe, context))
+            });
+            if is_plain { case } else { shared.share(case) }
+        };
+        Context::in_query(&scope.contract.extract).into_iter().map(case).collect()
+    }),
+};
+
+/// The contract does not say in which way the credential is carried, so one that works is enough.
+async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let Some(credential) = &probe.facts().link_credential else {
+        return Err(probe.skip("no link credential"));
+    };
+    if context != Context::PLAIN {
+        context.control(probe).await?;
+    }
+    let by = |transport| Context { transport, ..context.clone() }.with_token(probe, credential.expose());
+    let mut rejected = Vec::new();
+    for transport in Transport::ALL {
+        let (exchange, class) = probe.send(&by(transport)).await?;
+        if class == ResponseClass::Accepted {
+            let why = format!("the legacy credential in {}, {}, once more", transport.name(), context.name());
+            probe.accepts(Clause::ExtractLinkCredential, &why, &by(transport)).await?;
+            return Ok(());
+        }
+        if matches!(class, ResponseClass::Shortage(_) | ResponseClass::Timeout(_)) {
+            return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
+        }
+        rejected.push((exchange, class.description().to_owned()));
+    }
+    let exchanges: Vec<_> = rejected.iter().map(|(exchange, _)| exchange).collect();
+    let expected = format!("accepted in some transport: the legacy credential, {}", context.name());
+    let actual = rejected.first().map_or("no response", |(_, what)| what.as_str());
+    probe.finding(Clause::ExtractLinkCredential, &expected, actual, &exchanges);
+    Ok(())
+}

@@ -1,0 +1,78 @@
+use super::ALL;
+use crate::check::Check;
+use crate::contract::Clause;
+
+/// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
+/// can't be observed says so, with its reason, in the document.
+pub static UNCOVERED: &[Clause] = &[];
+
+/// Every check, sorted by id.
+#[must_use]
+pub fn registry() -> Vec<&'static Check> {
+    ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::check::{Case, Scope};
+    use crate::contract::Contract;
+    use crate::target::Facts;
+
+    #[test]
+    fn ids_are_unique_and_sorted() {
+        let ids: Vec<_> = registry().iter().map(|check| check.id).collect();
+        for pair in ids.windows(2) {
+            assert!(pair[0] < pair[1], "{} must stand before {}", pair[1], pair[0]);
+        }
+    }
+
+    #[test]
+    fn an_id_says_operation_rule_and_aspect() {
+        for check in registry() {
+            let prefix = check.operation.map_or("all", |operation| operation.prefix());
+            let parts: Vec<_> = check.id.split('.').collect();
+            assert!(parts.len() == 3 && parts[0] == prefix, "{}: expected {prefix}.rule.aspect", check.id);
+            let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(parts.iter().all(|part| !part.is_empty() && part.chars().all(allowed)), "{}", check.id);
+        }
+    }
+
+    #[test]
+    fn every_check_cites_clauses_and_each_once() {
+        for check in registry() {
+            assert!(!check.clauses.is_empty(), "{} cites no clause", check.id);
+            let clauses: BTreeSet<_> = check.clauses.iter().collect();
+            assert_eq!(clauses.len(), check.clauses.len(), "{} cites a clause twice", check.id);
+        }
+    }
+
+    #[test]
+    fn costs_titles_and_labels_are_stated() {
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
+        for check in registry() {
+            assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{}", check.id);
+            let cases = check.cases(&scope);
+            assert_eq!(cases.is_empty(), check.is_passive(), "{}", check.id);
+            let labels: BTreeSet<_> = cases.iter().map(Case::label).collect();
+            assert_eq!(labels.len(), cases.len(), "{} has two cases of one label", check.id);
+            assert!(cases.len() == 1 || !labels.contains(""), "{} has a case without a label", check.id);
+            for case in &cases {
+                assert!(case.cost().requests > 0, "{}/{} sends nothing", check.id, case.label());
+            }
+        }
+    }
+
+    #[test]
+    fn observable_clauses_without_a_check_are_exactly_those_listed() {
+        let contract = Contract::embedded().expect("contract");
+        let cited: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
+        let observable = contract.catalogue.clauses().iter().filter(|clause| clause.observable);
+        let uncovered: Vec<_> =
+            observable.map(|clause| clause.id).filter(|clause| !cited.contains(clause)).collect();
+        assert_eq!(uncovered, UNCOVERED);
+    }
+}

@@ -1,0 +1,101 @@
+use std::collections::BTreeSet;
+
+use super::{ResultSet, Survey};
+use crate::check::{Probe, Stop};
+use crate::contract::Clause;
+use crate::wire::Exchange;
+
+/// Holds results against a survey, and speaks of differences only when the surveyed data has held still.
+#[derive(Debug)]
+pub(crate) struct Comparison<'a> {
+    survey: &'a Survey,
+    differences: Vec<Difference>,
+}
+
+#[derive(Debug)]
+struct Difference {
+    clause: Clause,
+    expected: String,
+    actual: String,
+    exchanges: Vec<Exchange>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Nothing has been compared yet.
+    pub(crate) fn with(survey: &'a Survey) -> Self {
+        Self { survey, differences: Vec::new() }
+    }
+
+    /// What results are held against.
+    pub(crate) fn survey(&self) -> &'a Survey {
+        self.survey
+    }
+
+    /// The result must hold exactly these instances, each once. `what` names the request.
+    pub(crate) fn same(&mut self, clause: Clause, what: &str, expected: &BTreeSet<i64>, found: &ResultSet) {
+        let actual = found.ids();
+        if *expected != actual {
+            let missing: Vec<_> = expected.difference(&actual).collect();
+            let added: Vec<_> = actual.difference(expected).collect();
+            let actual =
+                format!("{} instances; missing {}, too many {}", actual.len(), few(&missing), few(&added));
+            self.differ(clause, format!("{what} finds {} instances", expected.len()), actual, found);
+        } else if found.order.len() != actual.len() {
+            let actual = format!("{} items for {} instances", found.order.len(), actual.len());
+            self.differ(clause, format!("{what} finds each instance once"), actual, found);
+        }
+    }
+
+    /// `total` must be this on every page.
+    pub(crate) fn total(&mut self, clause: Clause, what: &str, expected: usize, found: &ResultSet) {
+        let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+        if found.totals.iter().any(|total| *total != expected) {
+            let actual = format!("{:?} on its pages", found.totals);
+            self.differ(clause, format!("total {expected}: {what}"), actual, found);
+        }
+    }
+
+    /// Anything else that the survey let expect and that came otherwise.
+    pub(crate) fn differs(
+        &mut self,
+        clause: Clause,
+        expected: String,
+        actual: String,
+        exchanges: &[&Exchange],
+    ) {
+        let exchanges = exchanges.iter().map(|exchange| (*exchange).clone()).collect();
+        self.differences.push(Difference { clause, expected, actual, exchanges });
+    }
+
+    /// Reports the differences as findings, unless the surveyed data has moved meanwhile.
+    ///
+    /// # Errors
+    /// Inconclusive when it has.
+    pub(crate) async fn conclude(self, probe: &Probe<'_>) -> Result<(), Stop> {
+        if self.differences.is_empty() {
+            return Ok(());
+        }
+        if !self.survey.holds_still(probe).await? {
+            return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
+        }
+        for difference in self.differences {
+            let exchanges: Vec<_> = difference.exchanges.iter().collect();
+            probe.finding(difference.clause, &difference.expected, &difference.actual, &exchanges);
+        }
+        Ok(())
+    }
+
+    fn differ(&mut self, clause: Clause, expected: String, actual: String, found: &ResultSet) {
+        self.differs(clause, expected, actual, &found.evidence());
+    }
+}
+
+/// The first few ids, and how many there are.
+fn few(ids: &[&i64]) -> String {
+    const MOST: usize = 5;
+    match ids {
+        [] => "none".to_owned(),
+        ids if ids.len() <= MOST => format!("{ids:?}"),
+        ids => format!("{} ({:?} …)", ids.len(), &ids[..MOST]),
+    }
+}

@@ -1,0 +1,20 @@
+//! Results of searches as sets of instances, and how they are held against each other.
+//!
+//! The suite knows nobody's data. It surveys once what the supplied addresses hold, and every relation is held against that
+//! survey; when something differs, the survey is read again, so that data that moved meanwhile is no finding.
+
+mod batch;
+mod combination;
+mod comparison;
+mod filter;
+mod instance;
+mod result;
+mod survey;
+
+pub(crate) use batch::Batch;
+pub(crate) use combination::{combinations, excluding, meeting};
+pub(crate) use comparison::Comparison;
+pub(crate) use filter::{Filter, FilterKind, apply};
+pub(crate) use instance::{Instance, address_of, without_port};
+pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_unless_rejected};
+pub(crate) use survey::{Survey, Surveys, survey};

@@ -1,0 +1,163 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Instance;
+use crate::check::{Accepted, Probe, ResponseClass, Stop};
+use crate::contract::Clause;
+use crate::wire::{Exchange, Request};
+
+/// One page of a result.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// In the order of the answer.
+    pub(crate) items: Vec<Instance>,
+    pub(crate) total: u64,
+    pub(crate) exchange: Exchange,
+}
+
+/// All instances of a result, gathered over its pages.
+#[derive(Debug)]
+pub(crate) struct ResultSet {
+    pub(crate) instances: BTreeMap<i64, Instance>,
+    /// Instances as they came, repetitions included.
+    pub(crate) order: Vec<i64>,
+    /// `total` of each page.
+    pub(crate) totals: Vec<u64>,
+    /// The pages that it was read from.
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+impl Page {
+    /// Reads a successful search. Whether every field is in order is the schema check's business, so an answer that can't
+    /// be read makes this check inconclusive.
+    pub(crate) fn read(probe: &Probe<'_>, accepted: Accepted) -> Result<Self, Stop> {
+        let search = &probe.contract().search;
+        let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
+        let items = Instance::all(search, &accepted.answer);
+        let items = items.ok_or_else(|| unreadable("the answer has no items"))?.collect::<Option<_>>();
+        let total = accepted.answer.at("/data/total").and_then(Value::as_u64);
+        Ok(Self {
+            items: items.ok_or_else(|| unreadable("an item lacks a field, or has one of another type"))?,
+            total: total.ok_or_else(|| unreadable("the answer has no total"))?,
+            exchange: accepted.exchange,
+        })
+    }
+
+    /// The ids in the order of the answer.
+    pub(crate) fn ids(&self) -> Vec<i64> {
+        self.items.iter().map(|instance| instance.id).collect()
+    }
+}
+
+impl ResultSet {
+    /// The ids as a set.
+    pub(crate) fn ids(&self) -> BTreeSet<i64> {
+        self.instances.keys().copied().collect()
+    }
+
+    /// `total` of the first page.
+    pub(crate) fn total(&self) -> u64 {
+        self.totals.first().copied().unwrap_or_default()
+    }
+
+    /// The exchanges as findings cite them.
+    pub(crate) fn evidence(&self) -> Vec<&Exchange> {
+        self.exchanges.iter().collect()
+    }
+}
+
+/// Asks for one page; inconclusive when it is not given.
+pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size: i64) -> Result<Page, Stop> {
+    let search = &probe.contract().search;
+    let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
+    Page::read(probe, probe.control(&asked).await?)
+}
+
+/// Reads every page of a search in the largest pages there are; inconclusive when it is refused.
+pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultSet, Stop> {
+    let first = probe.control(&largest(probe, request)).await?;
+    gather(probe, request, first).await
+}
+
+/// Like [`read`], but a refusal is a finding on the clause; `why` says what is special about the request.
+pub(crate) async fn read_accepted(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+) -> Result<Option<ResultSet>, Stop> {
+    match probe.accepts(clause, why, &largest(probe, request)).await? {
+        Some(first) => gather(probe, request, first).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Like [`read`], but the contract allows a refusal, which gives none. A service that breaks down is a finding all the same.
+pub(crate) async fn read_unless_rejected(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+) -> Result<Option<ResultSet>, Stop> {
+    let request = largest(probe, request);
+    let (exchange, class) = probe.send(&request).await?;
+    match (&exchange.result, &class) {
+        (Ok(answer), ResponseClass::Accepted) => {
+            let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
+            gather(probe, &request, accepted).await.map(Some)
+        }
+        (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
+        (_, ResponseClass::ServerError(what)) => {
+            probe.finding(clause, &format!("no rows or a refusal: {why}"), what, &[&exchange]);
+            Ok(None)
+        }
+        _ => Err(probe.inconclusive(&format!("the service was busy: {}", class.description()))),
+    }
+}
+
+fn largest(probe: &Probe<'_>, request: &Request) -> Request {
+    let search = &probe.contract().search;
+    request.clone().field(&search.page_size.name, *search.page_sizes.end())
+}
+
+/// Reads on after the first page until one is empty, or is not full and the total is reached.
+async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result<ResultSet, Stop> {
+    const MOST_PAGES: i64 = 12;
+    let search = &probe.contract().search;
+    let size = *search.page_sizes.end();
+    let full = usize::try_from(size).unwrap_or(usize::MAX);
+    let mut result = ResultSet {
+        instances: BTreeMap::new(),
+        order: Vec::new(),
+        totals: Vec::new(),
+        exchanges: Vec::new(),
+    };
+    let mut next = Some(first);
+    for number in *search.pages.start()..*search.pages.start() + MOST_PAGES {
+        let accepted = match next.take() {
+            Some(first) => first,
+            None => {
+                let asked =
+                    request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
+                let (exchange, class) = probe.send(&asked).await?;
+                match (&exchange.result, class) {
+                    (Ok(answer), ResponseClass::Accepted) => Accepted { answer: answer.clone(), exchange },
+                    // A page past the end may be refused.
+                    _ => return Ok(result),
+                }
+            }
+        };
+        let Page { items, total, exchange } = Page::read(probe, accepted)?;
+        let came = items.len();
+        result.order.extend(items.iter().map(|instance| instance.id));
+        result.instances.extend(items.into_iter().map(|instance| (instance.id, instance)));
+        result.totals.push(total);
+        result.exchanges.push(exchange);
+        let reached = u64::try_from(result.order.len()).unwrap_or(u64::MAX) >= total;
+        if came == 0 || (came < full && reached) {
+            return Ok(result);
+        }
+    }
+    Err(probe.inconclusive("the result has more pages than the suite reads: supply fewer addresses"))
+}

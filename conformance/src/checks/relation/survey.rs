@@ -1,0 +1,239 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::OnceCell;
+
+use super::{Batch, Filter, FilterKind, Instance, address_of, read, read_unless_rejected, without_port};
+use crate::check::{Probe, Stop};
+use crate::checks::Requests;
+use crate::checks::State;
+use crate::contract::{Clause, Search};
+use crate::wire::Request;
+
+/// What the surveyed addresses hold. Read once in a run and shared by its checks.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    /// Which of the run's surveys it is.
+    generation: usize,
+    /// The search that it was read by.
+    pub(crate) request: Request,
+    /// The addresses, without ports.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// How the tester spells them: a service may know an address by its stored spelling alone.
+    spellings: BTreeMap<IpAddr, String>,
+    /// Made when the first check asks for them.
+    pub(super) batches: OnceLock<Vec<Batch>>,
+    /// All that they hold, by id.
+    pub(crate) instances: BTreeMap<i64, Instance>,
+    /// Which of the instances belong to some of the orders that the tester supplied.
+    pub(crate) orders: BTreeMap<String, BTreeSet<i64>>,
+}
+
+/// The surveys of a run: one, and a new one whenever the data behind it has changed, a few times at most.
+#[derive(Debug, Default)]
+pub(crate) struct Surveys {
+    generations: [OnceCell<Survey>; 4],
+    current: AtomicUsize,
+}
+
+/// The survey of this run; reads it when no check has done so before.
+///
+/// # Errors
+/// Skip when no supplied address holds an instance.
+pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
+    let surveys = &State::from_probe(probe)?.surveys;
+    let generation = surveys.current();
+    let survey = surveys.of(generation).get_or_try_init(|| Survey::read(probe, generation)).await?;
+    if survey.instances.is_empty() {
+        return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
+    }
+    Ok(survey)
+}
+
+impl Surveys {
+    /// The generation that checks begin with now.
+    pub(crate) fn current(&self) -> usize {
+        self.current.load(Ordering::Relaxed)
+    }
+
+    /// The survey of a generation.
+    pub(crate) fn of(&self, generation: usize) -> &OnceCell<Survey> {
+        let last = self.generations.len() - 1;
+        &self.generations[generation.min(last)]
+    }
+
+    /// Leaves a generation behind, once for all checks that found it stale. The last one stays.
+    pub(crate) fn drop_generation(&self, generation: usize) {
+        let next = generation + 1;
+        if next < self.generations.len() {
+            self.current.fetch_max(next, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Survey {
+    /// Addresses that are surveyed: enough to see every kind, few enough for one page.
+    const MOST_ADDRESSES: usize = 64;
+    /// Orders that are looked into.
+    const MOST_ORDERS: usize = 3;
+    /// Addresses of each order that are surveyed for certain.
+    const OF_EACH_ORDER: usize = 8;
+    /// Filters of each kind that are tried in combinations.
+    const MOST_CANDIDATES: usize = 4;
+
+    async fn read(probe: &Probe<'_>, generation: usize) -> Result<Self, Stop> {
+        let search = &probe.contract().search;
+        let facts = probe.facts();
+        let ip = |item: &str| Some((address_of(item)?.0, without_port(item).to_owned()));
+        let chosen = facts.orders.iter().take(Self::MOST_ORDERS);
+        let of_orders = chosen.clone().flat_map(|order| order.addresses.iter().take(Self::OF_EACH_ORDER));
+        let of_orders: Vec<_> = of_orders.map(String::as_str).collect();
+        let spread = probe.own_addresses(Self::MOST_ADDRESSES - of_orders.len());
+        let mut spellings = BTreeMap::new();
+        let mut addresses = Vec::new();
+        for (ip, spelling) in spread.into_iter().chain(of_orders).filter_map(ip) {
+            if addresses.len() < search.distinct_items && !spellings.contains_key(&ip) {
+                spellings.insert(ip, spelling);
+                addresses.push(ip);
+            }
+        }
+        if addresses.is_empty() {
+            return Err(probe.skip("none of the supplied addresses is one: supply IPv4 or IPv6 addresses"));
+        }
+        let request = probe.search(addresses.iter().filter_map(|ip| spellings.get(ip)).map(String::as_str));
+        let instances = read(probe, &request).await?.instances;
+        let mut orders = BTreeMap::new();
+        for order in chosen {
+            let asked = Filter::Order(order.number.clone()).on(search, request.clone());
+            let why = format!("the order number {} of the account", order.number);
+            // Whether the order holds what it should is the business of its own check.
+            let clause = Clause::SearchOrderNumber;
+            if let Some(held) = read_unless_rejected(probe, clause, &why, &asked).await? {
+                orders.insert(order.number.clone(), held.ids());
+            }
+        }
+        Ok(Self { generation, request, addresses, spellings, batches: OnceLock::new(), instances, orders })
+    }
+
+    /// An address as the tester spells it.
+    pub(crate) fn spelt(&self, ip: IpAddr) -> String {
+        self.spellings.get(&ip).cloned().unwrap_or_else(|| ip.to_string())
+    }
+
+    /// An address and a port as an item of `ips`.
+    pub(crate) fn spelt_with(&self, ip: IpAddr, port: u16) -> String {
+        let spelling = self.spelt(ip);
+        // An IPv4-mapped address is IPv4, and may be spelt as the other.
+        if spelling.contains(':') { format!("[{spelling}]:{port}") } else { format!("{spelling}:{port}") }
+    }
+
+    /// An instance as an item of `ips` with its port; none for a port that no item can have.
+    pub(crate) fn item(&self, search: &Search, instance: &Instance) -> Option<String> {
+        let port = Some(instance.port).filter(|port| search.ports.contains(port))?;
+        Some(self.spelt_with(instance.ip, u16::try_from(port).ok()?))
+    }
+
+    /// Whether the addresses still hold the same.
+    pub(crate) async fn holds_still(&self, probe: &Probe<'_>) -> Result<bool, Stop> {
+        let still = read(probe, &self.request).await?.instances == self.instances;
+        if !still {
+            State::from_probe(probe)?.surveys.drop_generation(self.generation);
+            probe.mark_stale();
+        }
+        Ok(still)
+    }
+
+    /// The ids of the instances that pass all filters.
+    pub(crate) fn admitted(&self, filters: &[Filter]) -> BTreeSet<i64> {
+        self.where_(|instance| filters.iter().all(|filter| filter.admits(instance, &self.orders)))
+    }
+
+    /// How many instances pass all filters.
+    pub(crate) fn count(&self, filters: &[Filter]) -> usize {
+        let passes =
+            |instance: &&Instance| filters.iter().all(|filter| filter.admits(instance, &self.orders));
+        self.instances.values().filter(passes).count()
+    }
+
+    /// The ids of the instances that pass a test.
+    pub(crate) fn where_(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
+        self.instances.values().filter(|instance| test(instance)).map(|instance| instance.id).collect()
+    }
+
+    /// All ids.
+    pub(crate) fn ids(&self) -> BTreeSet<i64> {
+        self.instances.keys().copied().collect()
+    }
+
+    /// Each distinct value of a field, most frequent first.
+    pub(crate) fn values<T: Ord + Clone>(&self, field: impl Fn(&Instance) -> Option<T>) -> Vec<T> {
+        let mut counts: BTreeMap<T, usize> = BTreeMap::new();
+        for value in self.instances.values().filter_map(field) {
+            *counts.entry(value).or_default() += 1;
+        }
+        let mut values: Vec<_> = counts.into_iter().collect();
+        values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        values.into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// Every activation time, ascending.
+    pub(crate) fn activations(&self) -> Vec<Timestamp> {
+        let times: BTreeSet<_> = self.instances.values().filter_map(|instance| instance.activated).collect();
+        times.into_iter().collect()
+    }
+
+    /// Filters of one kind that some instance passes.
+    pub(crate) fn candidates(&self, kind: FilterKind) -> Vec<Filter> {
+        let times = self.activations();
+        let at = |part: usize| times.get(times.len() * part / 6).copied();
+        let mut filters: Vec<_> = match kind {
+            FilterKind::Order => {
+                let held = self.orders.iter().filter(|(_, held)| !held.is_empty());
+                held.map(|(number, _)| Filter::Order(number.clone())).collect()
+            }
+            FilterKind::Group => {
+                self.values(|instance| Some(instance.group)).into_iter().map(Filter::Group).collect()
+            }
+            FilterKind::Country => {
+                let codes = self.values(|instance| Some(instance.country.clone()));
+                codes.into_iter().map(Filter::Country).collect()
+            }
+            FilterKind::City => {
+                let codes = self.values(|instance| Some(instance.city.clone()));
+                codes.into_iter().map(Filter::City).collect()
+            }
+            FilterKind::Status => {
+                let statuses = self.values(|instance| Some(instance.status.clone()));
+                statuses.into_iter().map(Filter::Status).collect()
+            }
+            FilterKind::From => [2, 1, 4].into_iter().filter_map(at).map(Filter::From).collect(),
+            FilterKind::To => [4, 5, 2].into_iter().filter_map(at).map(Filter::To).collect(),
+        };
+        filters.truncate(Self::MOST_CANDIDATES);
+        filters
+    }
+
+    /// The size of pages of which so many hold everything.
+    pub(crate) fn page_size(&self, pages: usize) -> i64 {
+        i64::try_from(self.instances.len().div_ceil(pages)).unwrap_or(i64::MAX)
+    }
+
+    /// The numbers of the pages of a size that hold everything.
+    pub(crate) fn pages(&self, search: &Search, size: i64) -> impl Iterator<Item = i64> + use<> {
+        let size = usize::try_from(size).unwrap_or(1).max(1);
+        (*search.pages.start()..).take(self.instances.len().div_ceil(size))
+    }
+
+    /// The smallest step of time that the service has shown: a second, or what its digits say.
+    pub(crate) fn step(&self) -> SignedDuration {
+        match self.instances.values().map(|instance| instance.digits).max().unwrap_or(0) {
+            0 => SignedDuration::from_secs(1),
+            1..=3 => SignedDuration::from_millis(1),
+            4..=6 => SignedDuration::from_micros(1),
+            _ => SignedDuration::from_nanos(1),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What a search must not tell about other accounts.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use super::{addresses, likeness};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{
+    Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
+};
+use crate::contract::{Clause, OperationId, Search};
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) static GROUP_FOREIGN: Check = Check {
+    id: "search.group.foreign",
+    title: "the group of another account is answered like a group that nobody has",
+    why: "Group ids are counted up. Whoever can tell used ones from unused ones learns how large other customers are.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
+    needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
+    run: Run::Cases(|_| Case::single(Cost::requests(14), |probe| Box::pin(foreign_group(probe)))),
+};
+
+pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
+    id: "search.no-reveal.foreign-addresses",
+    title: "addresses of other accounts are answered exactly like addresses that nobody has",
+    why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchNoReveal],
+    needs: &[Fact::ForeignAddresses],
+    run: Run::Cases(|_| {
+        let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
+            COMPANY.map(|(what, company)| {
+                let label = format!("{family}, {what}");
+                Case::with(label, Cost::requests(3), (is_v6, company), |probe, data| {
+                    Box::pin(foreign_address(probe, data))
+                })
+            })
+        });
+        cases.collect()
+    }),
+};
+
+pub(super) static NO_REVEAL_NOTHING: Check = Check {
+    id: "search.no-reveal.nothing-found",
+    title: "addresses of other accounts find nothing, alone, with ports and among own ones",
+    why: "Instances of another customer would be shown with their addresses, ports and groups.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+    needs: &[Fact::ForeignAddresses],
+    run: Run::Cases(|_| {
+        let case = |(label, company): (&'static str, Foreign)| {
+            Case::with(label, Cost::requests(6), (label, company), |probe, data| {
+                Box::pin(nothing_found(probe, data))
+            })
+        };
+        [
+            ("foreign addresses", Foreign::Alone),
+            ("foreign addresses with ports", Foreign::WithPorts),
+            ("foreign addresses among own ones", Foreign::AmongOwn),
+        ]
+        .into_iter()
+        .map(case)
+        .collect()
+    }),
+};
+
+pub(super) static NO_REVEAL_REFUSALS: Check = Check {
+    id: "search.no-reveal.refusals",
+    title: "a batch with an invalid item is rejected alike with foreign addresses and with unknown ones",
+    why: "A rejection that mentions what it had found already tells of other accounts as a result would.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchNoReveal],
+    needs: &[Fact::ForeignAddresses],
+    run: Run::Cases(|_| {
+        let case = |(label, item): (&'static str, &'static str)| {
+            Case::with(label, Cost::requests(3), item, |probe, item| Box::pin(rejected_alike(probe, item)))
+        };
+        [("a network", "203.0.113.0/24"), ("port 0", "203.0.113.250:0")].into_iter().map(case).collect()
+    }),
+};
+
+pub(super) static NO_REVEAL_SHARED: Check = Check {
+    id: "search.no-reveal.shared-address",
+    title: "an address that two accounts hold shows each of them its own instances only",
+    why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+    needs: &[Fact::SharedAddress, Fact::SecondToken],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(shared_address(probe)))),
+};
+
+pub(super) static ORDER_FOREIGN: Check = Check {
+    id: "search.order-number.foreign",
+    title: "the order number of another account is answered like one that nobody has",
+    why: "Order numbers can be guessed. Their answers must not tell which ones exist or what was bought with them.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
+    needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
+    run: Run::Cases(|_| Case::single(Cost::requests(14), |probe| Box::pin(foreign_order(probe)))),
+};
+
+/// A group that nobody has, most likely: ids are given one after the other.
+const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
+/// Foreign addresses that are searched beside the account's own.
+const MOST_FOREIGN: usize = 20;
+
+/// A search for the surveyed addresses and some foreign ones, where a foreign group or order would show something.
+async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
+    let foreign = probe.facts().foreign_addresses.iter().take(MOST_FOREIGN).cloned();
+    let items: Vec<_> = survey(probe).await?.bare().items.into_iter().chain(foreign).collect();
+    Ok(probe.search(items))
+}
+
+/// Reports instances that a foreign group or order finds.
+async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &Request) -> Result<(), Stop> {
+    let found = read_unless_rejected(probe, clause, what, request).await?;
+    if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
+        let actual = format!("{} instances, total {}", found.instances.len(), found.total());
+        probe.finding(clause, &format!("{what} finds nothing"), &actual, &found.evidence());
+    }
+    Ok(())
+}
+
+async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchGroup;
+    let Some(foreign) = probe.facts().foreign_group else { return Err(probe.skip("no foreign group")) };
+    let search = &probe.contract().search;
+    let request = own_and_foreign(probe).await?;
+    let asked = |group: i64| Filter::Group(Some(group)).on(search, request.clone());
+    finds_nothing(probe, CLAUSE, "a foreign group", &asked(foreign)).await?;
+    let (known, unknown) = (foreign.to_string(), UNKNOWN_GROUP.to_string());
+    let foreign = ("the foreign group", known.as_str(), &asked(foreign));
+    likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(UNKNOWN_GROUP))).await
+}
+
+async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchOrderNumber;
+    let Some(foreign) = &probe.facts().foreign_order else { return Err(probe.skip("no foreign order")) };
+    let search = &probe.contract().search;
+    let request = own_and_foreign(probe).await?;
+    let asked = |number: &str| Filter::Order(number.to_owned()).on(search, request.clone());
+    finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
+    let unknown: String = foreign.chars().rev().collect::<String>() + "-0";
+    let foreign = ("the foreign order", foreign.as_str(), &asked(foreign));
+    likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(&unknown))).await
+}
+
+/// What else a search for a foreign address asks for.
+type Company = fn(&Search, Request) -> Request;
+
+const COMPANY: [(&str, Company); 5] = [
+    ("alone", |_, request| request),
+    ("on a page of the smallest size", |search, request| {
+        request.field(&search.page_size.name, *search.page_sizes.start())
+    }),
+    ("on the second page", |search, request| request.field(&search.page.name, *search.pages.start() + 1)),
+    ("ungrouped", |search, request| request.field(&search.group_id.name, 0)),
+    ("of a status", |search, request| request.field(&search.status.name, search.statuses[0].as_str())),
+];
+
+async fn foreign_address(probe: &Probe<'_>, (is_v6, company): (bool, Company)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| Some(address_of(item)?.0));
+    let Some(foreign) = foreign.into_iter().find(|ip| ip.is_ipv6() == is_v6) else {
+        return Err(probe.skip("none of the foreign addresses is of this address family"));
+    };
+    let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
+    let asked = |item: &str| company(search, probe.search([item]));
+    let foreign = ("the foreign address", known.as_str(), &asked(&known));
+    likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Foreign {
+    Alone,
+    WithPorts,
+    AmongOwn,
+}
+
+async fn nothing_found(probe: &Probe<'_>, (what, company): (&str, Foreign)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let most = search.distinct_items / 2;
+    let foreign = probe.facts().foreign_addresses.iter().take(most);
+    let foreign: BTreeSet<IpAddr> = foreign.filter_map(|item| Some(address_of(item)?.0)).collect();
+    let bare = foreign.iter().map(ToString::to_string);
+    let items: Vec<String> = match company {
+        Foreign::Alone => bare.collect(),
+        Foreign::AmongOwn => bare.chain(probe.own_addresses(most).into_iter().map(str::to_owned)).collect(),
+        Foreign::WithPorts => with_ports(probe, &foreign).await,
+    };
+    if items.is_empty() {
+        return Err(probe.skip("no port of an own instance is known, or no foreign address can be read"));
+    }
+    let request = probe.search(items);
+    let Some(found) = read_accepted(probe, Clause::SearchNoReveal, what, &request).await? else {
+        return Ok(());
+    };
+    let seen: Vec<_> = found.instances.values().filter(|instance| foreign.contains(&instance.ip)).collect();
+    if let Some(instance) = seen.first() {
+        let expected = format!("{what} find none of theirs");
+        let actual = format!("{} instances, one at {}", seen.len(), instance.ip);
+        probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
+    }
+    counts_own(probe, what, &found);
+    Ok(())
+}
+
+/// Foreign addresses with ports that own instances have.
+async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
+    const MOST_PORTS: usize = 4;
+    const MOST_ADDRESSES: usize = 50;
+    let search = &probe.contract().search;
+    let ports = survey(probe).await.map(|survey| survey.values(|instance| Some(instance.port)));
+    let ports = ports.unwrap_or_default().into_iter().filter(|port| search.ports.contains(port));
+    let ports = ports.filter_map(|port| u16::try_from(port).ok()).take(MOST_PORTS);
+    let items = ports.flat_map(|port| {
+        foreign.iter().take(MOST_ADDRESSES).map(move |ip| SocketAddr::new(*ip, port).to_string())
+    });
+    items.take(search.distinct_items).collect()
+}
+
+/// `total` counts what the account sees, and nothing else.
+fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
+    let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
+    if found.total() != counted {
+        let expected = format!("{what}: total {counted}, which counts own instances only");
+        let actual = format!("total {}", found.total());
+        probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
+    }
+}
+
+async fn rejected_alike(probe: &Probe<'_>, invalid: &str) -> Result<(), Stop> {
+    let foreign = probe.facts().foreign_addresses.iter().find_map(|item| Some(address_of(item)?.0));
+    let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses can be read")) };
+    let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
+    let asked = |item: &str| probe.search([item, invalid]);
+    let foreign = ("the foreign address", known.as_str(), &asked(&known));
+    likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
+}
+
+async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
+    let facts = probe.facts();
+    let (Some(shared), Some(second)) = (&facts.shared_address, &facts.second_token) else {
+        return Err(probe.skip("no shared address, or no second token"));
+    };
+    let search = &probe.contract().search;
+    let request = probe.search([shared.as_str()]);
+    let other = request.clone().query(&search.api_key.name, second.expose());
+    let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
+    // The same id may stand for another instance in another account, but not with all else alike.
+    let in_both = |(id, instance): &(&i64, &Instance)| others.instances.get(*id) == Some(*instance);
+    let both: Vec<_> = own.instances.iter().filter(in_both).map(|(id, _)| id).collect();
+    let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
+    if !both.is_empty() {
+        let expected = "the instances of a shared address, to each account its own";
+        let actual = format!("both see {both:?}");
+        probe.finding(Clause::SearchNoReveal, expected, &actual, &evidence);
+        probe.finding(Clause::AllOwnAccount, expected, &actual, &evidence);
+    }
+    counts_own(probe, "the account", &own);
+    counts_own(probe, "the second account", &others);
+    if own.instances.is_empty() || others.instances.is_empty() {
+        let reason = "one of the accounts holds nothing at the shared address: supply one that both hold";
+        return Err(probe.skip(reason));
+    }
+    Ok(())
+}

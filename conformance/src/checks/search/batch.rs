@@ -1,0 +1,291 @@
+//! Limits on `ips`, duplicates, and batches that are rejected as a whole.
+
+use serde_json::json;
+
+use super::addresses::{self, respell};
+use super::cases::{Change, invalid, surveyed};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
+use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+
+pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
+    id: "search.ips-raw-limit.boundaries",
+    title: "raw items are counted before duplicates are removed, and `ips` is an array",
+    why: "A lower limit fails batches that callers are promised. A missing one lets a single request occupy the server.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsRawLimit],
+    needs: &[],
+    run: Run::Cases(raw_limit_cases),
+};
+
+pub(super) static DEDUP_LIMIT_BOUNDARIES: Check = Check {
+    id: "search.ips-dedup-limit.boundaries",
+    title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
+    why: "Callers send lists with repeated entries. Counted wrongly, a batch that fits is rejected, \
+          or one that does not fit is searched in part.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsDedupLimit],
+    needs: &[],
+    run: Run::Cases(|_| DISTINCT.into_iter().map(distinct_case).collect()),
+};
+
+pub(super) static DEDUP_LIMIT_REPEATS: Check = Check {
+    id: "search.ips-dedup-limit.repeats",
+    title: "repeating or respelling an item changes neither the instances nor `total`",
+    why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let cases = [("each item twice", 6, false), ("each item twice and respelled", 6, true)];
+        surveyed(
+            cases.map(|(label, requests, with)| (label.to_owned(), requests, (label, with))),
+            |probe, data| Box::pin(repeats(probe, data)),
+        )
+    }),
+};
+
+pub(super) static ALL_OR_NOTHING: Check = Check {
+    id: "search.ips-all-or-nothing.position",
+    title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
+    why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsAllOrNothing],
+    needs: &[],
+    run: Run::Cases(all_or_nothing_cases),
+};
+
+pub(super) static MAX_BATCH_LIMITS: Check = Check {
+    id: "search.max-batch-no-effect.limits",
+    title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
+    why: "Otherwise the size of a batch that works depends on which instances happen to be in it.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchMaxBatchNoEffect],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(8), |probe| Box::pin(max_batch(probe)))),
+};
+
+fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
+    const INVALID: [(&str, Change); 8] = [
+        ("an empty array", |search, good| good.field(&search.ips.name, json!([]))),
+        ("one above the limit, all the same", |search, good| {
+            good.field(&search.ips.name, vec![NOBODYS_ADDRESS; search.raw_items.end() + 1])
+        }),
+        ("one above the limit, of two addresses", |search, good| {
+            let pair = [NOBODYS_ADDRESS, "2001:db8::250"].into_iter().cycle();
+            good.field(&search.ips.name, pair.take(search.raw_items.end() + 1).collect::<Vec<_>>())
+        }),
+        ("a string", |search, good| good.field(&search.ips.name, NOBODYS_ADDRESS)),
+        ("an object", |search, good| good.field(&search.ips.name, json!({"0": NOBODYS_ADDRESS}))),
+        ("a number", |search, good| good.field(&search.ips.name, 1)),
+        ("true", |search, good| good.field(&search.ips.name, true)),
+        ("a string of several addresses", |search, good| {
+            good.field(&search.ips.name, format!("{NOBODYS_ADDRESS},203.0.113.249"))
+        }),
+    ];
+    let full = |label, item: fn(usize) -> String| {
+        Case::with(label, Cost::requests(1), item, |probe, item| {
+            Box::pin(async move {
+                let most = *probe.contract().search.raw_items.end();
+                let request = probe.search((0..most).map(item));
+                let why = format!("{most} raw items, few of them distinct");
+                probe.accepts(Clause::SearchIpsRawLimit, &why, &request).await.map(drop)
+            })
+        })
+    };
+    let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
+    cases.push(full("the limit, all the same", |_| NOBODYS_ADDRESS.to_owned()));
+    cases.push(full("the limit, of many addresses and ports", |index| {
+        if index.is_multiple_of(2) {
+            format!("198.18.0.{}", index / 2 % 100)
+        } else {
+            format!("[2001:db8::1]:{}", 1 + index / 2 % 100)
+        }
+    }));
+    cases
+}
+
+/// Makes items for a limit.
+type Items = fn(usize) -> Vec<String>;
+
+/// Batches around the limit on distinct items: a label, whether they are within it, and the items.
+const DISTINCT: [(&str, bool, Items); 14] = [
+    ("addresses", true, addresses::distinct),
+    ("ports of two addresses", true, addresses::ports),
+    ("addresses and ports", true, mixed),
+    ("addresses, each twice", true, |most| again(addresses::distinct(most))),
+    ("ports, each twice", true, |most| again(addresses::ports(most))),
+    ("addresses, those of IPv6 respelled as well", true, |most| with_respelled(addresses::distinct(most))),
+    ("ports, those of IPv6 respelled as well", true, |most| with_respelled(addresses::ports(most))),
+    ("one more address", false, |most| one_more(addresses::distinct(most), NOBODYS_ADDRESS)),
+    ("one more port of two addresses", false, |most| addresses::ports(most + 1)),
+    ("one more of addresses and ports", false, |most| mixed(most + 1)),
+    ("one more, an address with and without a port", false, |most| {
+        let items = addresses::distinct(most);
+        let ported = format!("{}:1", items[0]);
+        one_more(items, &ported)
+    }),
+    ("one more after all others came twice", false, |most| {
+        one_more(again(addresses::distinct(most)), NOBODYS_ADDRESS)
+    }),
+    ("one more before duplicates", false, |most| {
+        let duplicates = addresses::distinct(most);
+        addresses::distinct(most + 1).into_iter().chain(duplicates).collect()
+    }),
+    ("one more among respelled duplicates", false, |most| {
+        one_more(with_respelled(addresses::ports(most)), NOBODYS_ADDRESS)
+    }),
+];
+
+/// Addresses of both families, some of them with ports.
+fn mixed(count: usize) -> Vec<String> {
+    let half = count / 2;
+    addresses::distinct(half).into_iter().chain(addresses::ports(count - half)).collect()
+}
+
+fn again(items: Vec<String>) -> Vec<String> {
+    let repeated = items.clone();
+    items.into_iter().chain(repeated).collect()
+}
+
+fn with_respelled(items: Vec<String>) -> Vec<String> {
+    let respelled: Vec<_> = items.iter().filter_map(|item| respell(item)).collect();
+    items.into_iter().chain(respelled).collect()
+}
+
+fn one_more(items: Vec<String>, last: &str) -> Vec<String> {
+    items.into_iter().chain([last.to_owned()]).collect()
+}
+
+fn distinct_case((label, is_allowed, items): (&'static str, bool, Items)) -> Case {
+    let data = (label, is_allowed, items);
+    Case::with(label, Cost::requests(2), data, |probe, (label, is_allowed, items)| {
+        Box::pin(async move {
+            const CLAUSE: Clause = Clause::SearchIpsDedupLimit;
+            let most = probe.contract().search.distinct_items;
+            let good = probe.any_search();
+            let request = probe.search(items(most));
+            let why = format!("{} distinct items: {label}", if is_allowed { most } else { most + 1 });
+            if is_allowed {
+                probe.control_once(&good).await?;
+                return probe.accepts(CLAUSE, &why, &request).await.map(drop);
+            }
+            probe.rejects_after_control(CLAUSE, &why, &good, &request).await
+        })
+    })
+}
+
+async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    for batch in survey.batches(search) {
+        // The spelling that is known to match stands first: it is the one that is kept.
+        let mut items: Vec<_> = batch.items.iter().chain(batch.items.iter().rev()).cloned().collect();
+        if with_respelling {
+            items.extend(batch.items.iter().filter_map(|item| respell(item)));
+        }
+        let what = format!("{}, {label},", batch.name);
+        let request = probe.search(items);
+        if let Some(found) = read_accepted(probe, Clause::SearchIpsDedupLimit, &what, &request).await? {
+            comparison.same(Clause::SearchIpsDedupLimit, &what, &batch.ids, &found);
+            comparison.total(Clause::SearchTotal, &what, batch.ids.len(), &found);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
+    const INVALID: [(&str, &str); 4] = [
+        ("a network", "203.0.113.0/24"),
+        ("port 0", "203.0.113.250:0"),
+        ("an empty item", ""),
+        ("a fragment", "203.0.113"),
+    ];
+    // A place from the number of valid items.
+    const PLACES: [(&str, fn(usize) -> usize); 3] =
+        [("first", |_| 0), ("in the middle", |count| count / 2), ("last", |count| count)];
+    let mut cases = Vec::new();
+    for (what, item) in INVALID {
+        for (where_, place) in PLACES {
+            let label = format!("{what}, {where_}");
+            cases.push(batch_case(label, (item, place, |most| addresses::distinct(most - 1))));
+        }
+    }
+    let beyond =
+        |label: &str, most: Items| batch_case(label.to_owned(), ("203.0.113.0/24", |count| count, most));
+    cases.push(beyond("an invalid item after as many distinct ones as there may be", addresses::distinct));
+    cases.push(beyond("an invalid item after thousands of repetitions", |most| {
+        addresses::distinct(most).into_iter().cycle().take(most * 10).collect()
+    }));
+    cases.push(beyond("an invalid item after items with ports", |most| addresses::ports(most - 1)));
+    cases.extend(invalid(
+        Clause::SearchIpsAllOrNothing,
+        &[
+            ("one distinct item too many", |search, good| {
+                good.field(&search.ips.name, addresses::distinct(search.distinct_items + 1))
+            }),
+            ("an empty set", |search, good| good.field(&search.ips.name, json!([]))),
+        ],
+    ));
+    cases
+}
+
+/// An invalid item, its place among the valid ones, and these.
+fn batch_case(label: String, data: (&'static str, fn(usize) -> usize, Items)) -> Case {
+    Case::with(label, Cost::requests(2), data, |probe, (item, place, items)| {
+        Box::pin(async move {
+            let mut items = items(probe.contract().search.distinct_items);
+            let good = probe.search(items.clone());
+            let (count, place) = (items.len(), place(items.len()));
+            items.insert(place, item.to_owned());
+            let why = format!("{item:?} stands at place {place} among {count} valid items");
+            probe
+                .rejects_after_control(Clause::SearchIpsAllOrNothing, &why, &good, &probe.search(items))
+                .await
+        })
+    })
+}
+
+async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchMaxBatchNoEffect;
+    let most = probe.contract().search.distinct_items;
+    let survey = survey(probe).await?;
+    let declared = |test: fn(i64, i64) -> bool| {
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        survey
+            .instances
+            .values()
+            .find(|instance| instance.max_batch.is_some_and(|declared| test(declared, limit)))
+    };
+    let with = |instance: &Instance, count: usize| {
+        let own = survey.spelt(instance.ip);
+        let others = addresses::distinct(count + 1).into_iter().filter(|item| *item != own);
+        Some(own.clone()).into_iter().chain(others).take(count).collect::<Vec<_>>()
+    };
+    let low = declared(|declared, limit| declared < limit);
+    let high = declared(|declared, limit| declared > limit);
+    if low.is_none() && high.is_none() {
+        return Err(
+            probe.skip("no instance at the surveyed addresses declares a maxBatchSize: supply others")
+        );
+    }
+    if let Some(instance) = low {
+        let why = format!("{most} addresses, one of an instance that declares {:?}", instance.max_batch);
+        if let Some(found) = read_accepted(probe, CLAUSE, &why, &probe.search(with(instance, most))).await? {
+            let missing = !found.instances.contains_key(&instance.id);
+            if missing && survey.holds_still(probe).await? {
+                probe.finding(CLAUSE, &format!("{why}: it is found"), "it is not", &found.evidence());
+            }
+        }
+    }
+    if let Some(instance) = high {
+        let (good, bad) = (probe.search(with(instance, most)), probe.search(with(instance, most + 1)));
+        let why =
+            format!("{} addresses, one of an instance that declares {:?}", most + 1, instance.max_batch);
+        probe.rejects_after_control(CLAUSE, &why, &good, &bad).await?;
+    }
+    Ok(())
+}

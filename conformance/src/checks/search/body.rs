@@ -1,0 +1,245 @@
+//! The body of a search as a whole, the JSON types of its members, and the token beside it.
+
+use serde_json::{Value, json};
+
+use super::cases::{Change, surveyed};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::relation::{read_unless_rejected, survey};
+use crate::checks::{Requests, token};
+use crate::contract::{Clause, OperationId, Property, Search, Unspecified};
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) static FIELD_TYPES: Check = Check {
+    id: "search.fields.types",
+    title: "a filter of another JSON type is rejected, or matches nothing where any text is a value",
+    why: "A filter of a wrong type that is ignored returns everything to a caller who asked for a part.",
+    operation: Some(OperationId::Search),
+    clauses: &[
+        Clause::SearchOrderNumber,
+        Clause::SearchCountry,
+        Clause::SearchCity,
+        Clause::SearchStatus,
+        Clause::SearchActivatedRange,
+    ],
+    needs: &[],
+    run: Run::Cases(type_cases),
+};
+
+pub(super) static JSON_BODY_MALFORMED: Check = Check {
+    id: "search.json-body.malformed",
+    title: "a body that is not one JSON object is rejected",
+    why: "A body that is damaged on its way must fail, and not run as a search that nobody asked for.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchJsonBody],
+    needs: &[],
+    run: Run::Cases(|_| MALFORMED.into_iter().map(malformed_case).collect()),
+};
+
+pub(super) static JSON_BODY_OPEN: Check = Check {
+    id: "search.json-body.open",
+    title: "unspecified forms of a search are answered without a server error",
+    why: "Client libraries differ in such details. A server error makes them retry what can never succeed.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchJsonBody],
+    needs: &[],
+    run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+};
+
+pub(super) static TOKEN_SINGLE: Check = Check {
+    id: "search.token.single",
+    title: "a search takes one token: none, an empty one, an unknown one and a repeated one are rejected",
+    why: "With two tokens in a request, nobody can say whose instances the answer lists.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchToken],
+    needs: &[],
+    run: Run::Cases(token_cases),
+};
+
+/// Values of types that no text filter has.
+const OTHER_TYPES: [(&str, fn() -> Vec<Value>); 4] = [
+    ("a number", || vec![json!(1), json!(0), json!(1.5)]),
+    ("a boolean", || vec![json!(true), json!(false)]),
+    ("an array", || vec![json!([1]), json!([])]),
+    ("an object", || vec![json!({"a": 1}), json!({})]),
+];
+
+type Which = fn(&Search) -> &Property;
+
+fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
+    const CLOSED: [Which; 3] =
+        [|search| &search.status, |search| &search.activated_from, |search| &search.activated_to];
+    const ANY_TEXT: [Which; 3] =
+        [|search| &search.order_no, |search| &search.country_code, |search| &search.city_code];
+    let search = &scope.contract.search;
+    let label = |which: Which, what: &str| format!("{}: {what}", which(search).name);
+    let mut cases = Vec::new();
+    for which in CLOSED {
+        for (what, values) in OTHER_TYPES {
+            cases.push(Case::with(label(which, what), Cost::requests(4), (which, values), |probe, data| {
+                Box::pin(rejected_types(probe, data))
+            }));
+        }
+    }
+    let any_text = ANY_TEXT
+        .into_iter()
+        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 3, (which, values))));
+    let any_text = surveyed(any_text, |probe, data| Box::pin(not_ignored_types(probe, data)));
+    cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
+    cases
+}
+
+fn clause_of(property: &Property) -> Result<Clause, Stop> {
+    let clause = property.citations.of("type");
+    clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {}", property.name)))
+}
+
+async fn rejected_types(probe: &Probe<'_>, (which, values): (Which, fn() -> Vec<Value>)) -> Result<(), Stop> {
+    let property = which(&probe.contract().search);
+    let good = probe.any_search();
+    for value in values() {
+        let why = format!("{} is {value}", property.name);
+        let bad = good.clone().field(&property.name, value);
+        probe.rejects_after_control(clause_of(property)?, &why, &good, &bad).await?;
+    }
+    Ok(())
+}
+
+/// A server may read a number as text, and then nothing of the account has that value.
+async fn not_ignored_types(
+    probe: &Probe<'_>,
+    (which, values): (Which, fn() -> Vec<Value>),
+) -> Result<(), Stop> {
+    let property = which(&probe.contract().search);
+    let clause = clause_of(property)?;
+    let survey = survey(probe).await?;
+    for value in values() {
+        let what = format!("{} is {value}", property.name);
+        let request = survey.request.clone().field(&property.name, value);
+        let Some(found) = read_unless_rejected(probe, clause, &what, &request).await? else { continue };
+        if !found.instances.is_empty() {
+            let expected = format!("rejected, or no instance: {what}");
+            let actual = format!("{} instances", found.instances.len());
+            probe.finding(clause, &expected, &actual, &found.evidence());
+        }
+    }
+    Ok(())
+}
+
+/// Makes a malformed body from the text of a good one.
+type Malform = fn(&str) -> String;
+
+const MALFORMED: [(&str, Malform); 14] = [
+    ("an array", |text| format!("[{text}]")),
+    ("an empty array", |_| "[]".to_owned()),
+    ("a string", |_| "\"203.0.113.250\"".to_owned()),
+    ("a number", |_| "1".to_owned()),
+    ("true", |_| "true".to_owned()),
+    ("null", |_| "null".to_owned()),
+    ("no body", |_| String::new()),
+    ("spaces", |_| "  \n".to_owned()),
+    ("an object that does not end", |text| text[..text.len() - 1].to_owned()),
+    ("an object and more", |text| format!("{text}}}")),
+    ("two objects", |text| format!("{text}{text}")),
+    ("names without quotes", |text| text.replacen('"', "", 2)),
+    ("no JSON", |_| "ips=203.0.113.250".to_owned()),
+    ("nested a thousand times", |_| "[".repeat(1_000)),
+];
+
+fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
+    Case::with(label, Cost::requests(2), (label, malform), |probe, (label, malform)| {
+        Box::pin(async move {
+            let good = probe.any_search();
+            let bytes = good.body_bytes().unwrap_or_default();
+            let bad = good.clone().body("application/json", malform(&String::from_utf8_lossy(&bytes)));
+            let why = format!("the body is {label}");
+            probe.rejects_after_control(Clause::SearchJsonBody, &why, &good, &bad).await
+        })
+    })
+}
+
+const OPEN: [(&str, Unspecified, Change); 10] = [
+    ("text/plain as Content-Type", Unspecified::StaticContentType, |_, good| {
+        let bytes = good.body_bytes().unwrap_or_default();
+        good.body("text/plain", bytes)
+    }),
+    ("an unknown body field", Unspecified::StaticUnknownFields, |_, good| good.field("sallyportUnknown", 1)),
+    ("an unknown query parameter", Unspecified::StaticUnknownFields, |_, good| {
+        good.query("sallyport_unknown", 1)
+    }),
+    ("a fraction of zero", Unspecified::StaticFractionalInteger, |search, good| {
+        good.field(&search.page.name, 1.0)
+    }),
+    ("a status of null", Unspecified::StaticNullOptional, |search, good| {
+        good.field(&search.status.name, Value::Null)
+    }),
+    ("an order number of null", Unspecified::StaticNullOptional, |search, good| {
+        good.field(&search.order_no.name, Value::Null)
+    }),
+    ("an empty country", Unspecified::SearchEmptyFilter, |search, good| {
+        good.field(&search.country_code.name, "")
+    }),
+    ("an empty order number", Unspecified::SearchEmptyFilter, |search, good| {
+        good.field(&search.order_no.name, "")
+    }),
+    ("the largest page", Unspecified::SearchPagePastEnd, |search, good| {
+        good.field(&search.page.name, *search.pages.end())
+    }),
+    ("a country that no directory has", Unspecified::SearchUnknownFilter, |search, good| {
+        good.field(&search.country_code.name, "QQQ")
+    }),
+];
+
+fn open_case((label, unspecified, change): (&'static str, Unspecified, Change)) -> Case {
+    let data = (label, unspecified, change);
+    Case::with(label, Cost::requests(2), data, |probe, (label, unspecified, change)| {
+        Box::pin(async move {
+            let good = probe.any_search();
+            probe.control_once(&good).await?;
+            let request = change(&probe.contract().search, good);
+            probe.tolerates(Clause::SearchJsonBody, unspecified, label, &request).await
+        })
+    })
+}
+
+fn token_cases(_: &Scope<'_>) -> Vec<Case> {
+    type Tokens = fn(&Probe<'_>, &str, Request) -> Request;
+    const CHANGED: [(&str, Tokens); 4] = [
+        ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
+        ("an unknown token is sent after the token", |_, name, good| good.add_query(name, token::UNKNOWN)),
+        ("an unknown token is sent before the token", |probe, name, good| {
+            good.query(name, token::UNKNOWN).add_query(name, probe.token().expose())
+        }),
+        ("an empty token is sent beside the token", |_, name, good| good.add_query(name, "")),
+    ];
+    let case = |(label, change): (&'static str, Tokens)| {
+        Case::with(label, Cost::requests(2), (label, change), |probe, (label, change)| {
+            Box::pin(async move {
+                let good = probe.any_search();
+                let bad = change(probe, &probe.contract().search.api_key.name, good.clone());
+                probe.rejects_after_control(Clause::SearchToken, label, &good, &bad).await
+            })
+        })
+    };
+    let wrong = Case::new("absent and wrong tokens", Cost::requests(7), |probe| {
+        Box::pin(async move {
+            let name = &probe.contract().search.api_key.name;
+            token::required(probe, Clause::SearchToken, &probe.any_search(), name).await
+        })
+    });
+    let encoded = Case::new("percent-encoded name and value", Cost::requests(2), |probe| {
+        Box::pin(encoded_token(probe))
+    });
+    CHANGED.into_iter().map(case).chain([wrong, encoded]).collect()
+}
+
+/// A query parameter means the same with each of its bytes percent-encoded, in digits of either case (RFC 3986, 2.1).
+async fn encoded_token(probe: &Probe<'_>) -> Result<(), Stop> {
+    let name = &probe.contract().search.api_key.name;
+    let good = probe.any_search();
+    probe.control_once(&good).await?;
+    let upper = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    let encoded = format!("{}={}", upper(name), upper(probe.token().expose()).to_lowercase());
+    let request = good.without_query(name).raw_query(encoded);
+    probe.accepts(Clause::SearchToken, "name and value are percent-encoded", &request).await.map(drop)
+}

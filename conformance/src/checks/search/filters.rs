@@ -1,0 +1,396 @@
+//! Single filters: what each value finds, what only resembles a value, and what is no value at all.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::cases::{BATCHES, batch, invalid_members, surveyed};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::relation::{
+    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, apply, read, read_accepted,
+    read_unless_rejected, survey,
+};
+use crate::checks::{Requests, boundary};
+use crate::contract::{Clause, OperationId};
+use crate::grammar::{by_reason, json_integers};
+use crate::target::Fact;
+
+pub(super) static CITY_EXACT: Check = Check {
+    id: "search.city.exact",
+    title: "`cityCode` finds exactly the instances of that city",
+    why: "A caller who picks instances by city for a location-bound service gets some from elsewhere, or misses some.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchCity],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::City)),
+};
+
+pub(super) static CITY_NEAR: Check = Check {
+    id: "search.city.near",
+    title: "a code that only resembles a city code finds none of that city's instances",
+    why: "With prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchCity],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| near_cases(FilterKind::City)),
+};
+
+pub(super) static COUNTRY_EXACT: Check = Check {
+    id: "search.country.exact",
+    title: "`countryCode` finds exactly the instances of that country",
+    why: "A caller who needs an address in one country routes its traffic through another one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchCountry],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::Country)),
+};
+
+pub(super) static COUNTRY_NEAR: Check = Check {
+    id: "search.country.near",
+    title: "a code that only resembles a country code finds none of that country's instances",
+    why: "A two-letter code or a typing error returns instances where the caller should see that the code is wrong.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchCountry],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| near_cases(FilterKind::Country)),
+};
+
+pub(super) static GROUP_BOUNDARIES: Check = Check {
+    id: "search.group.boundaries",
+    title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
+    why: "A negative or garbled group number that is ignored returns every group to a caller who asked for one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[],
+    run: Run::Cases(group_boundaries),
+};
+
+pub(super) static GROUP_NULL: Check = Check {
+    id: "search.group.null",
+    title: "`groupId` null finds what a search without `groupId` finds",
+    why: "Clients that write absent values as null see only ungrouped instances, or none.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let kinds: [(&str, &[FilterKind]); 3] = [
+            ("alone", &[]),
+            ("beside a status", &[FilterKind::Status]),
+            ("beside a country", &[FilterKind::Country]),
+        ];
+        surveyed(kinds.map(|(label, kinds)| (label.to_owned(), 1, kinds)), |probe, kinds| {
+            Box::pin(group_null(probe, kinds))
+        })
+    }),
+};
+
+pub(super) static GROUP_SUM: Check = Check {
+    id: "search.group.sum",
+    title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
+    why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::Group)),
+};
+
+pub(super) static ORDER_HELD: Check = Check {
+    id: "search.order-number.held",
+    title: "`orderNo` finds an instance at each address of the order, and nothing beyond a search without it",
+    why: "After a purchase, callers fetch what they bought by its order number. What is missing here looks undelivered.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchOrderNumber],
+    needs: &[Fact::Orders],
+    run: Run::Cases(|_| {
+        let case = |index: usize| {
+            Case::with(format!("order {}", index + 1), Cost::requests(3), index, |probe, index| {
+                Box::pin(order_held(probe, index))
+            })
+        };
+        (0..MOST_ORDERS).map(case).collect()
+    }),
+};
+
+pub(super) static ORDER_NEAR: Check = Check {
+    id: "search.order-number.near",
+    title: "a number that only resembles an order number finds none of that order's instances",
+    why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchOrderNumber],
+    needs: &[Fact::OwnAddresses, Fact::Orders],
+    run: Run::Cases(|_| near_cases(FilterKind::Order)),
+};
+
+pub(super) static STATUS_BOUNDARIES: Check = Check {
+    id: "search.status.boundaries",
+    title: "each listed `status` is accepted and any other text is rejected",
+    why: "A misspelt status that is ignored returns expired instances to a caller who meant to see active ones.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchStatus],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
+        cases.extend(UNLISTED.into_iter().map(unlisted_case));
+        cases
+    }),
+};
+
+pub(super) static STATUS_SUM: Check = Check {
+    id: "search.status.sum",
+    title: "each `status` finds exactly the instances that show it",
+    why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchStatus],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::Status)),
+};
+
+/// Values of each filter that are tried.
+const MOST_VALUES: usize = 8;
+/// Values that resembling ones are made from.
+const MOST_RESEMBLED: usize = 2;
+/// Orders that are tried.
+const MOST_ORDERS: usize = 5;
+
+fn clause_of(kind: FilterKind) -> Clause {
+    match kind {
+        FilterKind::Order => Clause::SearchOrderNumber,
+        FilterKind::Group => Clause::SearchGroup,
+        FilterKind::Country => Clause::SearchCountry,
+        FilterKind::City => Clause::SearchCity,
+        FilterKind::Status => Clause::SearchStatus,
+        FilterKind::From | FilterKind::To => Clause::SearchActivatedRange,
+    }
+}
+
+/// A case for each of two batches: addresses, and addresses with ports.
+fn exact_cases(kind: FilterKind) -> Vec<Case> {
+    let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
+    let cases = BATCHES[..2].iter().map(|name| ((*name).to_owned(), most, (kind, *name)));
+    surveyed(cases, |probe, data| Box::pin(exact(probe, data)))
+}
+
+/// Each value must find what the survey says that it admits.
+async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, name)?;
+    let mut comparison = Comparison::with(survey);
+    for filter in values(probe, survey, kind).await? {
+        let what = format!("{} among {name}", filter.describe());
+        let request = filter.on(search, probe.search(batch.items.clone()));
+        if let Some(found) = read_accepted(probe, clause_of(kind), &what, &request).await? {
+            let admitted = survey.admitted(std::slice::from_ref(&filter));
+            let expected = admitted.intersection(&batch.ids).copied().collect();
+            comparison.same(clause_of(kind), &what, &expected, &found);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+/// What the document lists, what the account's groups are, or what instances show.
+async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<Vec<Filter>, Stop> {
+    Ok(match kind {
+        FilterKind::Status => {
+            probe.contract().search.statuses.iter().map(|status| Filter::Status(status.clone())).collect()
+        }
+        FilterKind::Country => {
+            let codes = survey.values(|instance| Some(instance.country.clone()));
+            codes.into_iter().take(MOST_VALUES).map(Filter::Country).collect()
+        }
+        FilterKind::City => {
+            let codes = survey.values(|instance| Some(instance.city.clone()));
+            codes.into_iter().take(MOST_VALUES).map(Filter::City).collect()
+        }
+        FilterKind::Group => {
+            let listed = probe.control(&probe.groups()).await?;
+            let listed =
+                listed.answer.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
+            let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MOST_VALUES);
+            let seen = survey.values(|instance| Some(instance.group));
+            let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
+            groups.into_iter().map(Filter::Group).collect()
+        }
+        FilterKind::Order | FilterKind::From | FilterKind::To => survey.candidates(kind),
+    })
+}
+
+/// Makes a text that resembles a value and is not equal to it.
+type Resembling = fn(&str) -> String;
+
+const RESEMBLING: [(&str, Resembling); 5] = [
+    ("without its last character", without_last),
+    ("without its first character", |value| {
+        value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
+    }),
+    ("with one more character", |value| format!("{value}X")),
+    ("with a character before it", |value| format!("X{value}")),
+    ("as a pattern", |value| format!("{}%", without_last(value))),
+];
+
+fn without_last(value: &str) -> String {
+    value.char_indices().next_back().map_or("", |(last, _)| &value[..last]).to_owned()
+}
+
+/// The letter case of a country code is unspecified.
+const LOWER_CASE: (&str, Resembling) = ("in lower case", |value| value.to_lowercase());
+
+fn near_cases(kind: FilterKind) -> Vec<Case> {
+    let lower = (kind == FilterKind::Order).then_some(LOWER_CASE);
+    let most = u32::try_from(MOST_RESEMBLED).unwrap_or(u32::MAX);
+    let cases = RESEMBLING.into_iter().chain(lower);
+    let cases = cases.map(|(label, resembling)| (label.to_owned(), most, (kind, resembling)));
+    surveyed(cases, |probe, data| Box::pin(near(probe, data)))
+}
+
+async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, Resembling)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let known = survey.candidates(kind);
+    if known.is_empty() {
+        return Err(probe.skip("no surveyed instance has such a value: supply more addresses or orders"));
+    }
+    for value in known.iter().take(MOST_RESEMBLED) {
+        let near = match value {
+            Filter::Order(text) => Filter::Order(resembling(text)),
+            Filter::Country(text) => Filter::Country(resembling(text)),
+            Filter::City(text) => Filter::City(resembling(text)),
+            other => other.clone(),
+        };
+        let (Filter::Order(text) | Filter::Country(text) | Filter::City(text)) = &near else { continue };
+        // An empty filter is unspecified, and the resembling text may be another order of the account.
+        if text.is_empty() || near == *value || probe.facts().orders.iter().any(|order| order.number == *text)
+        {
+            continue;
+        }
+        let what = format!("{}, where {} is known,", near.describe(), value.describe());
+        let request = near.on(search, survey.request.clone());
+        // An unknown value may be rejected.
+        let found = read_unless_rejected(probe, clause_of(kind), &what, &request).await?;
+        let Some(found) = found else { continue };
+        let wrong = found.instances.values().filter(|instance| match &near {
+            Filter::Country(code) => !instance.country.eq_ignore_ascii_case(code),
+            Filter::City(code) => instance.city != *code,
+            _ => value.admits(instance, &survey.orders),
+        });
+        let wrong = wrong.count();
+        if wrong > 0 {
+            let expected = format!("{what} finds no instance of another value");
+            probe.finding(clause_of(kind), &expected, &format!("{wrong} of them"), &found.evidence());
+        }
+    }
+    Ok(())
+}
+
+fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
+    let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
+    // A group that nobody has may be rejected or find nothing, so no large number is judged.
+    let is_below =
+        |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
+    let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
+        reason.spellings.retain(|text| is_below(text) && text != "1e400");
+        reason
+    });
+    let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
+    let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
+    cases.extend(invalid_members(|search| &search.group_id, reasons));
+    cases.push(Case::new("null", Cost::requests(1), |probe| {
+        Box::pin(async move {
+            let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
+            let why = "groupId is null, which means all groups";
+            probe.accepts(Clause::SearchGroup, why, &null).await.map(drop)
+        })
+    }));
+    cases
+}
+
+async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let filters: Vec<_> =
+        kinds.iter().filter_map(|kind| survey.candidates(*kind).into_iter().next()).collect();
+    let request = apply(search, survey.request.clone(), &filters).field(&search.group_id.name, Value::Null);
+    let what =
+        filters.iter().fold("groupId null".to_owned(), |text, filter| text + " & " + &filter.describe());
+    if let Some(found) = read_accepted(probe, Clause::SearchGroup, &what, &request).await? {
+        comparison.same(Clause::SearchGroup, &what, &survey.admitted(&filters), &found);
+    }
+    comparison.conclude(probe).await
+}
+
+async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let Some(order) = probe.facts().orders.get(index) else {
+        return Err(probe.skip("fewer orders were supplied"));
+    };
+    let items: Vec<_> = order.addresses.iter().take(search.distinct_items).collect();
+    let everything = probe.search(items.iter().map(|item| item.as_str()));
+    let what = format!("the addresses of order {}", order.number);
+    let asked = Filter::Order(order.number.clone()).on(search, everything.clone());
+    let Some(found) = read_accepted(probe, Clause::SearchOrderNumber, &what, &asked).await? else {
+        return Ok(());
+    };
+    let missing: Vec<_> = items.iter().filter(|item| !holds(&found, item)).collect();
+    let whole = read(probe, &everything).await?;
+    if let Some(item) = missing.first().filter(|item| holds(&whole, item)) {
+        let expected = format!("{what} find an instance at each of them");
+        let actual = format!("none at {} of {}, {item} among them", missing.len(), items.len());
+        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
+    }
+    let others = found.ids().difference(&whole.ids()).count();
+    if others > 0 {
+        let expected = format!("{what} find with the order some of what they find without");
+        let actual = format!("{others} other instances");
+        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
+    }
+    Ok(())
+}
+
+fn holds(found: &ResultSet, item: &str) -> bool {
+    let Some((ip, port)) = address_of(item) else { return true };
+    let is_there = |port: Option<i64>, held: i64| port.is_none_or(|port| port == held);
+    found.instances.values().any(|instance| instance.ip == ip && is_there(port, instance.port))
+}
+
+/// Changes a listed status into a text that is not listed.
+const UNLISTED: [(&str, fn(&str) -> String); 7] = [
+    ("in capitals", |status| status.to_uppercase()),
+    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
+    ("after a space", |status| format!(" {status}")),
+    ("before a space", |status| format!("{status} ")),
+    ("in plural", |status| format!("{status}s")),
+    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
+    ("unknown", |status| format!("un{status}")),
+];
+
+fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
+    // The control request, and one request for each status of the document.
+    Case::with(label, Cost::requests(6), change, |probe, change| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            let good = probe.any_search();
+            for status in search.statuses.iter().map(|status| change(status)) {
+                if search.statuses.contains(&status) {
+                    continue;
+                }
+                let why = format!("status is {status:?}, which is not listed");
+                let bad = good.clone().field(&search.status.name, status);
+                probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
+            }
+            Ok(())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_resembles_a_value_differs_from_it() {
+        let texts = |value: &str| RESEMBLING.map(|(_, resembling)| resembling(value));
+        assert_eq!(texts("USA"), ["US", "SA", "USAX", "XUSA", "US%"]);
+        assert_eq!(texts("é"), ["", "", "éX", "Xé", "%"]);
+    }
+}

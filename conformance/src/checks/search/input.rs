@@ -1,0 +1,200 @@
+//! What an item of `ips` may be.
+
+use serde_json::{Value, json};
+
+use super::addresses;
+use super::cases::invalid;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::contract::{Clause, OperationId, Unspecified};
+use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
+
+pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
+    id: "search.ips-required.absent",
+    title: "a search without `ips` is rejected",
+    why: "A client that loses its list of addresses gets a result for another question and does not notice.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsRequired],
+    needs: &[],
+    run: Run::Cases(|_| {
+        invalid(
+            Clause::SearchIpsRequired,
+            &[
+                ("absent", |search, good| good.without_field(&search.ips.name)),
+                ("absent beside a status", |search, good| {
+                    let status = search.statuses[0].as_str();
+                    good.without_field(&search.ips.name).field(&search.status.name, status)
+                }),
+                ("absent beside an order number", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.order_no.name, "SO-1")
+                }),
+                ("absent beside a page", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.page.name, *search.pages.start())
+                }),
+                ("null", |search, good| good.field(&search.ips.name, Value::Null)),
+            ],
+        )
+    }),
+};
+
+pub(super) static IPS_ITEM_FORMS: Check = Check {
+    id: "search.ips-item.forms",
+    title: "each form of an item is accepted",
+    why: "Callers paste addresses in every form that the contract lists. One rejected form fails their whole batch.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsItem],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let reasons = by_reason(ip_endpoints(SEED)).into_iter().filter(|reason| reason.is_valid);
+        reasons.map(accepted_case).collect()
+    }),
+};
+
+pub(super) static IPS_ITEM_MALFORMED: Check = Check {
+    id: "search.ips-item.malformed",
+    title: "an item that is not a complete address is rejected",
+    why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
+          and the caller takes that for the truth about its own instances.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsItem],
+    needs: &[],
+    run: Run::Cases(malformed_items),
+};
+
+pub(super) static IPS_ITEM_OPEN: Check = Check {
+    id: "search.ips-item.open",
+    title: "unspecified spellings of an address are answered without a server error",
+    why: "Such spellings occur in real lists. A server that fails on them makes callers retry what can never succeed.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsItem],
+    needs: &[],
+    run: Run::Cases(|_| OPEN.into_iter().map(open_case).collect()),
+};
+
+pub(super) static IPS_PORT_BOUNDARIES: Check = Check {
+    id: "search.ips-port.boundaries",
+    title: "a port inside its range is accepted, and anything else after the address is rejected",
+    why: "A port that is cut to 16 bits or left out finds instances on ports that the caller never asked for.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsPort],
+    needs: &[],
+    run: Run::Cases(port_cases),
+};
+
+/// Chooses the spellings, the same ones in every run.
+const SEED: u64 = 0;
+
+const OPEN: [(&str, Unspecified, &str); 7] = [
+    ("brackets without a port", Unspecified::AddressesBracketsWithoutPort, "[2001:db8::250]"),
+    ("a mapped address", Unspecified::AddressesIpv4Mapped, "::ffff:203.0.113.250"),
+    ("a mapped address with a port", Unspecified::AddressesIpv4Mapped, "[::ffff:203.0.113.250]:8080"),
+    ("leading zeros", Unspecified::AddressesLeadingZeros, "203.000.113.250"),
+    ("leading zeros of a port", Unspecified::AddressesLeadingZeros, "203.0.113.250:08080"),
+    ("a space before", Unspecified::AddressesSpaces, " 203.0.113.250"),
+    ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
+];
+
+fn open_case((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Case {
+    Case::with(label, Cost::requests(2), (unspecified, item), |probe, (unspecified, item)| {
+        Box::pin(async move {
+            probe.control_once(&probe.any_search()).await?;
+            let why = format!("the item {item:?}");
+            probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await
+        })
+    })
+}
+
+/// Valid spellings of one kind share a request: the limit on items is far away.
+fn accepted_case(reason: Reason) -> Case {
+    Case::with(reason.text, Cost::requests(2), reason, |probe, reason| {
+        Box::pin(async move {
+            probe.control_once(&probe.any_search()).await?;
+            let why = format!("{}: {:?}", reason.text, reason.spellings);
+            let request = probe.search(reason.spellings.iter().map(String::as_str));
+            probe.accepts(Clause::SearchIpsItem, &why, &request).await.map(drop)
+        })
+    })
+}
+
+fn malformed_items(_: &Scope<'_>) -> Vec<Case> {
+    let malformed = by_reason(ip_endpoints(SEED)).into_iter().filter(|reason| !reason.is_valid);
+    let texts = malformed.map(|reason| {
+        (reason.text, reason.first, reason.spellings.into_iter().map(Value::from).collect::<Vec<_>>())
+    });
+    let others = [
+        ("a number", vec![json!(3_405_803_994_u32), json!(0)]),
+        ("null", vec![Value::Null]),
+        ("a boolean", vec![json!(true), json!(false)]),
+        ("an object", vec![json!({"ip": NOBODYS_ADDRESS}), json!({})]),
+        ("an array", vec![json!([NOBODYS_ADDRESS]), json!([])]),
+    ];
+    let others = others.into_iter().enumerate().map(|(first, (reason, items))| (reason, first, items));
+    let cases = texts.chain(others);
+    cases
+        .flat_map(|(reason, first, items)| malformed_cases(Clause::SearchIpsItem, reason, first, items))
+        .collect()
+}
+
+fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let ports = &scope.contract.search.ports;
+    let (least, most) = (*ports.start(), *ports.end());
+    let ports = [least, most, least - 1, most + 1, -1, i64::MAX];
+    let items = [NOBODYS_ADDRESS, "[2001:db8::250]"]
+        .into_iter()
+        .flat_map(|address| ports.map(|port| (format!("{address}:{port}"), (least..=most).contains(&port))));
+    let bound = |(item, is_allowed): (String, bool)| {
+        let data = (item.clone(), is_allowed);
+        Case::with(item, Cost::requests(2), data, |probe, data| Box::pin(judge_port(probe, data)))
+    };
+    let malformed = by_reason(ip_ports(SEED)).into_iter().flat_map(|reason| {
+        let items = reason.spellings.into_iter().map(Value::from).collect();
+        malformed_cases(Clause::SearchIpsPort, reason.text, reason.first, items)
+    });
+    items.map(bound).chain(malformed).collect()
+}
+
+async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Result<(), Stop> {
+    let (control, request) = (probe.search([NOBODYS_ADDRESS]), probe.search([item.as_str()]));
+    let why = format!("the item {item}");
+    if is_allowed {
+        probe.control_once(&control).await?;
+        return probe.accepts(Clause::SearchIpsPort, &why, &request).await.map(drop);
+    }
+    probe.rejects_after_control(Clause::SearchIpsPort, &why, &control, &request).await
+}
+
+/// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server leaves it out.
+/// The place among the others rotates with the number of the item.
+fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Vec<Value>) -> [Case; 2] {
+    let cost = Cost::requests(1 + u32::try_from(items.len()).unwrap_or(u32::MAX));
+    let data = (clause, reason, first, items);
+    let alone = Case::with(reason, cost, data.clone(), |probe, (clause, reason, _, items)| {
+        Box::pin(async move {
+            let control = probe.search([NOBODYS_ADDRESS]);
+            for item in items {
+                let why = format!("the item {item}, {reason}");
+                probe.rejects_after_control(clause, &why, &control, &probe.search([item])).await?;
+            }
+            Ok(())
+        })
+    });
+    let label = format!("{reason}, among valid items");
+    let among = Case::with(label, cost, data, |probe, (clause, reason, first, items)| {
+        Box::pin(async move {
+            let valid: Vec<Value> = addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect();
+            let control = probe.search(valid.clone());
+            for (index, item) in items.into_iter().enumerate() {
+                let place = [0, VALID_ITEMS / 2, VALID_ITEMS][(first + index) % 3];
+                let why = format!("the item {item}, {reason}, at place {place} among valid ones");
+                let mut batch = valid.clone();
+                batch.insert(place, item);
+                probe.rejects_after_control(clause, &why, &control, &probe.search(batch)).await?;
+            }
+            Ok(())
+        })
+    });
+    [alone, among]
+}
+
+/// Items that keep a malformed one company.
+const VALID_ITEMS: usize = 4;

@@ -1,0 +1,237 @@
+//! Searches with several filters at once, compared with the survey.
+
+use std::collections::BTreeSet;
+
+use super::cases::{BATCHES, batch, surveyed};
+use super::paging::partition;
+use crate::check::{Case, Check, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{
+    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting,
+    read_accepted, read_unless_rejected, survey,
+};
+use crate::contract::{Clause, OperationId, Search};
+use crate::target::Fact;
+
+pub(super) static EVERY: Check = Check {
+    id: "search.intersection.every",
+    title: "all filters together find exactly the instances that pass each of them",
+    why: "The more filters a caller sets, the less it looks at the result: one that is ignored goes unnoticed.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let kinds: [(&str, &'static [FilterKind]); 2] =
+            [("every filter", &FilterKind::ALL), ("every filter but the order", WITHOUT_ORDER)];
+        let cases = kinds.into_iter().flat_map(|(what, kinds)| {
+            BATCHES.into_iter().map(move |name| (format!("{what}, {name}"), 1, (kinds, name)))
+        });
+        surveyed(cases, |probe, data| Box::pin(every(probe, data)))
+    }),
+};
+
+pub(super) static EXCLUDING: Check = Check {
+    id: "search.intersection.excluding",
+    title: "two filters that no instance passes together find nothing",
+    why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|scope| {
+        let cases = combinations(2).into_iter().map(|kinds| (describe_kinds(scope, &kinds), 1, kinds));
+        surveyed(cases, |probe, kinds| Box::pin(exclude(probe, kinds)))
+    }),
+};
+
+pub(super) static PAGES: Check = Check {
+    id: "search.intersection.pages",
+    title: "a filtered result that is read in small pages is complete and without repetitions",
+    why: "Filters that are applied after paging leave short pages, where clients stop reading and lose the rest.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(page_cases),
+};
+
+pub(super) static PAIRS: Check = Check {
+    id: "search.intersection.pairs",
+    title: "every two filters together find exactly the instances that pass both",
+    why: "One pair that is not combined, such as group and status, shows a team instances that it did not ask for.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|scope| {
+        let pairs = combinations(2).into_iter();
+        combined_cases(scope, pairs.map(|kinds| (kinds, BATCHES[0])), false)
+    }),
+};
+
+pub(super) static PAIRS_PORTS: Check = Check {
+    id: "search.intersection.pairs-ports",
+    title: "every two filters apply to items with ports of both address families as to addresses",
+    why: "Filters that apply to one form of an item only give different answers for the same instances.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|scope| {
+        let pairs = combinations(2).into_iter().enumerate();
+        // Each pair on IPv6 with ports, and on one of the last two batches in turn.
+        let cases = pairs.flat_map(|(index, kinds)| {
+            [BATCHES[2], BATCHES[3 + index % 2]].map(|name| (kinds.clone(), name))
+        });
+        combined_cases(scope, cases, true)
+    }),
+};
+
+pub(super) static TRIPLES: Check = Check {
+    id: "search.intersection.triples",
+    title: "every three, and some four, filters together find exactly the instances that pass all of them",
+    why: "Queries are often built for one or two filters, and a third one is dropped without an error.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|scope| {
+        // The forms of the items take turns, so that each kind of filter meets addresses, ports and IPv6.
+        let sets = combinations(3).into_iter().chain(combinations(4));
+        combined_cases(scope, sets.zip(BATCHES.into_iter().cycle()), true)
+    }),
+};
+
+const WITHOUT_ORDER: &[FilterKind] = &[
+    FilterKind::Group,
+    FilterKind::Country,
+    FilterKind::City,
+    FilterKind::Status,
+    FilterKind::From,
+    FilterKind::To,
+];
+
+/// A case for each set of filters and the batch that it is tried on.
+fn combined_cases(
+    scope: &Scope<'_>,
+    sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>,
+    is_named: bool,
+) -> Vec<Case> {
+    let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
+        let filters = describe_kinds(scope, &kinds);
+        let label = if is_named { format!("{filters}, {name}") } else { filters };
+        (label, 1, (kinds, name))
+    };
+    surveyed(sets.map(case), |probe, data| Box::pin(combined(probe, data)))
+}
+
+/// The fields that the filters are sent in.
+fn describe_kinds(scope: &Scope<'_>, kinds: &[FilterKind]) -> String {
+    let search = &scope.contract.search;
+    kinds.iter().map(|kind| field_of(search, *kind)).collect::<Vec<_>>().join(" & ")
+}
+
+pub(super) fn field_of(search: &Search, kind: FilterKind) -> &str {
+    let property = match kind {
+        FilterKind::Order => &search.order_no,
+        FilterKind::Group => &search.group_id,
+        FilterKind::Country => &search.country_code,
+        FilterKind::City => &search.city_code,
+        FilterKind::Status => &search.status,
+        FilterKind::From => &search.activated_from,
+        FilterKind::To => &search.activated_to,
+    };
+    &property.name
+}
+
+async fn combined(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, name)?;
+    let Some(filters) = meeting(survey, &kinds) else { return Err(none_passes(probe)) };
+    judge(probe, survey, batch, &filters).await
+}
+
+async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, name)?;
+    let Some(filters) = passed_by_one(survey, kinds) else { return Err(none_passes(probe)) };
+    judge(probe, survey, batch, &filters).await
+}
+
+fn none_passes(probe: &Probe<'_>) -> Stop {
+    probe.skip("no surveyed instance has values for all of these filters: supply more addresses or orders")
+}
+
+/// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
+fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
+    let own = |instance: &Instance| {
+        kinds.iter().map(|kind| Filter::of(*kind, instance, &survey.orders)).collect::<Option<Vec<_>>>()
+    };
+    survey.instances.values().filter(|instance| instance.group.is_some()).find_map(own)
+}
+
+/// The filters must find what the survey says that they admit of the batch.
+async fn judge(probe: &Probe<'_>, survey: &Survey, batch: &Batch, filters: &[Filter]) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchIntersection;
+    let mut comparison = Comparison::with(survey);
+    let expected = survey.admitted(filters).intersection(&batch.ids).copied().collect();
+    let request = apply(&probe.contract().search, probe.search(batch.items.clone()), filters);
+    let what = format!("{} among {}", describe(filters), batch.name);
+    if let Some(found) = read_accepted(probe, CLAUSE, &what, &request).await? {
+        comparison.same(CLAUSE, &what, &expected, &found);
+    }
+    comparison.conclude(probe).await
+}
+
+/// As a reader would write them.
+pub(super) fn describe(filters: &[Filter]) -> String {
+    filters.iter().map(Filter::describe).collect::<Vec<_>>().join(" & ")
+}
+
+async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let &[one, other] = kinds.as_slice() else { return Ok(()) };
+    let Some((filters, addresses)) = excluding(survey, [one, other]) else {
+        return Err(probe.skip("no two surveyed instances differ in these values: supply more addresses"));
+    };
+    let mut comparison = Comparison::with(survey);
+    let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
+    let what = describe(&filters);
+    // A city outside the country may be rejected: that is unspecified.
+    let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
+    if let Some(found) = found {
+        comparison.same(Clause::SearchIntersection, &what, &BTreeSet::new(), &found);
+    }
+    comparison.conclude(probe).await
+}
+
+fn page_cases(scope: &Scope<'_>) -> Vec<Case> {
+    const SETS: [&[FilterKind]; 6] = [
+        &[FilterKind::Status, FilterKind::From],
+        &[FilterKind::Group, FilterKind::Country],
+        &[FilterKind::Order, FilterKind::Status],
+        &[FilterKind::City, FilterKind::To],
+        &[FilterKind::Status],
+        &[FilterKind::From, FilterKind::To],
+    ];
+    let cases = SETS.into_iter().zip(BATCHES.into_iter().cycle());
+    let cases =
+        cases.map(|(kinds, name)| (format!("{}, {name}", describe_kinds(scope, kinds)), 5, (kinds, name)));
+    surveyed(cases, |probe, data| Box::pin(pages(probe, data)))
+}
+
+async fn pages(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, name)?;
+    let Some(filters) = meeting(survey, kinds) else { return Err(none_passes(probe)) };
+    let mut comparison = Comparison::with(survey);
+    let expected: BTreeSet<i64> = survey.admitted(&filters).intersection(&batch.ids).copied().collect();
+    let request = apply(search, probe.search(batch.items.clone()), &filters);
+    let what = format!("{} among {name}", describe(&filters));
+    let size = small_size(expected.len());
+    partition(probe, &mut comparison, Clause::SearchIntersection, &what, &request, &expected, size).await?;
+    comparison.conclude(probe).await
+}
+
+/// The size of some three to six pages, the last of them not full.
+fn small_size(count: usize) -> usize {
+    let size = count / 4 + 1;
+    if count.is_multiple_of(size) { size + 1 } else { size }
+}

@@ -1,0 +1,159 @@
+//! `page` and `pageSize`: their ranges, their defaults and what they select.
+
+use super::cases::{invalid_members, surveyed};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::relation::{Comparison, Page, page, survey};
+use crate::checks::{Requests, boundary};
+use crate::contract::{Clause, OperationId};
+use crate::grammar::{by_reason, json_integers};
+use crate::target::Fact;
+
+pub(super) static PAGE_BOUNDARIES: Check = Check {
+    id: "search.page.boundaries",
+    title: "`page` outside its range or of another type is rejected",
+    why: "A page number that is corrected silently repeats a page, and a loop that reads until the end never ends.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPage],
+    needs: &[],
+    run: Run::Cases(page_boundaries),
+};
+
+pub(super) static PAGE_DEFAULT: Check = Check {
+    id: "search.page.default",
+    title: "a search without `page` returns the default page",
+    why: "Most callers never send a page. They must get the first instances and not skip any.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPage],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(9), |probe| Box::pin(page_default(probe)))),
+};
+
+pub(super) static PAGE_SIZE_BOUNDARIES: Check = Check {
+    id: "search.page-size.boundaries",
+    title: "`pageSize` inside its range is accepted; outside of it or of another type it is rejected",
+    why: "A page size that is cut silently makes a caller take one page for the whole result.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPageSize],
+    needs: &[],
+    run: Run::Cases(page_size_boundaries),
+};
+
+pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
+    id: "search.page-size.default",
+    title: "a search without `pageSize` returns the default number of instances per page",
+    why: "A caller that computes pages from the documented default skips or repeats instances when it is another one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPageSize, Clause::SearchPage],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let cases = [("the first page", 0), ("the second page", 1)];
+        surveyed(cases.map(|(label, index)| (label.to_owned(), 2, index)), |probe, index| {
+            Box::pin(page_size_default(probe, index))
+        })
+    }),
+};
+
+pub(super) static PAGE_SIZE_MOST: Check = Check {
+    id: "search.page-size.most",
+    title: "a page holds as many instances as `pageSize` asks for, up to the largest size",
+    why: "Large exports read the largest pages there are. A lower ceiling that nobody states truncates them.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let cases: [(&str, Size); 5] = [
+            ("the smallest size", |_| 0),
+            ("one below the number of instances", |count| count.saturating_sub(1)),
+            ("the number of instances", |count| count),
+            ("one above the number of instances", |count| count + 1),
+            ("the largest size", |_| usize::MAX),
+        ];
+        surveyed(cases.map(|(label, size)| (label.to_owned(), 1, size)), |probe, size| {
+            Box::pin(page_size_most(probe, size))
+        })
+    }),
+};
+
+/// A page size for a number of instances, before it is brought into its range.
+type Size = fn(usize) -> usize;
+
+/// A page past the last one may be rejected, so no large page has to be accepted.
+fn page_boundaries(scope: &Scope<'_>) -> Vec<Case> {
+    let search = &scope.contract.search;
+    let first = *search.pages.start();
+    let mut cases = boundary::cases(scope, |search| &search.page, |case| case.allowed && case.value == first);
+    cases.extend(invalid_members(|search| &search.page, by_reason(json_integers(&search.pages))));
+    cases
+}
+
+fn page_size_boundaries(scope: &Scope<'_>) -> Vec<Case> {
+    let mut cases = boundary::cases(scope, |search| &search.page_size, |case| case.allowed);
+    let reasons = by_reason(json_integers(&scope.contract.search.page_sizes));
+    cases.extend(invalid_members(|search| &search.page_size, reasons));
+    cases
+}
+
+async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let plain = probe.any_search();
+    probe.control_once(&plain).await?;
+    let sized = plain.field(&search.page_size.name, search.default_page_size);
+    if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
+        return Ok(());
+    }
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let size = survey.page_size(3);
+    let explicit = page(probe, &survey.request, search.default_page, size).await?;
+    let without = survey.request.clone().field(&search.page_size.name, size);
+    if let Some(accepted) = probe.accepts(Clause::SearchPage, "a search without page", &without).await? {
+        let default = Page::read(probe, accepted)?;
+        if default.ids() != explicit.ids() {
+            let expected =
+                format!("without page, what page {} holds: {:?}", search.default_page, explicit.ids());
+            let exchanges = [&explicit.exchange, &default.exchange];
+            comparison.differs(Clause::SearchPage, expected, format!("{:?}", default.ids()), &exchanges);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+async fn page_size_default(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let size = search.default_page_size;
+    let Some(number) = survey.pages(search, size).nth(index) else {
+        return Err(probe.skip("the surveyed addresses hold fewer instances: supply more of them"));
+    };
+    let explicit = page(probe, &survey.request, number, size).await?;
+    let without = survey.request.clone().field(&search.page.name, number);
+    let what = format!("page {number} without pageSize");
+    if let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? {
+        let default = Page::read(probe, accepted)?;
+        if default.ids() != explicit.ids() {
+            let expected = format!("{what} holds what it holds with {size}: {:?}", explicit.ids());
+            let exchanges = [&explicit.exchange, &default.exchange];
+            comparison.differs(Clause::SearchPageSize, expected, format!("{:?}", default.ids()), &exchanges);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+async fn page_size_most(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let most = usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX);
+    let least = usize::try_from(*search.page_sizes.start()).unwrap_or(1);
+    let count = survey.instances.len();
+    let size = size(count).clamp(least, most);
+    let number = i64::try_from(size).unwrap_or(i64::MAX);
+    let first = page(probe, &survey.request, *search.pages.start(), number).await?;
+    if first.items.len() != size.min(count) {
+        let expected = format!("{} of {count} instances on a page of {size}", size.min(count));
+        let actual = first.items.len().to_string();
+        comparison.differs(Clause::SearchPageSize, expected, actual, &[&first.exchange]);
+    }
+    comparison.conclude(probe).await
+}

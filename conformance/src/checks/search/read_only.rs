@@ -1,0 +1,72 @@
+//! Searches that change nothing.
+
+use serde_json::Value;
+
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{FilterKind, ResultSet, Survey, apply, read, survey};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) static REPEAT: Check = Check {
+    id: "search.read-only.repeat",
+    title: "searches change neither the instances nor the groups",
+    why: "A search runs often and unattended. If it changed groups or instances, nobody would know who did.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchReadOnly],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
+};
+
+/// What changes around each of several rounds of searches does so by them; what changes once may be an accident.
+async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let groups = probe.groups();
+    let mut states = vec![State::read(probe, survey, &groups).await?];
+    for _ in 0..ROUNDS {
+        for kind in [FilterKind::Status, FilterKind::Group, FilterKind::From] {
+            let filter = survey.candidates(kind).into_iter().take(1);
+            let request =
+                apply(&probe.contract().search, survey.request.clone(), &filter.collect::<Vec<_>>());
+            read(probe, &request).await?;
+        }
+        states.push(State::read(probe, survey, &groups).await?);
+    }
+    let changed = |pair: &&[State]| {
+        pair[0].instances.instances != pair[1].instances.instances || pair[0].groups != pair[1].groups
+    };
+    let changes = states.windows(2).filter(changed).count();
+    if changes == 0 {
+        return Ok(());
+    }
+    if changes < ROUNDS {
+        return Err(probe.inconclusive("the data changed once while it was read: run it again"));
+    }
+    let evidence: Vec<_> = states.iter().flat_map(|state| state.instances.evidence()).collect();
+    let expected = "the same instances and groups before and after searches";
+    let instances = states.windows(2).any(|pair| pair[0].instances.instances != pair[1].instances.instances);
+    let what = if instances { "instances" } else { "groups" };
+    probe.finding(
+        Clause::SearchReadOnly,
+        expected,
+        &format!("{what} change with each round of searches"),
+        &evidence,
+    );
+    Ok(())
+}
+
+/// Rounds of searches.
+const ROUNDS: usize = 2;
+
+struct State {
+    instances: ResultSet,
+    groups: Option<Value>,
+}
+
+impl State {
+    async fn read(probe: &Probe<'_>, survey: &Survey, groups: &Request) -> Result<Self, Stop> {
+        let instances = read(probe, &survey.request).await?;
+        Ok(Self { instances, groups: probe.control(groups).await?.answer.at("/data/items").cloned() })
+    }
+}

@@ -1,0 +1,28 @@
+use std::collections::BTreeSet;
+
+use tokio::sync::Mutex;
+
+use super::relation::Surveys;
+use crate::check::{Probe, Stop};
+
+/// What the checks of one run find out once and share. The engine keeps it without knowing what it holds.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(super) surveys: Surveys,
+    pub(super) controls: SharedControls,
+}
+
+/// Control requests, by label, that some check of the run has seen accepted. Locked while one is sent, so that checks that
+/// run at the same time do not send it twice.
+#[derive(Debug, Default)]
+pub(super) struct SharedControls(pub(super) Mutex<BTreeSet<String>>);
+
+impl State {
+    /// The state of the run that a probe belongs to.
+    ///
+    /// # Errors
+    /// When the run was begun without it, which is a fault of the suite.
+    pub(super) fn from_probe<'a>(probe: &Probe<'a>) -> Result<&'a Self, Stop> {
+        probe.state()
+    }
+}

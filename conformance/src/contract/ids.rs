@@ -1,0 +1,68 @@
+/// Defines an enum whose variants stand for ids of the document, sorted by id. As text, in JSON too, each is its id.
+macro_rules! ids {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $id:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// All of them, sorted by id.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The id as the document writes it.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$variant => $id,)* }
+            }
+
+            /// The one with that id; none for an unknown id.
+            #[must_use]
+            pub fn from_id(id: &str) -> Option<Self> {
+                let index = Self::ALL.binary_search_by(|known| known.id().cmp(id)).ok()?;
+                Self::ALL.get(index).copied()
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.id())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.id())
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn is_referenceable() -> bool {
+                false
+            }
+
+            fn schema_name() -> String {
+                stringify!($name).to_owned()
+            }
+
+            fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> schemars::schema::Schema {
+                String::json_schema(generator)
+            }
+        }
+    };
+}
+
+pub(super) use ids;
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::{Clause, Unspecified};
+
+    #[test]
+    fn ids_are_sorted_and_lead_back() {
+        assert!(Clause::ALL.is_sorted_by(|one, other| one.id() < other.id()));
+        assert!(Clause::ALL.iter().all(|clause| Clause::from_id(clause.id()) == Some(*clause)));
+        assert!(Unspecified::ALL.is_sorted_by(|one, other| one.id() < other.id()));
+        assert!(Unspecified::ALL.iter().all(|open| Unspecified::from_id(open.id()) == Some(*open)));
+        assert_eq!(Clause::from_id("search.pages"), None);
+    }
+}

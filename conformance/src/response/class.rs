@@ -1,0 +1,271 @@
+use serde_json::Value;
+
+use crate::contract::{Contract, OperationId};
+use crate::wire::{Answer, Exchange, FailureKind, Redactor, Request, WireFailure};
+
+/// The form of answer that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// JSON with a business code.
+    Json,
+    /// Plain text, from an extraction.
+    Text,
+}
+
+/// What a response means, by the one rule of the contract: a success is the operation's HTTP status together with its
+/// business code, and everything else is a rejection. The texts hold no secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResponseClass {
+    /// A success.
+    Accepted,
+    /// Not a success, and well-formed as a rejection.
+    Rejected(String),
+    /// A rejection that is half a success: the code under another 2xx, or data without the code.
+    Ambiguous(String),
+    /// An extraction that is rejected with Retry-After: too few gateways, which says nothing of the request itself.
+    Shortage(String),
+    /// 429 or 503, even after waiting.
+    Throttled(String),
+    /// Another 5xx, or a connection that broke: the service failed.
+    ServerError(String),
+    /// No complete response within the time that the suite allows. How fast a service is, is not judged.
+    Timeout(String),
+    /// A response that is larger than what the suite reads: whatever it says is not judged.
+    TooLarge(String),
+    /// There is no connection to the service at all, or the request could not be built.
+    Unreachable(String),
+}
+
+/// What a response class says of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The service accepted it.
+    Accepted,
+    /// The service rejected it.
+    Rejected,
+    /// The service broke over it, or did not respond in time.
+    Failed,
+    /// Nothing: the same request may be accepted or rejected another time.
+    Undecided,
+}
+
+impl Form {
+    /// The form that a request to an operation asks for.
+    #[must_use]
+    pub fn of(contract: &Contract, operation: OperationId, request: &Request) -> Self {
+        let extract = &contract.extract;
+        let text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
+        if operation == OperationId::Extract && text { Self::Text } else { Self::Json }
+    }
+}
+
+impl ResponseClass {
+    /// Classifies what came back from an operation. What it says of it goes through the redactor.
+    #[must_use]
+    pub fn of(
+        contract: &Contract,
+        id: OperationId,
+        form: Form,
+        result: &Result<Answer, WireFailure>,
+        redactor: &Redactor,
+    ) -> Self {
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(failure) => {
+                let what = format!("no answer: {}", redactor.redact(&failure.detail));
+                return match failure.kind {
+                    FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
+                    FailureKind::Timeout => Self::Timeout(what),
+                    FailureKind::TooLarge => Self::TooLarge(what),
+                    FailureKind::Broken => Self::ServerError(what),
+                };
+            }
+        };
+        let success = &contract.operation(id).success;
+        let code = answer.at("/code").filter(|code| !code.is_null());
+        let has_code = code.is_some_and(|code| equals(code, success.code));
+        let in_status = answer.status == success.status;
+        if in_status && (has_code || (form == Form::Text && code.is_none())) {
+            return Self::Accepted;
+        }
+        let what = describe(answer, code, redactor);
+        let waits = id == OperationId::Extract && answer.header("Retry-After").is_some();
+        let short = waits && code.is_some();
+        let successes = OperationId::ALL.map(|id| contract.operation(id).success.code);
+        match answer.status {
+            429 | 503 => Self::Throttled(what),
+            500.. if !short => Self::ServerError(what),
+            200..=299 if has_code || means_success(answer, code, &successes) => Self::Ambiguous(what),
+            _ if waits => Self::Shortage(what),
+            _ => Self::Rejected(what),
+        }
+    }
+
+    /// What it says about the request.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        match self {
+            Self::Accepted => Decision::Accepted,
+            Self::Rejected(_) | Self::Ambiguous(_) => Decision::Rejected,
+            Self::ServerError(_) | Self::Timeout(_) => Decision::Failed,
+            Self::Shortage(_) | Self::Throttled(_) | Self::TooLarge(_) | Self::Unreachable(_) => {
+                Decision::Undecided
+            }
+        }
+    }
+
+    /// Status and code in a few words, without anything that differs from call to call.
+    #[must_use]
+    pub fn outline(&self, exchange: &Exchange) -> String {
+        let Ok(answer) = &exchange.result else { return "no answer".to_owned() };
+        let code = answer.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
+        let word = if *self == Self::Accepted { "accepted" } else { "rejected" };
+        format!("{word} with HTTP {}, {code}", answer.status)
+    }
+
+    /// What came, in words.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        match self {
+            Self::Accepted => "a success",
+            Self::Rejected(what)
+            | Self::Ambiguous(what)
+            | Self::Shortage(what)
+            | Self::Throttled(what)
+            | Self::ServerError(what)
+            | Self::Timeout(what)
+            | Self::TooLarge(what)
+            | Self::Unreachable(what) => what,
+        }
+    }
+}
+
+/// Data under a status of success, with the code of a success in another spelling, with that of another operation or
+/// with none. Under any other code the data belongs to a rejection, for instance the list of what is wrong.
+fn means_success(answer: &Answer, code: Option<&Value>, successes: &[i64]) -> bool {
+    let spelt = code.is_none_or(|code| {
+        let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
+        number.is_some_and(|number| successes.contains(&number))
+    });
+    let lists = [answer.at("/data"), answer.at("/data/items")];
+    spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
+}
+
+/// `0`, `0.0` and `-0` are one number in JSON.
+fn equals(code: &Value, wanted: i64) -> bool {
+    code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
+}
+
+fn describe(answer: &Answer, code: Option<&Value>, redactor: &Redactor) -> String {
+    const LONGEST: usize = 160;
+    let shown = |text: &str| redactor.excerpt(text, LONGEST);
+    let status = answer.status;
+    match code {
+        Some(code) => {
+            let words = answer.at("/message").or_else(|| answer.at("/msg")).and_then(Value::as_str);
+            let code = shown(&code.to_string());
+            match words {
+                Some(words) => format!("HTTP {status} with code {code}: {}", shown(words)),
+                None => format!("HTTP {status} with code {code}"),
+            }
+        }
+        None if answer.body().is_empty() => format!("HTTP {status} with an empty body"),
+        None => format!("HTTP {status} without a code: {}", shown(&answer.text())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Secret;
+
+    fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> ResponseClass {
+        let contract = Contract::embedded().expect("contract");
+        let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]).expect("a long secret");
+        ResponseClass::of(contract, id, form, result, &redactor)
+    }
+
+    fn judge(status: u16, body: &str, form: Form) -> ResponseClass {
+        let answer = Answer::new(status, Vec::new(), body.to_owned().into());
+        judged(OperationId::Extract, form, &Ok(answer))
+    }
+
+    #[test]
+    fn a_success_is_status_and_code_together() {
+        assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), ResponseClass::Accepted);
+        assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), ResponseClass::Accepted);
+        let refusals = [
+            (200, r#"{"code": 7}"#),
+            (200, r#"{"code": 7, "data": []}"#),
+            (200, r#"{"code": 7, "data": {"items": []}}"#),
+            (200, r#"{"code": 40001, "message": "x", "data": ["num is too large"]}"#),
+            (200, r#"{"code": "E1", "data": [1]}"#),
+            (400, r#"{"code": 0}"#),
+            (404, "nothing"),
+        ];
+        for (status, body) in refusals {
+            assert!(matches!(judge(status, body, Form::Json), ResponseClass::Rejected(_)), "{status} {body}");
+        }
+        let halves = [
+            (201, r#"{"code": 0}"#),
+            (200, r#"{"code": "0", "data": [1]}"#),
+            (200, r#"{"code": null, "data": [1]}"#),
+            (200, r#"{"data": [1]}"#),
+        ];
+        for (status, body) in halves {
+            assert!(
+                matches!(judge(status, body, Form::Json), ResponseClass::Ambiguous(_)),
+                "{status} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn text_is_a_success_unless_it_carries_a_code() {
+        assert_eq!(judge(200, "gw.invalid:1", Form::Text), ResponseClass::Accepted);
+        assert!(matches!(
+            judge(200, r#"{"code": 7, "message": "x"}"#, Form::Text),
+            ResponseClass::Rejected(_)
+        ));
+        assert!(matches!(judge(400, "gw.invalid:1", Form::Text), ResponseClass::Rejected(_)));
+    }
+
+    #[test]
+    fn throttling_server_errors_and_timeouts_are_no_rejections() {
+        assert!(matches!(judge(429, "", Form::Json), ResponseClass::Throttled(_)));
+        assert!(matches!(judge(503, "", Form::Json), ResponseClass::Throttled(_)));
+        assert!(matches!(judge(500, "", Form::Json), ResponseClass::ServerError(_)));
+        assert!(matches!(
+            judge(500, r#"{"code": 7, "message": "x"}"#, Form::Json),
+            ResponseClass::ServerError(_)
+        ));
+        let failure = |kind| Err(WireFailure { kind, detail: String::new() });
+        let of = |kind| judged(OperationId::Groups, Form::Json, &failure(kind));
+        assert!(matches!(of(FailureKind::Broken), ResponseClass::ServerError(_)));
+        assert!(matches!(of(FailureKind::Timeout), ResponseClass::Timeout(_)));
+        assert!(matches!(of(FailureKind::TooLarge), ResponseClass::TooLarge(_)));
+        assert_eq!(of(FailureKind::TooLarge).decision(), Decision::Undecided);
+        assert!(matches!(of(FailureKind::Connect), ResponseClass::Unreachable(_)));
+    }
+
+    #[test]
+    fn an_extraction_that_is_told_to_come_back_is_a_shortage() {
+        for (id, verdict) in
+            [(OperationId::Extract, Decision::Undecided), (OperationId::Groups, Decision::Rejected)]
+        {
+            let headers = vec![("Retry-After".to_owned(), b"5".to_vec())];
+            let answer = Answer::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
+            assert_eq!(judged(id, Form::Json, &Ok(answer)).decision(), verdict);
+        }
+    }
+
+    #[test]
+    fn a_secret_across_the_cut_is_taken_out_first() {
+        for before in 140..165 {
+            let words = format!("{}s3cret-token", "x".repeat(before));
+            for body in [serde_json::json!({"code": 7, "message": words}).to_string(), words] {
+                assert!(!judge(400, &body, Form::Json).description().contains("s3c"), "{before}");
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Runs the cases of a check, and those that failed once more.
+
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+
+use super::{Suite, millis};
+use crate::check::{Case, CaseResult, Check, Outcome, Probe, ProbeContext, Severity, Stop};
+use crate::contract::Clause;
+use crate::run::busy::Busy;
+use crate::run::expected::weigh;
+use crate::run::{CheckResult, Observer, Planned};
+
+/// One run of some cases of a check.
+struct Attempt {
+    result: CheckResult,
+    busy: Duration,
+    /// The data that it rested on has changed.
+    stale: bool,
+    /// A ceiling of the budget ended it.
+    starved: bool,
+}
+
+impl Suite<'_> {
+    /// Runs the cases of a check. Those that failed run again: what does not fail a second time is flaky. A check that rested
+    /// on data which has changed since runs once more, on fresh data. None when the run has ended before the check.
+    pub(super) async fn run_check(
+        &self,
+        planned: &Planned,
+        context: &ProbeContext<'_>,
+        observer: &dyn Observer,
+    ) -> Option<(CheckResult, Duration)> {
+        if self.stopper.reason().is_some() {
+            return None;
+        }
+        let check = planned.check;
+        observer.check_begun(check);
+        let cases: Vec<&Case> = planned.running().collect();
+        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, &cases, context).await;
+        if stale && result.outcome != Outcome::Failed {
+            let again = self.attempt(check, &cases, context).await;
+            busy += again.busy;
+            result = added(again.result, &result);
+        }
+        for retry in 1..=self.retries {
+            let failing: Vec<&Case> = cases.iter().copied().filter(|case| failed(&result, case)).collect();
+            if failing.is_empty() || self.stopper.reason().is_some() {
+                break;
+            }
+            let again = self.attempt(check, &failing, context).await;
+            busy += again.busy;
+            // A ceiling of our own says nothing against what was found.
+            if !again.starved {
+                doubt(&mut result, &again.result, retry);
+            }
+            result = added(result, &again.result);
+        }
+        add_skipped(&mut result, planned);
+        result.outcome = Outcome::of_cases(&result.cases);
+        weigh(&mut result, &self.expected, self.today);
+        Some((result, busy))
+    }
+
+    async fn attempt(&self, check: &'static Check, cases: &[&Case], context: &ProbeContext<'_>) -> Attempt {
+        let begun = Instant::now();
+        let probe = Probe::new(check, context);
+        let (mut results, mut busy, mut starved) = (Vec::with_capacity(cases.len()), Duration::ZERO, false);
+        let mut over: Option<String> = None;
+        for case in cases {
+            if let Some(reason) = &over {
+                results.push(CaseResult::skipped(case.label(), reason));
+                continue;
+            }
+            probe.begin(case.label());
+            let running = Busy::new(AssertUnwindSafe(case.run(&probe)).catch_unwind());
+            let (ended, busy_here) = tokio::select! {
+                ended = running => ended,
+                () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
+            };
+            busy += busy_here;
+            let ended = ended
+                .unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
+            if let Err(Stop::Budget(exhausted)) = &ended {
+                starved = true;
+                over = Some(format!("the check ended before it: {exhausted}"));
+                if exhausted.ends_the_run() {
+                    self.stopper.stop(exhausted.to_string());
+                }
+            }
+            if self.stopper.reason().is_some() {
+                starved = true;
+                over.get_or_insert_with(|| self.not_reached());
+            }
+            results.push(probe.end(ended));
+        }
+        let concluded = probe.conclude();
+        let result = CheckResult {
+            outcome: Outcome::of_cases(&results),
+            cases: results,
+            findings: concluded.findings,
+            observations: concluded.observations,
+            exchanges: concluded.exchanges,
+            evidence: concluded.evidence,
+            requests: concluded.requests,
+            elapsed_ms: millis(begun.elapsed()),
+            ..CheckResult::not_run(check, Outcome::Passed)
+        };
+        Attempt { result, busy, stale: concluded.stale, starved }
+    }
+
+    fn not_reached(&self) -> String {
+        let reason = self.stopper.reason().unwrap_or_default();
+        self.redactor.redact(&format!("the run ended before it: {reason}"))
+    }
+}
+
+fn failed(result: &CheckResult, case: &Case) -> bool {
+    result.cases.iter().any(|known| known.label == case.label() && known.outcome == Outcome::Failed)
+}
+
+/// The cases that the plan left out, each in its place.
+fn add_skipped(result: &mut CheckResult, planned: &Planned) {
+    let mut ran = std::mem::take(&mut result.cases).into_iter();
+    for planned in &planned.cases {
+        match &planned.skipped {
+            Some(reason) => result.cases.push(CaseResult::skipped(planned.case.label(), reason)),
+            None => result.cases.extend(ran.next()),
+        }
+    }
+}
+
+/// Takes back each failure that did not come again.
+fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
+    let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
+        let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
+        failing.filter(|finding| finding.is_of(label)).map(|finding| finding.clause).collect()
+    };
+    let mut cases = std::mem::take(&mut before.cases);
+    for case in cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
+        let Some(now) = again.cases.iter().find(|now| now.label == case.label) else { continue };
+        let doubt = match &now.outcome {
+            Outcome::Failed if !broken(before, &case.label).is_disjoint(&broken(again, &case.label)) => {
+                continue;
+            }
+            Outcome::Failed => "another clause when it was run again".to_owned(),
+            Outcome::Passed | Outcome::Warning => "kept when it was run again".to_owned(),
+            other => {
+                let reason = other.reason().unwrap_or_default();
+                format!("without a result when it was run again: {reason}")
+            }
+        };
+        case.outcome = Outcome::Flaky(format!("broken at first, and {doubt} ({retry})"));
+    }
+    before.cases = cases;
+}
+
+/// A result, with what another run of its check cost.
+fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
+    let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
+    CheckResult { requests, elapsed_ms, ..result }
+}

@@ -1,0 +1,66 @@
+//! What passive checks come to.
+
+use crate::check::{Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
+use crate::contract::Contract;
+use crate::run::CheckResult;
+
+/// Sends the requests again whose answers a passive check found fault with once. What does not come again is in doubt, unless
+/// the new answer is none that the check looks at.
+pub(super) async fn look_again(context: &ProbeContext<'_>) {
+    const MOST: usize = 20;
+    let checks = context.passive;
+    for (check, key, request) in checks.seen_once().into_iter().take(MOST) {
+        let Some((looked_at, true)) = checks.standing(check, &key) else { continue };
+        // What can't be sent again, for instance because a ceiling is reached, stays as it is.
+        if Probe::new(check, context).send(&request).await.is_ok()
+            && let Some((looked_at_now, once)) = checks.standing(check, &key)
+            && once
+            && looked_at_now > looked_at
+        {
+            checks.doubt(check, &key);
+        }
+    }
+}
+
+/// What a passive check has come to at the end of a run.
+pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResult {
+    let PassiveCheck { check, seen, findings } = passive;
+    if seen == 0 {
+        let reason = "no answer of the other checks concerned it; run it together with them";
+        return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
+    }
+    let mut result = CheckResult::not_run(check, Outcome::Passed);
+    let failing = || findings.values().filter(|noted| noted.finding.severity == Severity::Fail);
+    let (failures, doubtful) = (failing().count(), failing().filter(|noted| noted.doubtful).count());
+    for noted in findings.into_values() {
+        let finding = noted.finding;
+        if !check.clauses.contains(&finding.clause) {
+            let reason = format!("the check cites {}, which it does not declare", finding.clause);
+            result.outcome = Outcome::Error(reason);
+            return result;
+        }
+        let times = if noted.times == 1 { String::new() } else { format!(" (in {} answers)", noted.times) };
+        let mut exchange = noted.exchange;
+        exchange.index = result.exchanges.len();
+        result.findings.push(Finding {
+            clause: finding.clause,
+            requirement: contract.catalogue.clause(finding.clause).text.clone(),
+            expected: finding.expected,
+            actual: format!("{}{times}", finding.actual),
+            severity: finding.severity,
+            exchanges: vec![exchange.index],
+            case: None,
+        });
+        result.exchanges.push(exchange);
+    }
+    if failures > 0 {
+        result.outcome = if doubtful < failures {
+            Outcome::Failed
+        } else {
+            Outcome::Flaky("broken in one answer, and kept when the request was sent again".to_owned())
+        };
+    } else if !result.findings.is_empty() {
+        result.outcome = Outcome::Warning;
+    }
+    result
+}

@@ -1,0 +1,64 @@
+//! What the domain needs of a storage. Both databases implement it; the domain knows neither.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{
+    access::{AccountId, Credential, Guarded},
+    extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
+    instance::Group,
+    search::{SearchPage, SearchQuery},
+    token::TokenDigest,
+};
+
+/// The data that the service decides from. Each query is answered from one snapshot of the database. Data of an account
+/// comes [`Guarded`] by the token that it was read for, `None` when the token is unknown.
+#[async_trait]
+pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
+    /// The data for an extraction without request id, if the cache has it and it is fresh: on SQLite nothing of it was
+    /// changed since, on PostgreSQL it was read a moment ago. It does not wait.
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>>;
+
+    /// The data for an extraction.
+    async fn extraction(
+        &self,
+        query: &ExtractionQuery,
+    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError>;
+
+    /// Stores an extraction under the account's request id, durably, unless there is one already. Returns the stored
+    /// one: concurrent callers with the same id get the same (`extract.idempotent`).
+    async fn store_extraction(
+        &self,
+        account: AccountId,
+        request_id: String,
+        extraction: StoredExtraction,
+        now: Timestamp,
+    ) -> Result<StoredExtraction, RepositoryError>;
+
+    /// The stored token: on SQLite as it is now, on PostgreSQL as it was a moment ago.
+    async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
+
+    /// The groups of the token's account, ascending by id.
+    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError>;
+
+    /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
+    async fn search(
+        &self,
+        digest: TokenDigest,
+        query: SearchQuery,
+    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError>;
+}
+
+/// Why the storage has no answer. The text is for the operator's log; callers never see it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RepositoryError {
+    /// The storage is busy; the same query may succeed in a moment.
+    #[error("{0}")]
+    Busy(String),
+    /// The storage cannot be reached or used.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A bug of this program.
+    #[error("{0}")]
+    Internal(String),
+}

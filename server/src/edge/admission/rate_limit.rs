@@ -1,0 +1,268 @@
+//! Rate limits of tokens and addresses. There are none unless the operator sets them.
+
+use std::{
+    fmt,
+    net::IpAddr,
+    num::NonZeroU32,
+    str::FromStr,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock as _, DefaultClock},
+};
+
+use super::caller_states::{Caller, CallerKey, CallerStates};
+use crate::{
+    domain::token::Token,
+    edge::responding::{api_error::ApiError, error_code::ErrorCode},
+    proxies::network,
+};
+
+/// Number of calls after which entries whose quota has fully refilled are evicted.
+const SWEEP_EVERY: u32 = 4096;
+
+/// A rate limit, written as `OPERATION:token|address:NUMBER/s|min|h[+BURST]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RateRule {
+    /// `operationId`; `None`, written `*`, for all operations together.
+    pub operation: Option<String>,
+    /// Whose calls are counted.
+    pub subject: RateSubject,
+    /// The rate.
+    pub rate: Rate,
+}
+
+/// Whose calls are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateSubject {
+    /// Each token's, known or not.
+    Token,
+    /// Each address's; of IPv6 addresses each /64 network's.
+    Address,
+}
+
+/// Calls in a time, evenly spread, and a burst of calls at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(Quota);
+
+/// The text is not a rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected OPERATION:token|address:NUMBER/s|min|h, optionally followed by +BURST, such as \
+     `listStaticGroups:token:10/s+20` or `*:address:600/min`"
+)]
+pub struct RateError;
+
+impl FromStr for RateRule {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let mut parts = text.split(':');
+        let (Some(operation), Some(subject), Some(rate), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(RateError);
+        };
+        let subject = match subject {
+            "token" => RateSubject::Token,
+            "address" => RateSubject::Address,
+            _ => return Err(RateError),
+        };
+        let operation = match operation {
+            "" => return Err(RateError),
+            "*" => None,
+            operation => Some(operation.to_owned()),
+        };
+        Ok(Self { operation, subject, rate: rate.parse()? })
+    }
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let (number, rest) = text.split_once('/').ok_or(RateError)?;
+        let (unit, more) = rest.split_once('+').unwrap_or((rest, "0"));
+        let unit = Duration::from_secs(match unit {
+            "s" => 1,
+            "min" => 60,
+            "h" => 3600,
+            _ => return Err(RateError),
+        });
+        let number: NonZeroU32 = number.parse().map_err(|_| RateError)?;
+        let burst = number.checked_add(more.parse().map_err(|_| RateError)?).ok_or(RateError)?;
+        let quota = Quota::with_period(unit / number.get()).ok_or(RateError)?;
+        Ok(Self(quota.allow_burst(burst)))
+    }
+}
+
+/// The rate limits of a server, with the quotas that callers have used.
+#[derive(Default)]
+pub(crate) struct RateLimits(Vec<RateLimit>);
+
+struct RateLimit {
+    rule: RateRule,
+    callers: RateLimiter<CallerKey, CallerStates, DefaultClock>,
+    calls: AtomicU32,
+}
+
+impl RateLimits {
+    pub(crate) fn new(rules: Vec<RateRule>) -> Self {
+        let limit = |rule: RateRule| RateLimit {
+            callers: RateLimiter::new(rule.rate.0, CallerStates::new(), DefaultClock::default()),
+            calls: AtomicU32::new(0),
+            rule,
+        };
+        Self(rules.into_iter().map(limit).collect())
+    }
+
+    /// Counts a call from this address.
+    pub(crate) fn address(&self, operation: &str, ip: IpAddr) -> Result<(), ApiError> {
+        self.count(operation, RateSubject::Address, ip, || Caller::Address(network(ip)))
+    }
+
+    /// Counts a call with this token from this address.
+    pub(crate) fn token(&self, operation: &str, token: &Token, ip: IpAddr) -> Result<(), ApiError> {
+        self.count(operation, RateSubject::Token, ip, || Caller::Token(*token.digest().as_bytes()))
+    }
+
+    fn count(
+        &self,
+        operation: &str,
+        subject: RateSubject,
+        ip: IpAddr,
+        caller: impl Fn() -> Caller,
+    ) -> Result<(), ApiError> {
+        let counts = |limit: &&RateLimit| {
+            limit.rule.subject == subject
+                && limit.rule.operation.as_deref().is_none_or(|only| only == operation)
+        };
+        let key = || CallerKey { caller: caller(), address: network(ip) };
+        self.0.iter().filter(counts).try_for_each(|limit| limit.count(&key()))
+    }
+}
+
+impl RateLimit {
+    fn count(&self, caller: &CallerKey) -> Result<(), ApiError> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.callers.retain_recent();
+            self.callers.shrink_to_fit();
+        }
+        self.callers.check_key(caller).map_err(|until| {
+            let wait = until.wait_time_from(self.callers.clock().now());
+            // Zero would mean that there is nothing to wait for.
+            let retry_after = Some(wait.max(Duration::from_nanos(1)));
+            let whose = match self.rule.subject {
+                RateSubject::Token => "this token",
+                RateSubject::Address => "this address",
+            };
+            let message = format!("rate limit exceeded for {whose}; Retry-After says when to try again");
+            ApiError { code: ErrorCode::Throttled, message, retry_after }
+        })
+    }
+}
+
+impl fmt::Debug for RateLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|limit| &limit.rule)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use crate::edge::admission::caller_states::MAX_CALLERS;
+
+    fn limits(rules: &[&str]) -> RateLimits {
+        RateLimits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
+    }
+
+    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_caller_who_has_had_enough_waits_and_nobody_else() {
+        let limits = limits(&["a:address:2/h", "*:token:1/h+2"]);
+        let (one, other) = (ip("192.0.2.1"), ip("192.0.2.2"));
+        assert!((0..2).all(|_| limits.address("a", one).is_ok()));
+        let refused = limits.address("a", one).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Throttled);
+        let wait = refused.retry_after.unwrap();
+        assert!(wait > Duration::from_secs(1790) && wait <= Duration::from_secs(1800), "{wait:?}");
+        assert!(limits.address("a", other).is_ok() && limits.address("b", one).is_ok());
+        // `*` counts the calls of all operations together.
+        let token = Token::new("t");
+        assert!(["a", "b", "c"].iter().all(|operation| limits.token(operation, &token, ADDRESS).is_ok()));
+        assert!(limits.token("d", &token, ADDRESS).is_err());
+        assert!(limits.token("d", &Token::new("u"), ADDRESS).is_ok());
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_caller() {
+        let limits = limits(&["*:address:1/h"]);
+        assert!(limits.address("a", ip("2001:db8::1")).is_ok());
+        assert!(limits.address("a", ip("2001:db8::ffff:1")).is_err());
+        assert!(limits.address("a", ip("2001:db8:0:1::1")).is_ok());
+    }
+
+    #[test]
+    fn callers_are_forgotten() {
+        let limits = limits(&["*:address:1000000/s"]);
+        for number in 0..=SWEEP_EVERY {
+            assert!(limits.address("a", Ipv4Addr::from_bits(number).into()).is_ok());
+        }
+        let kept = limits.0[0].callers.len();
+        assert!(kept < SWEEP_EVERY as usize / 2, "{kept} callers are kept");
+    }
+
+    #[test]
+    fn random_tokens_take_bounded_memory_and_lift_no_limit() {
+        let limits = limits(&["*:token:60/h"]);
+        let (attacker, other) = (ip("198.51.100.1"), ip("203.0.113.1"));
+        let throttled = Token::new("throttled");
+        assert!((0..60).all(|_| limits.token("a", &throttled, attacker).is_ok()));
+        assert!(limits.token("a", &throttled, attacker).is_err());
+        let mut rejected = 0;
+        for number in 0..1_000_000 {
+            rejected +=
+                u32::from(limits.token("a", &Token::new(format!("random {number}")), attacker).is_err());
+        }
+        assert!(limits.0[0].callers.len() <= MAX_CALLERS);
+        // All but those with a state of their own share the quota of the address.
+        assert!(rejected > 900_000, "{rejected}");
+        assert!(limits.token("a", &throttled, attacker).is_err(), "nobody makes the server forget a caller");
+        assert!(limits.token("a", &throttled, other).is_err(), "a token is limited wherever it is sent from");
+        // 4,096 states are shared: two addresses have the same one now and then, but not each of these.
+        let fresh = |number: u8| {
+            limits.token("a", &Token::new(format!("good {number}")), [203, 0, 113, number].into()).is_ok()
+        };
+        assert!((2..10).any(fresh), "other addresses keep their quota");
+    }
+
+    #[test]
+    fn rates_are_read_strictly() {
+        for text in [
+            "",
+            "a:token",
+            "a:token:0/s",
+            "a:token:1/d",
+            "a:token:-1/s",
+            "a:token:1/s+",
+            "a:token:4294967295/s+1",
+            "a:tokens:1/s",
+            ":token:1/s",
+            "a:token:1/s:x",
+            "a:token:4294967295/s+4294967295",
+        ] {
+            assert_eq!(text.parse::<RateRule>(), Err(RateError), "{text}");
+        }
+    }
+}

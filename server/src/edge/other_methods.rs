@@ -1,0 +1,58 @@
+//! Known paths with other methods: 405 in the operation's own envelope.
+
+use dropshot::{
+    ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions, Method, RequestContext,
+};
+
+use super::{
+    operation::Operation,
+    raw_request::DiscardedRequest,
+    responding::{
+        api_error::ApiError,
+        error_code::ErrorCode,
+        response::{OperationResponse, Responses},
+    },
+    serve::Context,
+};
+
+/// All methods of HTTP. Dropshot itself rejects any other.
+const METHODS: [Method; 8] = [
+    Method::GET,
+    Method::HEAD,
+    Method::POST,
+    Method::PUT,
+    Method::DELETE,
+    Method::OPTIONS,
+    Method::TRACE,
+    Method::PATCH,
+];
+
+/// Rejects, on the path of `O`, every method that the path does not have. The document does not show it.
+///
+/// # Errors
+/// As Dropshot's registration.
+pub fn reject_other_methods_of<O: Operation>(
+    api: &mut ApiDescription<Context>,
+) -> Result<(), ApiDescriptionRegisterError> {
+    for method in METHODS {
+        if O::ALLOW.split(", ").any(|allowed| method == allowed) {
+            continue;
+        }
+        let id = format!("{method} {}", O::PATH);
+        let endpoint =
+            ApiEndpoint::new(id, reject::<O>, method, "application/json", O::PATH, ApiEndpointVersions::All);
+        api.register(endpoint.visible(false))?;
+    }
+    Ok(())
+}
+
+async fn reject<O: Operation>(
+    rqctx: RequestContext<Context>,
+    _: DiscardedRequest,
+) -> Result<OperationResponse<O>, <O as Responses>::Error> {
+    let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
+    let _request = connection.begin_request();
+    let mut error = ApiError::from(ErrorCode::MethodNotAllowed);
+    error.message = format!("{} Use {}.", error.message, O::ALLOW);
+    Ok(OperationResponse::new(Err(error), &rqctx.request_id, &connection))
+}

@@ -1,0 +1,89 @@
+//! The Dropshot extractors of raw requests. They never fail, so that request errors get the envelope of their operation.
+
+use std::{marker::PhantomData, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, HttpError,
+    RequestContext, ServerContext,
+};
+
+use super::{
+    operation::Operation,
+    reading::{RequestParts, body},
+    responding::api_error::ApiError,
+};
+use crate::connections::Connection;
+
+/// A request of an operation before it is parsed.
+#[derive(Debug)]
+pub struct RawRequest<O> {
+    body: Body,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Operation> RawRequest<O> {
+    /// Drops a request that is rejected unread.
+    pub fn discard(self) {
+        body::discard(self.body);
+    }
+
+    /// Receives the body and parses the request.
+    ///
+    /// # Errors
+    /// The body cannot be received, or the first request error: in the body, then in parameters, then a missing token.
+    pub(crate) async fn read<C: ServerContext>(
+        self,
+        rqctx: &RequestContext<C>,
+        body_timeout: Duration,
+        connection: &Arc<Connection>,
+    ) -> Result<O::Request, ApiError> {
+        let headers = rqctx.request.headers();
+        let body;
+        let json = match O::BODY {
+            Some(input) => {
+                // Boxed, so that futures of operations without a body stay small.
+                body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
+                Some(body::parse(&body.0, input)?)
+            }
+            None => {
+                body::discard(self.body);
+                None
+            }
+        };
+        Ok(O::read(RequestParts { query: rqctx.request.uri().query(), headers, json })?)
+    }
+}
+
+#[async_trait]
+impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: hyper::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        Ok(Self { body: request.into_body(), operation: PhantomData })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        O::metadata(content_type)
+    }
+}
+
+/// A request whose body is dropped unread.
+#[derive(Debug)]
+pub struct DiscardedRequest;
+
+#[async_trait]
+impl ExclusiveExtractor for DiscardedRequest {
+    async fn from_request<C: ServerContext>(
+        _: &RequestContext<C>,
+        request: hyper::Request<Body>,
+    ) -> Result<Self, HttpError> {
+        body::discard(request.into_body());
+        Ok(Self)
+    }
+
+    fn metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
+    }
+}

@@ -1,0 +1,199 @@
+//! The body of a request: bounded in size and time, and JSON all through.
+
+use std::{sync::Arc, time::Duration};
+
+use dropshot::Body;
+use http::{
+    HeaderMap, HeaderName,
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+};
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+
+use super::headers;
+use crate::{
+    connections::{Connection, Reservation},
+    edge::{
+        responding::{api_error::ApiError, error_code::ErrorCode},
+        types::{
+            json::Json,
+            request_error::{Excerpt, Input, Part, RequestError},
+        },
+    },
+};
+
+/// Maximum size of a body in bytes. The largest batch of addresses in their longest spelling takes about half of it.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// By how many bytes the memory for a body grows.
+const STEP: usize = 16 << 10;
+
+/// Maximum size and time for which the rest of a rejected body is received, so that the caller, who may still be sending,
+/// reads the response and not a reset connection.
+const LINGER_BYTES: usize = 16 << 20;
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Reads a body that is declared as JSON. Its memory is reserved until the reservation is dropped.
+///
+/// # Errors
+/// It is not declared as JSON, too large, too slow or incomplete, or the bodies that are being received take too much
+/// memory.
+pub(crate) async fn read(
+    body: Body,
+    headers: &HeaderMap,
+    timeout: Duration,
+    connection: &Arc<Connection>,
+    input: Input<'_>,
+) -> Result<(Vec<u8>, Reservation), ApiError> {
+    if let Err(error) = declared_as_json(headers, input) {
+        discard(body);
+        return Err(error.into());
+    }
+    let mut reservation = connection.receive_body();
+    let bytes = collect(body, timeout, &mut reservation, input).await?;
+    Ok((bytes, reservation))
+}
+
+/// What a body says.
+///
+/// # Errors
+/// It is not exactly one JSON value.
+pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestError> {
+    Json::parse(bytes).map_err(|error| {
+        // serde_json's message can repeat what found, so only the place is told.
+        let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
+            (true, ..) => "an incomplete one".to_owned(),
+            (false, line, column) => format!("an error at line {line}, column {column}"),
+        });
+        input.unexpected(
+            ErrorCode::MalformedBody,
+            "type",
+            "exactly one JSON value in UTF-8, at most 127 levels deep",
+            Some(found),
+        )
+    })
+}
+
+/// Drops a body that nobody reads. What is still being sent is received for a while and thrown away.
+pub fn discard(mut body: Body) {
+    if body.is_end_stream() {
+        return;
+    }
+    tokio::spawn(async move {
+        let mut left = LINGER_BYTES;
+        let rest = async {
+            while let Some(Ok(frame)) = body.frame().await {
+                left = left.saturating_sub(frame.data_ref().map_or(0, bytes::Bytes::len));
+                if left == 0 {
+                    break;
+                }
+            }
+        };
+        // Nobody waits for the rest, received or not.
+        let _ = tokio::time::timeout(LINGER, rest).await;
+    });
+}
+
+async fn collect(
+    mut body: Body,
+    timeout: Duration,
+    reservation: &mut Reservation,
+    input: Input<'_>,
+) -> Result<Vec<u8>, ApiError> {
+    let too_large = || {
+        let expected = format!("at most {MAX_BYTES} bytes");
+        ApiError::from(input.unexpected(ErrorCode::BodyTooLarge, "maxLength", expected, None))
+    };
+    if body.size_hint().lower() > MAX_BYTES as u64 {
+        discard(body);
+        return Err(too_large());
+    }
+    let deadline = tokio::time::Instant::now() + timeout;
+    let mut bytes = Vec::new();
+    loop {
+        let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
+            Err(_) => {
+                let problem = format!("not received within {} ms", timeout.as_millis());
+                return Err(input.error(ErrorCode::BodyTimeout, "type", problem).into());
+            }
+            Ok(None) => return Ok(bytes),
+            Ok(Some(Err(_))) => {
+                return Err(input.error(ErrorCode::MalformedBody, "type", "incomplete").into());
+            }
+            Ok(Some(Ok(frame))) => frame,
+        };
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > MAX_BYTES {
+                discard(body);
+                return Err(too_large());
+            }
+            let missing = (bytes.len() + data.len()).saturating_sub(bytes.capacity());
+            // In whole steps, since a vector that grows by itself doubles.
+            let step = missing.next_multiple_of(STEP);
+            if reservation.grow(step).is_err() {
+                discard(body);
+                return Err(ApiError::overloaded());
+            }
+            bytes.reserve_exact(bytes.capacity() - bytes.len() + step);
+            bytes.extend_from_slice(&data);
+        }
+    }
+}
+
+/// `application/json`, with no charset but UTF-8 and no encoding (`open.static.content-type`).
+fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<(), RequestError> {
+    let single =
+        |name: &HeaderName| headers::single(headers, name, Input::new(Part::Header(name.as_str()), &[]));
+    let content_type = single(&CONTENT_TYPE)?.unwrap_or_default();
+    let mut parts = content_type.split(';').map(str::trim);
+    let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
+    let utf8 = parts.all(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    });
+    let plain = single(&CONTENT_ENCODING)?.is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
+    if json && utf8 && plain {
+        return Ok(());
+    }
+    let expected = "`Content-Type: application/json`, in UTF-8 and without `Content-Encoding`";
+    let found = if content_type.is_empty() { None } else { Some(Excerpt::quote(content_type)) };
+    Err(input.unexpected(ErrorCode::NotJson, "type", expected, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn declared(pairs: &[(&'static str, &'static str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        declared_as_json(&headers, Input::new(Part::Body, &[])).is_ok()
+    }
+
+    #[test]
+    fn only_plain_json_is_json() {
+        for good in
+            ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
+        {
+            assert!(declared(&[("content-type", good)]), "{good}");
+        }
+        for bad in [
+            "",
+            "text/plain",
+            "application/jsonx",
+            "application/json; charset=utf-16",
+            "application/x-www-form-urlencoded",
+        ] {
+            assert!(!declared(&[("content-type", bad)]), "{bad}");
+        }
+        assert!(!declared(&[]));
+        assert!(!declared(&[("content-type", "application/json"), ("content-encoding", "gzip")]));
+        assert!(!declared(&[("content-type", "application/json"), ("content-type", "application/json")]));
+    }
+}

@@ -1,0 +1,14 @@
+use http::HeaderMap;
+
+use crate::edge::types::json::Json;
+
+/// The parts of a raw request that an operation reads.
+#[derive(Debug)]
+pub struct RequestParts<'a> {
+    /// The query, without the `?`.
+    pub query: Option<&'a str>,
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// The body, for operations that have one.
+    pub json: Option<Json<'a>>,
+}

@@ -1,0 +1,84 @@
+//! Rules between the fields of a request, as the document's extensions say them.
+
+use std::borrow::Cow;
+
+use crate::edge::{
+    responding::error_code::ErrorCode,
+    types::request_error::{Excerpt, Input, RequestError},
+};
+
+/// `x-alias-of`: two names of one parameter, which must carry the same value when both are sent.
+///
+/// # Errors
+/// Both are sent and differ.
+pub fn alias<T: PartialEq>(
+    value: Option<T>,
+    alias: Option<T>,
+    name: &str,
+    input: Input<'_>,
+) -> Result<Option<T>, RequestError> {
+    match (value, alias) {
+        (Some(value), Some(alias)) if value != alias => {
+            let expected = format!("the same value as `{name}`");
+            Err(input.unexpected(ErrorCode::Conflict, "x-aliases-agree", expected, None))
+        }
+        (value, alias) => Ok(value.or(alias)),
+    }
+}
+
+/// `required-when`: the parameter must be sent because of another one, of which `condition` tells.
+///
+/// # Errors
+/// It is absent although the other parameter needs it.
+pub fn required_when(
+    needed: bool,
+    present: bool,
+    condition: &'static str,
+    input: Input<'_>,
+) -> Result<(), RequestError> {
+    if needed && !present {
+        return Err(needed_by(condition, input));
+    }
+    Ok(())
+}
+
+/// `x-separators`: the text that a separator's code stands for, or that of the parameter which a code without text
+/// requires; `condition` tells of that code.
+///
+/// # Errors
+/// Neither is there.
+pub fn separator(
+    fixed: Option<&'static str>,
+    custom: Option<impl Into<String>>,
+    condition: &'static str,
+    input: Input<'_>,
+) -> Result<Cow<'static, str>, RequestError> {
+    match (fixed, custom) {
+        (Some(text), _) => Ok(Cow::Borrowed(text)),
+        (None, Some(text)) => Ok(Cow::Owned(text.into())),
+        (None, None) => Err(needed_by(condition, input)),
+    }
+}
+
+/// `not-before`: a value must not lie before its bound when both are sent.
+///
+/// # Errors
+/// It lies before.
+pub fn not_before<T: PartialOrd + ToString>(
+    value: Option<&T>,
+    bound: Option<&T>,
+    name: &str,
+    input: Input<'_>,
+) -> Result<(), RequestError> {
+    match (value, bound) {
+        (Some(value), Some(bound)) if value < bound => {
+            let expected = format!("`{name}`, {}, or later", bound.to_string());
+            Err(input.invalid("not-before", expected, Excerpt::describe(value.to_string())))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn needed_by(condition: &str, input: Input<'_>) -> RequestError {
+    input.error(ErrorCode::Missing, "required", format!("missing; it is required when {condition}"))
+}

@@ -1,0 +1,219 @@
+//! Responses: a success or an error of one operation, in the envelope that the document gives it.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use bytes::Bytes;
+use dropshot::{
+    ApiEndpointResponse, Body, HttpResponse, HttpResponseError, HttpResponseHeaders, HttpResponseOk,
+};
+use http::{
+    HeaderMap, HeaderValue, Response, StatusCode,
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
+};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::{api_error::ApiError, error_code::ErrorCode};
+use crate::connections::Connection;
+
+/// What an operation of the document responds with. Every implementation is generated.
+pub trait Responses {
+    /// The methods that the operation's path has, as `Allow` lists them.
+    const ALLOW: &'static str;
+    /// Description of the success response.
+    const DESCRIPTION: &'static str;
+    /// Body of a success.
+    type Success: JsonSchema + Serialize + Send + Sync + 'static;
+    /// Headers of a success.
+    type Headers: JsonSchema + Serialize + SuccessHeaders + Send + Sync + 'static;
+    /// Body of an error.
+    type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
+}
+
+/// The headers that a success carries.
+pub trait SuccessHeaders {
+    /// Adds those that are sent.
+    ///
+    /// # Errors
+    /// A value cannot stand in a header.
+    fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue>;
+}
+
+/// The body of an error.
+pub trait ErrorEnvelope: Serialize {
+    /// An error with this business code. Envelopes without a field for the request's id leave it out.
+    fn new(code: i64, message: String, request_id: Option<&str>) -> Self;
+}
+
+/// What a handler returns when it succeeds.
+#[derive(Debug)]
+pub struct Success<O: Responses> {
+    /// The body.
+    pub content: Content<O::Success>,
+    /// The headers.
+    pub headers: O::Headers,
+}
+
+/// The body of a success in one of its media types.
+#[derive(Debug)]
+pub enum Content<T> {
+    /// application/json
+    Json(T),
+    /// text/plain in UTF-8
+    Text(String),
+}
+
+/// A complete response of an operation.
+#[derive(Debug)]
+pub struct OperationResponse<O> {
+    response: Response<Body>,
+    error_code: Option<ErrorCode>,
+    operation: PhantomData<fn() -> O>,
+}
+
+impl<O: Responses> OperationResponse<O> {
+    /// The response for what a handler returned, to the request with this id. A success that exceeds the memory for unread
+    /// responses of the connection becomes an error.
+    #[must_use]
+    pub(crate) fn new(
+        outcome: Result<Success<O>, ApiError>,
+        request_id: &str,
+        connection: &Arc<Connection>,
+    ) -> Self {
+        let (response, error_code) = match outcome.and_then(|content| success(content, connection)) {
+            Ok(response) => (response, None),
+            Err(error) => (error_response::<O>(&error, request_id, connection), Some(error.code)),
+        };
+        Self { response, error_code, operation: PhantomData }
+    }
+
+    /// The error code; `None` for a success.
+    #[must_use]
+    pub const fn error_code(&self) -> Option<ErrorCode> {
+        self.error_code
+    }
+}
+
+impl<O: Responses> HttpResponse for OperationResponse<O> {
+    fn to_result(self) -> Result<Response<Body>, dropshot::HttpError> {
+        Ok(self.response)
+    }
+
+    fn response_metadata() -> ApiEndpointResponse {
+        let mut metadata = HttpResponseHeaders::<HttpResponseOk<O::Success>, O::Headers>::response_metadata();
+        metadata.description = Some(O::DESCRIPTION.to_owned());
+        metadata
+    }
+
+    fn status_code(&self) -> StatusCode {
+        self.response.status()
+    }
+}
+
+/// The integer `N`, the only value of a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Constant<const N: i64>;
+
+impl<const N: i64> Serialize for Constant<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(N)
+    }
+}
+
+/// The boolean `B`, the only value of a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConstantBool<const B: bool>;
+
+impl<const B: bool> Serialize for ConstantBool<B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(B)
+    }
+}
+
+/// Lets Dropshot document the body of an error. Dropshot itself never sends one: our extractors cannot fail, and handlers
+/// return an [`OperationResponse`]. Should it try all the same, it sends an internal error.
+macro_rules! error_envelope {
+    ($type:ty) => {
+        impl From<::dropshot::HttpError> for $type {
+            fn from(_: ::dropshot::HttpError) -> Self {
+                let code = $crate::edge::responding::error_code::ErrorCode::Internal;
+                $crate::edge::responding::response::ErrorEnvelope::new(
+                    code.number(),
+                    code.description().to_owned(),
+                    None,
+                )
+            }
+        }
+
+        impl ::dropshot::HttpResponseError for $type {
+            fn status_code(&self) -> ::dropshot::ErrorStatusCode {
+                ::dropshot::ErrorStatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str($crate::edge::responding::error_code::ErrorCode::Internal.description())
+            }
+        }
+    };
+}
+pub(crate) use error_envelope;
+
+/// A number as a header. It takes half the memory that the conversion of [`HeaderValue`] itself takes.
+///
+/// # Errors
+/// None: digits are valid in a header.
+pub fn number(value: impl itoa::Integer) -> Result<HeaderValue, InvalidHeaderValue> {
+    HeaderValue::from_str(itoa::Buffer::new().format(value))
+}
+
+/// Status of every success.
+pub(crate) const SUCCESS: StatusCode = StatusCode::OK;
+
+fn success<O: Responses>(
+    success: Success<O>,
+    connection: &Arc<Connection>,
+) -> Result<Response<Body>, ApiError> {
+    let Success { content, headers } = success;
+    let (content_type, bytes) = match content {
+        Content::Json(body) => {
+            let bytes = serde_json::to_vec(&body).map_err(|_| ApiError::from(ErrorCode::Internal))?;
+            ("application/json", bytes)
+        }
+        Content::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
+    };
+    let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
+    let mut response = response(SUCCESS, content_type, bytes);
+    headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
+    Ok(response)
+}
+
+fn error_response<O: Responses>(
+    error: &ApiError,
+    request_id: &str,
+    connection: &Arc<Connection>,
+) -> Response<Body> {
+    let ApiError { code, message, retry_after } = error;
+    let envelope = O::Error::new(code.number(), message.clone(), Some(request_id));
+    // Envelopes hold numbers and strings, which always serialise.
+    let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
+    let mut response = response(code.status(), "application/json", connection.send_rejection(bytes));
+    if let Some(wait) = retry_after {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if *code == ErrorCode::MethodNotAllowed {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(O::ALLOW));
+    }
+    response
+}
+
+/// The headers that every response of ours has. Dropshot adds `X-Request-Id`.
+fn response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,144 @@
+//! One call: from its request to its response.
+
+use std::{
+    net::IpAddr,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use dropshot::{HttpResponse as _, RequestContext};
+use futures::FutureExt;
+use tracing::{Instrument as _, Span, field::Empty};
+
+use super::{
+    admission::control::AdmissionControl,
+    operation::{Call, Handler},
+    raw_request::RawRequest,
+    responding::{
+        api_error::ApiError,
+        error_code::ErrorCode,
+        response::{OperationResponse, Responses, Success},
+    },
+};
+use crate::{connections::Connection, domain::service::Service, metrics, proxies::ipv4};
+
+/// What every call needs of its server.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The service.
+    pub service: Service,
+    /// The request limits.
+    pub admission: Arc<AdmissionControl>,
+}
+
+/// What Dropshot is given. Its error never occurs: API errors are responses.
+pub type HandlerResult<O> = Result<OperationResponse<O>, <O as Responses>::Error>;
+
+/// Parses the request, calls the handler, and puts the result into its envelope. Each response is counted and leaves one
+/// line in the log. A panic becomes an internal error, since a closed connection would tell the caller nothing.
+#[expect(clippy::manual_async_fn, reason = "the future of an `async fn` has room for its arguments twice")]
+pub fn serve<O: Handler>(
+    rqctx: RequestContext<Context>,
+    request: RawRequest<O>,
+) -> impl Future<Output = HandlerResult<O>> + Send {
+    async move {
+        let request_id = rqctx.request_id.as_str();
+        let span =
+            tracing::info_span!("call", operation = O::ID, request_id, caller = Empty, account = Empty);
+        // Dropshot puts this future into a box. With another one in it both are small; for one large box the allocator
+        // would have to search.
+        Ok(Box::pin(respond(&rqctx, request).instrument(span)).await)
+    }
+}
+
+async fn respond<O: Handler>(
+    rqctx: &RequestContext<Context>,
+    request: RawRequest<O>,
+) -> OperationResponse<O> {
+    let admission = &rqctx.context().admission;
+    let mut in_flight = admission.metrics.begin(O::ID);
+    let mut unanswered = UnansweredCall(Some(in_flight.started()));
+    let connection = admission.connections.connection(rqctx.request.remote_addr());
+    let _request = connection.begin_request();
+    let outcome = AssertUnwindSafe(call(rqctx, &connection, request)).catch_unwind().await;
+    let outcome = outcome.unwrap_or_else(|_| {
+        tracing::error!("a handler panicked");
+        Err(ErrorCode::Internal.into())
+    });
+    let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
+    let error_code = response.error_code();
+    let micros = micros(in_flight.finish(error_code));
+    unanswered.0 = None;
+    let (outcome, status) = (metrics::outcome(error_code), response.status_code().as_u16());
+    match error_code {
+        None => tracing::info!(outcome, status, micros, "answered"),
+        Some(code) => {
+            let (number, description) = (code.number(), code.description());
+            tracing::info!(outcome, status, code = number, micros, "rejected: {description}")
+        }
+    }
+    response
+}
+
+/// The start of a call without response. If it is dropped, the caller has left; the log says so.
+struct UnansweredCall(Option<Instant>);
+
+impl Drop for UnansweredCall {
+    fn drop(&mut self) {
+        if let Some(begun) = self.0 {
+            tracing::info!(outcome = metrics::LEFT, micros = micros(begun.elapsed()), "the caller left");
+        }
+    }
+}
+
+/// As a number of 64 bits: the log has no longer ones in JSON.
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+async fn call<O: Handler>(
+    rqctx: &RequestContext<Context>,
+    connection: &Arc<Connection>,
+    request: RawRequest<O>,
+) -> Result<Success<O>, ApiError> {
+    let Context { service, admission } = rqctx.context();
+    let caller = admission.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
+    let mut admitted = caller.and_then(|ip| {
+        Span::current().record("caller", tracing::field::display(ip));
+        admission.rate_limits.address(O::ID, ip).map(|()| ip)
+    });
+    if O::BODY.is_some()
+        && let Ok(ip) = admitted
+    {
+        // Boxed, so that futures of operations without a body stay small.
+        admitted = Box::pin(authenticate::<O>(rqctx, connection, ip)).await.map(|()| ip);
+    }
+    let ip = match admitted {
+        Ok(ip) => ip,
+        Err(error) => {
+            request.discard();
+            return Err(error);
+        }
+    };
+    let request = request.read(rqctx, admission.body_timeout, connection).await?;
+    if O::BODY.is_none() {
+        admission.rate_limits.token(O::ID, O::token(&request), ip)?;
+    }
+    let _work = admission.start_work(connection)?;
+    let call = Call { service, caller_ip: ipv4(ip), request_id: &rqctx.request_id };
+    O::handle(call, request).await
+}
+
+/// Checks the token before the body is received, which bounds the memory that unauthenticated callers can use.
+async fn authenticate<O: Handler>(
+    rqctx: &RequestContext<Context>,
+    connection: &Connection,
+    ip: IpAddr,
+) -> Result<(), ApiError> {
+    let Context { service, admission } = rqctx.context();
+    let token = O::credential(rqctx.request.uri().query(), rqctx.request.headers())?;
+    admission.rate_limits.token(O::ID, &token, ip)?;
+    let _work = admission.start_work(connection)?;
+    Ok(service.authenticate(&token, O::PURPOSE).await?)
+}

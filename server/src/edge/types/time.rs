@@ -1,0 +1,133 @@
+//! `format: date-time`: RFC 3339 with a time zone, at full precision.
+
+use jiff::{Timestamp, civil::DateTime};
+
+use crate::edge::types::{
+    json::Json,
+    request_error::{Excerpt, Input, RequestError},
+    value::{FromJson, FromText, from_json_string},
+};
+
+const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
+
+/// The precision that is kept. RFC 3339 allows any number of digits; the rest is cut off.
+const FRACTION_DIGITS: usize = 9;
+
+impl FromText for Timestamp {
+    fn from_text(text: &str, input: Input<'_>) -> Result<Self, RequestError> {
+        instant(text).ok_or_else(|| input.invalid("format", EXPECTED, Excerpt::quote(text)))
+    }
+}
+
+/// Reads an instant. jiff reads more than RFC 3339 (a space for `T`, shorter offsets, annotations), so the shape is
+/// looked at first; and its last instant lies 26 hours before the end of year 9999, which callers like to send as
+/// an open end, so what lies behind it is that last instant.
+fn instant(text: &str) -> Option<Timestamp> {
+    let (time, fraction, zone) = parts(text)?;
+    let kept = fraction.get(..FRACTION_DIGITS).unwrap_or(fraction);
+    let local = if kept.is_empty() { time.to_owned() } else { format!("{time}.{kept}") };
+    match format!("{local}{zone}").parse() {
+        Ok(instant) => Some(instant),
+        // The day exists and the zone has its form: no year before 0 can be written, so it is too late for jiff.
+        Err(_) => local.parse::<DateTime>().ok().map(|_| Timestamp::MAX),
+    }
+}
+
+impl FromJson for Timestamp {
+    fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+        from_json_string(value, input)
+    }
+}
+
+/// Time, digits of the fraction and zone of a `date-time` as RFC 3339, section 5.6, has it. Whether such a day exists
+/// is not looked at.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (time, rest) = text.split_at_checked("0000-00-00T00:00:00".len())?;
+    let (fraction, zone) = match rest.strip_prefix('.') {
+        None => ("", rest),
+        Some(rest) => {
+            let end = rest.bytes().take_while(u8::is_ascii_digit).count();
+            rest.split_at_checked(end).filter(|(fraction, _)| !fraction.is_empty())?
+        }
+    };
+    let right = fits(time.as_bytes(), b"0000-00-00T00:00:00") && is_zone(zone.as_bytes());
+    right.then_some((time, fraction, zone))
+}
+
+/// `Z`, or an offset of at most 23:59.
+fn is_zone(zone: &[u8]) -> bool {
+    match zone {
+        [b'+' | b'-', hours @ .., b':', tens, _] if fits(zone, b"+00:00") || fits(zone, b"-00:00") => {
+            hours <= b"23".as_slice() && *tens <= b'5'
+        }
+        _ => fits(zone, b"Z"),
+    }
+}
+
+/// Whether `text` is like `shape`, in which 0 stands for any digit and a letter for itself in either case.
+fn fits(text: &[u8], shape: &[u8]) -> bool {
+    text.len() == shape.len()
+        && text.iter().zip(shape).all(|(byte, wanted)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            wanted => byte.eq_ignore_ascii_case(wanted),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::types::request_error::Part;
+
+    fn read(text: &str) -> Option<Timestamp> {
+        Timestamp::from_text(text, Input::new(Part::Field("activatedFrom"), &[])).ok()
+    }
+
+    #[test]
+    fn every_spelling_of_an_instant_is_that_instant() {
+        let instant = read("2026-01-31T08:00:00Z").unwrap();
+        for same in [
+            "2026-01-31t08:00:00z",
+            "2026-01-31T10:30:00+02:30",
+            "2026-01-31T08:00:00.000-00:00",
+            "2026-01-31T07:59:00-00:01",
+        ] {
+            assert_eq!(read(same), Some(instant), "{same}");
+        }
+        let nano = read("2026-01-31T08:00:00.000000001Z").unwrap();
+        assert_eq!((nano - instant).get_nanoseconds(), 1);
+        assert_eq!(read("2026-01-31T08:00:00.0000000019999999999Z"), Some(nano));
+    }
+
+    #[test]
+    fn the_end_of_year_9999_is_the_last_instant() {
+        for late in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-23:59", "9999-12-31t00:00:00z"] {
+            assert_eq!(read(late), Some(Timestamp::MAX), "{late}");
+        }
+        assert_eq!(read("9999-12-32T00:00:00Z"), None);
+        assert!(read("0000-01-01T00:00:00+23:59").is_some());
+    }
+
+    #[test]
+    fn what_is_not_rfc_3339_is_rejected() {
+        for bad in [
+            "",
+            "2026-01-31",
+            "2026-01-31T08:00:00",
+            "2026-01-31T08:00Z",
+            "2026-01-31 08:00:00Z",
+            "2026-01-31T08:00:00+02",
+            "2026-01-31T08:00:00+0200",
+            "2026-01-31T08:00:00.Z",
+            "2026-02-30T08:00:00Z",
+            "2026-01-31T24:00:00Z",
+            "2026-01-31T08:00:00+24:00",
+            "2026-01-31T08:00:00+02:60",
+            "2026-01-31T08:00:00Z[UTC]",
+            "+002026-01-31T08:00:00Z",
+            "1769846400",
+            " 2026-01-31T08:00:00Z",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

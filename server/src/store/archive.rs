@@ -1,0 +1,37 @@
+//! Import and export: records into a store and out of it.
+
+use async_trait::async_trait;
+
+use super::{
+    LoadError, UnloadError,
+    record::{Line, Loaded, Record},
+};
+
+/// A store that records can be loaded into and unloaded from.
+#[async_trait]
+pub trait Archive: Send + Sync {
+    /// Adds records, all or none.
+    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError>;
+
+    /// Passes every record to `sink`, from one snapshot, in an order in which they can be loaded. Extractions that are
+    /// stored under a request id are not records.
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError>;
+}
+
+/// Records to load, in order, each with its line number or the reason why it cannot be read.
+pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
+
+/// Writes records, on a thread that may block.
+pub trait Sink: Send + 'static {
+    /// Writes one record.
+    ///
+    /// # Errors
+    /// It cannot be written; no more records follow then.
+    fn write(&mut self, record: &Record) -> std::io::Result<()>;
+
+    /// Ends the output after the last record.
+    ///
+    /// # Errors
+    /// What was written cannot be kept.
+    fn finish(&mut self) -> std::io::Result<()>;
+}

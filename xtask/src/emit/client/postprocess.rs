@@ -1,0 +1,220 @@
+//! Post-processes progenitor's output where no setting of progenitor does it.
+
+use std::collections::BTreeSet;
+
+use quote::ToTokens;
+use syn::{
+    Attribute, ExprPath, Field, ImplItem, Item, ItemMod, ItemStruct, Meta, Token, Type, parse_quote,
+    punctuated::Punctuated, visit_mut::VisitMut,
+};
+
+/// Changes `file`. `responses` are the names of the types that a response can hold.
+///
+/// - Integers and times of responses are read by `crate::lenient`: some services send ports as text.
+/// - Bodies are read by `crate::hooks`: progenitor loses status and headers when it cannot parse a body.
+/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
+/// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
+/// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
+pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
+    let bodies = body_types(file);
+    for item in &mut file.items {
+        match item {
+            Item::Mod(module) if module.ident == "types" => postprocess_types(module, responses, &bodies),
+            Item::Mod(module) if module.ident == "builder" => ReadByHooks.visit_item_mod_mut(module),
+            Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
+                block
+                    .items
+                    .retain(|item| !matches!(item, ImplItem::Fn(function) if function.sig.ident == "new"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The types that the builders of operations take as a body.
+fn body_types(file: &syn::File) -> BTreeSet<String> {
+    let builders = file.items.iter().find_map(|item| match item {
+        Item::Mod(module) if module.ident == "builder" => module.content.as_ref(),
+        _ => None,
+    });
+    let mut found = BTreeSet::new();
+    for item in builders.into_iter().flat_map(|(_, items)| items) {
+        let Item::Struct(ItemStruct { fields, .. }) = item else { continue };
+        for field in fields {
+            let path = field.ty.to_token_stream().to_string().replace(' ', "");
+            let body = path.split("types::builder::").nth(1).and_then(|rest| rest.split([',', '>']).next());
+            found.extend(body.map(str::to_owned));
+        }
+    }
+    found
+}
+
+fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
+    let Some((_, items)) = &mut module.content else { return };
+    for item in items.iter_mut() {
+        match item {
+            Item::Struct(structure) if responses.contains(&structure.ident.to_string()) => {
+                structure.attrs.push(parse_quote!(#[non_exhaustive]));
+                structure.fields.iter_mut().for_each(read_leniently);
+            }
+            Item::Impl(block) if !bodies.contains(&name_of(&block.self_ty)) => {
+                block.items.retain(
+                    |item| !matches!(item, ImplItem::Fn(function) if function.sig.ident == "builder"),
+                );
+            }
+            Item::Mod(builders) if builders.ident == "builder" => {
+                if let Some((_, items)) = &mut builders.content {
+                    items.retain(|item| keeps_builder(item, bodies));
+                }
+            }
+            _ => {}
+        }
+    }
+    items.retain(
+        |item| !matches!(item, Item::Impl(block) if block.trait_.is_none() && block.items.is_empty()),
+    );
+}
+
+fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {
+    match item {
+        Item::Struct(structure) => bodies.contains(&structure.ident.to_string()),
+        Item::Impl(block) => bodies.contains(&name_of(&block.self_ty)),
+        _ => true,
+    }
+}
+
+/// The last segment of a path type.
+fn name_of(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) => {
+            path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Replaces progenitor's reader of bodies.
+struct ReadByHooks;
+
+impl VisitMut for ReadByHooks {
+    fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
+        if path.to_token_stream().to_string().replace(' ', "") == "ResponseValue::from_response" {
+            *path = parse_quote!(crate::hooks::read);
+        }
+    }
+}
+
+/// Reads numbers and times leniently. A required field stays required, even when it is nullable: progenitor marks such a
+/// field with a deserializer, which ours replaces.
+fn read_leniently(field: &mut Field) {
+    let ty = field.ty.to_token_stream().to_string().replace(' ', "").replace("::std::option::", "");
+    let reader = match ty.as_str() {
+        "i64" => "integer",
+        "Option<i64>" => "optional_integer",
+        "::std::vec::Vec<i64>" => "integers",
+        "::jiff::Timestamp" => "time",
+        "Option<::jiff::Timestamp>" => "optional_time",
+        _ => return,
+    };
+    let required = remove_key(&mut field.attrs, "deserialize_with");
+    let reader = format!("crate::lenient::{reader}");
+    field.attrs.push(parse_quote!(#[serde(deserialize_with = #reader)]));
+    // serde reads an absent optional field as `None` only when it has no deserializer.
+    if ty.starts_with("Option<") && !required {
+        field.attrs.push(parse_quote!(#[serde(default)]));
+    }
+}
+
+/// Removes `key` from the `serde` attributes; returns whether it was present.
+fn remove_key(attributes: &mut [Attribute], key: &str) -> bool {
+    let mut found = false;
+    for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
+        let Ok(all) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
+            continue;
+        };
+        let before = all.len();
+        let kept: Punctuated<Meta, Token![,]> =
+            all.into_iter().filter(|meta| !meta.path().is_ident(key)).collect();
+        found |= kept.len() < before;
+        *attribute = parse_quote!(#[serde(#kept)]);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postprocessed(source: &str) -> String {
+        let mut file = syn::parse_str(source).unwrap();
+        postprocess(&mut file, &["Response".to_owned()].into());
+        prettyplease::unparse(&file)
+    }
+
+    #[test]
+    fn numbers_of_responses_are_read_leniently_and_those_of_requests_are_not() {
+        let text = postprocessed(
+            "pub mod types {
+                pub struct Response {
+                    #[serde(rename = \"groupId\", deserialize_with = \"::std::option::Option::deserialize\")]
+                    pub group_id: ::std::option::Option<i64>,
+                    pub port: i64,
+                    pub trial_days: ::std::option::Option<i64>,
+                    pub name: String,
+                    #[serde(default)]
+                    pub days: ::std::vec::Vec<i64>,
+                    pub at: ::jiff::Timestamp,
+                    #[serde(deserialize_with = \"::std::option::Option::deserialize\")]
+                    pub until: ::std::option::Option<::jiff::Timestamp>,
+                }
+                pub struct Request { pub page: i64 }
+            }",
+        );
+        assert!(text.contains("#[non_exhaustive]\n    pub struct Response"), "{text}");
+        assert_eq!(text.matches("\"crate::lenient::integer\"").count(), 1, "{text}");
+        assert_eq!(text.matches("crate::lenient::optional_integer").count(), 2, "{text}");
+        for reader in ["integers", "time", "optional_time"] {
+            let reader = format!("\"crate::lenient::{reader}\"");
+            assert_eq!(text.matches(&reader).count(), 1, "{reader}: {text}");
+        }
+        assert_eq!(
+            text.matches("#[serde(default)]").count(),
+            2,
+            "only what may be absent has a default: {text}"
+        );
+        assert!(!text.contains("Option::deserialize") && text.contains("rename = \"groupId\""), "{text}");
+    }
+
+    #[test]
+    fn bodies_are_read_by_our_hooks_and_streams_are_left() {
+        let text = postprocessed(
+            "pub mod builder { fn send() { match 1 { 200u16 => ResponseValue::from_response(response).await,
+             _ => Ok(ResponseValue::stream(response)) } } }",
+        );
+        assert!(
+            text.contains("crate::hooks::read(response)") && text.contains("ResponseValue::stream"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_constructor_that_may_panic_goes_and_the_other_stays() {
+        let text =
+            postprocessed("pub struct Client; impl Client { pub fn new() {} pub fn new_with_client() {} }");
+        assert!(!text.contains("fn new(") && text.contains("fn new_with_client("), "{text}");
+    }
+
+    #[test]
+    fn only_builders_of_bodies_stay() {
+        let text = postprocessed(
+            "pub mod types {
+                impl Answer { pub fn builder() {} }
+                impl Asked { pub fn builder() {} }
+                pub mod builder { pub struct Response; pub struct Asked; impl Asked { fn f() {} } }
+            }
+            pub mod builder { pub struct Search<'a> { body: Result<types::builder::Asked, String>, c: &'a () } }",
+        );
+        assert!(!text.contains("struct Response") && text.contains("struct Asked"), "{text}");
+        assert_eq!(text.matches("pub fn builder()").count(), 1, "{text}");
+    }
+}

@@ -1,0 +1,232 @@
+//! Generates the calls that validate arguments against the constraints of a schema.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::name;
+use crate::{
+    document::Document,
+    model::{Kind, Rule, Schema},
+    problem::Problem,
+};
+
+/// A value to validate: its expression in the generated code and its name in messages.
+pub(super) struct Argument<'a> {
+    /// For example `self.body.page_size`.
+    pub(super) value: TokenStream,
+    /// For example `body pageSize`.
+    pub(super) label: &'a str,
+    /// Whether the value is an `Option` because it may be left out.
+    pub(super) optional: bool,
+}
+
+/// Statements that return early with an `InvalidArgument` when the value breaks its schema; empty when its type already
+/// excludes such values.
+pub(super) fn statements(
+    document: &Document,
+    schema: &Schema,
+    argument: &Argument<'_>,
+) -> Result<TokenStream, Vec<Problem>> {
+    let label = argument.label;
+    let mut calls = Vec::new();
+    match &schema.kind {
+        Kind::Integer { minimum, maximum, .. } => {
+            let (low, high) = (clause(schema, "minimum"), clause(schema, "maximum"));
+            match (minimum, maximum) {
+                (Some(minimum), Some(maximum)) if low == high => {
+                    calls.push(quote!(validate::range(#label, #low, #minimum, #maximum, *value)?;));
+                }
+                (minimum, maximum) => {
+                    calls.extend(
+                        minimum.map(|bound| quote!(validate::minimum(#label, #low, #bound, *value)?;)),
+                    );
+                    calls.extend(
+                        maximum.map(|bound| quote!(validate::maximum(#label, #high, #bound, *value)?;)),
+                    );
+                }
+            }
+        }
+        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
+            for (keyword, function, bound) in [
+                ("minLength", quote!(min_length), min_length),
+                ("maxLength", quote!(max_length), max_length),
+                ("x-max-utf8-bytes", quote!(max_utf8_bytes), max_utf8_bytes),
+            ] {
+                if let Some(bound) = bound {
+                    let (clause, bound) = (clause(schema, keyword), count(*bound));
+                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
+                }
+            }
+            if schema.variants.is_some() && is_opened(document, schema) {
+                let clause = clause(schema, "enum");
+                calls.push(quote!(validate::known(#label, #clause, value.unknown())?;));
+            }
+        }
+        Kind::Array { items, min_items, max_items, max_distinct } => {
+            for (keyword, function, bound) in [
+                ("minItems", quote!(min_items), min_items),
+                ("maxItems", quote!(max_items), max_items),
+                ("x-max-distinct", quote!(max_distinct), max_distinct),
+            ] {
+                if let Some(bound) = bound {
+                    let (clause, bound) = (clause(schema, keyword), count(*bound));
+                    calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
+                }
+            }
+            if !is_validated_by_type(items) {
+                return Err(unsupported(document, items, "limits on the items of an array"));
+            }
+        }
+        Kind::Boolean => {}
+        Kind::Object { .. } => return Err(unsupported(document, schema, "an object inside another object")),
+    }
+    if calls.is_empty() {
+        return Ok(TokenStream::new());
+    }
+    let value = &argument.value;
+    let pattern = pattern(schema, argument.optional);
+    Ok(match pattern {
+        Some(pattern) => quote!(if let #pattern = &#value { #(#calls)* }),
+        None => quote!({ let value = &#value; #(#calls)* }),
+    })
+}
+
+/// The call that validates a rule between fields. `field` returns the expression of the field with that name.
+pub(super) fn rule(rule: &Rule, field: impl Fn(&str) -> TokenStream, condition: &TokenStream) -> TokenStream {
+    match rule {
+        Rule::RequiredWhen { parameter, condition: other, equals, clause, .. } => {
+            let value = field(parameter);
+            let label = format!("query {parameter}");
+            let when = format!("`{other}` is `{equals}`");
+            quote!(validate::required_when(#label, #clause, #when, #condition, #value.as_deref())?;)
+        }
+        Rule::NotBefore { property, bound, clause, .. } => {
+            let (value, earliest) = (field(property), field(bound));
+            let label = format!("body {property}");
+            quote!(validate::not_before(#label, #clause, #bound, #value.as_ref(), #earliest.as_ref())?;)
+        }
+    }
+}
+
+/// The first clause that a keyword cites; the lint requires one.
+pub(super) fn clause(schema: &Schema, keyword: &str) -> String {
+    schema.citation.clauses_for(keyword).first().cloned().unwrap_or_default()
+}
+
+/// A constant for each limit, such as `NUM_MAXIMUM` and `IPS_MAX_DISTINCT`, for the hand-written code and its docs.
+pub(super) fn constants(field: &str, schema: &Schema) -> Vec<TokenStream> {
+    let mut found = Vec::new();
+    let mut constant = |keyword: &str, suffix: &str, ty: TokenStream, value: TokenStream| {
+        let name: Ident = name::constant(&format!("{field}_{suffix}"));
+        let doc = format!(" {} of `{field}` (clause `{}`).", meaning(keyword), clause(schema, keyword));
+        found.push(quote!(#[doc = #doc] pub const #name: #ty = #value;));
+        let clause = clause(schema, keyword);
+        let name: Ident = name::constant(&format!("{field}_{suffix}_clause"));
+        let doc = format!(" The clause that sets `{keyword}` of `{field}`.");
+        found.push(quote!(#[doc = #doc] pub const #name: &'static str = #clause;));
+    };
+    match &schema.kind {
+        Kind::Integer { minimum, maximum, .. } => {
+            for (keyword, suffix, bound) in [("minimum", "minimum", minimum), ("maximum", "maximum", maximum)]
+            {
+                if let Some(bound) = bound {
+                    constant(keyword, suffix, quote!(i64), quote!(#bound));
+                }
+            }
+        }
+        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
+            for (keyword, suffix, bound) in [
+                ("minLength", "min_length", min_length),
+                ("maxLength", "max_length", max_length),
+                ("x-max-utf8-bytes", "max_utf8_bytes", max_utf8_bytes),
+            ] {
+                if let Some(bound) = bound {
+                    let bound = count(*bound);
+                    constant(keyword, suffix, quote!(usize), quote!(#bound));
+                }
+            }
+        }
+        Kind::Array { min_items, max_items, max_distinct, .. } => {
+            for (keyword, suffix, bound) in [
+                ("minItems", "min_items", min_items),
+                ("maxItems", "max_items", max_items),
+                ("x-max-distinct", "max_distinct", max_distinct),
+            ] {
+                if let Some(bound) = bound {
+                    let bound = count(*bound);
+                    constant(keyword, suffix, quote!(usize), quote!(#bound));
+                }
+            }
+        }
+        Kind::Boolean | Kind::Object { .. } => {}
+    }
+    found
+}
+
+/// What a limit's keyword means, as the beginning of a doc comment.
+fn meaning(keyword: &str) -> &str {
+    match keyword {
+        "minimum" => "Minimum",
+        "maximum" => "Maximum",
+        "minLength" => "Minimum length, in characters,",
+        "maxLength" => "Maximum length, in characters,",
+        "x-max-utf8-bytes" => "Maximum length, in bytes of UTF-8,",
+        "minItems" => "Minimum number of items",
+        "maxItems" => "Maximum number of items, duplicates included,",
+        "x-max-distinct" => "Maximum number of distinct items",
+        other => other,
+    }
+}
+
+/// Whether responses can hold the enum, so that its type is open.
+pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
+    let opened = crate::lower::opened_enums(document.root());
+    schema.name.as_ref().is_some_and(|name| opened.contains(name))
+}
+
+/// Whether the type alone excludes every value that breaks the schema.
+fn is_validated_by_type(schema: &Schema) -> bool {
+    match &schema.kind {
+        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
+            schema.variants.is_none()
+                && [min_length, max_length, max_utf8_bytes].iter().all(|bound| bound.is_none())
+        }
+        Kind::Integer { minimum, maximum, .. } => minimum.is_none() && maximum.is_none(),
+        Kind::Boolean => true,
+        Kind::Array { .. } | Kind::Object { .. } => false,
+    }
+}
+
+/// The pattern that binds `value` to the innermost value: an `Option` for an optional field, then the newtype of a named
+/// schema, then an `Option` for `nullable`. `None` when the field is the value itself.
+fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
+    let is_newtype = schema.variants.is_none() && matches!(&schema.kind, Kind::String { format: None, .. });
+    let is_named = is_newtype && schema.name.is_some();
+    let mut pattern = quote!(value);
+    let mut plain = true;
+    if schema.nullable {
+        pattern = quote!(Some(#pattern));
+        plain = false;
+    }
+    if let Some(name) = schema.name.as_ref().filter(|_| is_newtype) {
+        let name = name::pascal(name);
+        pattern = quote!(types::#name(#pattern));
+        plain = false;
+    }
+    // typify folds an optional value that is nullable in place into one `Option`.
+    if optional && (is_named || !schema.nullable) {
+        pattern = quote!(Some(#pattern));
+        plain = false;
+    }
+    (!plain).then_some(pattern)
+}
+
+pub(super) fn count(bound: u64) -> usize {
+    usize::try_from(bound).unwrap_or(usize::MAX)
+}
+
+fn unsupported(document: &Document, schema: &Schema, what: &str) -> Vec<Problem> {
+    let help =
+        "set the limit on the field itself, or add its validation to xtask/src/emit/client/validate.rs";
+    vec![document.problem(schema.pointer.clone(), format!("the client cannot validate {what}"), help)]
+}
