@@ -135,10 +135,10 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
             }
             for finding in &check.findings {
                 let text = format!("expected {}, found {}", finding.expected, finding.actual);
-                let entry = (check.id.to_owned(), finding.clause.clone(), text);
+                let entry = (check.id.to_owned(), finding.clause.to_string(), text);
                 match (&check.outcome, finding.severity) {
-                    (Outcome::Fail, Severity::Fail) => measured.failures.push(entry),
-                    (Outcome::Fail | Outcome::Warn, Severity::Warn) => measured.warnings.push(entry),
+                    (Outcome::Failed, Severity::Fail) => measured.failures.push(entry),
+                    (Outcome::Failed | Outcome::Warning, Severity::Warn) => measured.warnings.push(entry),
                     _ => {}
                 }
             }
