@@ -28,7 +28,6 @@ pub(super) const ROWS: Rows = &[
             ("extract-token-longer", "text behind a token is ignored"),
             ("extract-token-any-case", "tokens are compared without regard to case"),
             ("extract-token-first-characters", "only the first eight characters of a token are compared"),
-            ("extract-token-spaces", "spaces around a token are stripped"),
             ("extract-token-revoked", "a revoked token is accepted"),
             ("extract-token-revoked@bearer", "a revoked token is accepted as a bearer token"),
             ("extract-token-revoked@txt", "a revoked token is accepted in the text branch"),

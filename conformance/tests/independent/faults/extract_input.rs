@@ -52,7 +52,6 @@ pub(super) const ROWS: Rows = &[
             ("extract-num-parse-int", "text behind the digits of num is ignored"),
             ("extract-num-word-as-one", "a word means 1"),
             ("extract-num-hex", "0x5 means 5"),
-            ("extract-num-spaces", "spaces around num are stripped"),
             ("extract-num-100-refused", "100 is rejected"),
             ("extract-num-1-refused", "1 is rejected"),
             ("extract-num-above-50-refused", "above 50 is rejected"),

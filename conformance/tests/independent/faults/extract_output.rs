@@ -135,8 +135,6 @@ pub(super) const ROWS: Rows = &[
             ("extract-partial-returned-zero", "the returned count is 0"),
             ("extract-partial-counts-as-words", "the returned count is no number"),
             ("extract-partial-flag-false", "the flag says false on a partial result"),
-            ("extract-partial-flag-on-full", "the flag is set on a full result"),
-            ("extract-partial-flag-on-full@txt", "the flag is set on a full text"),
         ],
     ),
     (

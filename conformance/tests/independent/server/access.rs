@@ -38,14 +38,12 @@ impl Server {
             token.len() == known.len()
                 && token.as_bytes()[..8.min(token.len())] == known.as_bytes()[..8.min(known.len())]
         });
-        let spaced = near(&|known| known != token && known == token.trim());
         let revoked = accounts.iter().position(|account| account.revoked.contains(&token));
         for (found, what) in [
             (shorter, "token-shorter"),
             (longer, "token-longer"),
             (any_case, "token-any-case"),
             (changed_end, "token-first-characters"),
-            (spaced, "token-spaces"),
             (revoked, "token-revoked"),
         ] {
             if let Some(at) = found

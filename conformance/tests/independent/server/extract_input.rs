@@ -125,7 +125,6 @@ impl Server {
         let clamped = big.map(|big| big.clamp(1, 100) as usize);
         let hex = text.strip_prefix("0x").and_then(|digits| usize::from_str_radix(digits, 16).ok());
         let first = |low: Option<i128>| low.map(|low| low as usize);
-        let trimmed = is_integer(text.trim()).then(|| text.trim().parse().ok()).flatten();
         for (rule, found) in [
             ("extract-num-unchecked", clamped.or(Some(1))),
             ("extract-num-zero-as-one", (value == Some(0)).then_some(1)),
@@ -159,7 +158,6 @@ impl Server {
             ),
             ("extract-num-word-as-one", (float.is_none() && !text.is_empty()).then_some(1)),
             ("extract-num-hex", hex),
-            ("extract-num-spaces", trimmed.filter(|_| trimmed != value.map(|value| value as usize))),
         ] {
             if let Some(num) = found
                 && self.on(rule, tags)

@@ -49,12 +49,6 @@ impl Server {
         let mut returned = got.to_string();
         let mut flag = self.decisions.partial_flag;
         if !partial {
-            if self.on("extract-partial-flag-on-full", tags) {
-                return reply
-                    .with("X-Proxy-Requested-Count", &requested)
-                    .with("X-Proxy-Returned-Count", &returned)
-                    .with("X-Proxy-Partial", flag);
-            }
             return if self.decisions.full_headers {
                 reply
                     .with("X-Proxy-Requested-Count", &requested)
@@ -64,7 +58,8 @@ impl Server {
                 reply
             };
         }
-        if self.fault.is_of("extract-at-most-") || self.on("extract-partial-unsignalled", tags) {
+        let is_silent = self.fault.is_of("extract-at-most-") || self.fault.is_of("extract-shortage-as-empty");
+        if is_silent || self.on("extract-partial-unsignalled", tags) {
             return reply;
         }
         if self.on("extract-partial-counts-swapped", tags) {
@@ -76,7 +71,7 @@ impl Server {
         if self.on("extract-partial-requested-as-returned", tags) {
             requested.clone_from(&returned);
         }
-        if self.on("extract-partial-requested-100", tags) {
+        if wanted != 100 && self.on("extract-partial-requested-100", tags) {
             requested = "100".into();
         }
         if self.on("extract-partial-returned-zero", tags) {
@@ -302,7 +297,6 @@ impl Server {
         }
         for (rule, name, value) in [
             ("extract-error-code-0", "code", json!(0)),
-            ("extract-error-code-0-text", "code", json!("0")),
             ("extract-error-code-null", "code", Value::Null),
             ("extract-error-message-null", "message", Value::Null),
             ("extract-error-message-object", "message", json!({ "text": reject.message })),

@@ -366,7 +366,11 @@ impl Server {
             ("negative", whole.filter(|number| *number < 0).map(|_| default)),
             (
                 "absolute",
-                whole.filter(|number| *number < 0 && in_range(-number)).map(|number| -number as usize),
+                whole
+                    .filter(|number| *number < 0)
+                    .and_then(i64::checked_neg)
+                    .filter(|number| in_range(*number))
+                    .map(|number| number as usize),
             ),
             ("wraps-16", wrapped(16)),
             ("wraps-32", wrapped(32)),

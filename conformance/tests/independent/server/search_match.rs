@@ -221,7 +221,7 @@ impl Server {
         let ports: HashSet<u16> = items.iter().filter_map(|item| item.port).collect();
         let mut found: Vec<Instance> = Vec::new();
         let mut taken: HashMap<IpAddr, usize> = HashMap::new();
-        for (owner, instance) in self.searched(world, account, query, tags) {
+        for (_, instance) in self.searched(world, account, query, tags) {
             let hits = self.hits(
                 instance,
                 by_address.get(&instance.ip).map_or(&[][..], Vec::as_slice),
@@ -247,7 +247,6 @@ impl Server {
                 || instance.status == "provisioning" && self.on("search-provisioning-hidden", tags)
                 || instance.group.is_none() && self.on("search-ungrouped-hidden", tags)
                 || instance.activated.is_none() && self.on("search-not-activated-hidden", tags)
-                || owner != account && portless && self.on("search-foreign-portless-hidden", tags)
             {
                 continue;
             }

@@ -18,7 +18,7 @@ impl Server {
         if let Some(seconds) = value.as_f64()
             && self.on("search-time-number", tags)
         {
-            return Ok(Some(seconds as i128 * 1_000_000_000));
+            return Ok(Some((seconds as i128).saturating_mul(1_000_000_000)));
         }
         let Some(text) = value.as_str() else { return self.wrong_type(name, value, tags).map(|_| None) };
         if let Some(nanos) = parse(text, Laxity::default()) {
@@ -83,7 +83,7 @@ impl Server {
         }
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if digits && self.on("search-time-digits", tags) {
-            return Ok(text.parse::<i128>().ok().map(|seconds| seconds * 1_000_000_000));
+            return Ok(text.parse::<i128>().ok().map(|seconds| seconds.saturating_mul(1_000_000_000)));
         }
         if text.is_empty() {
             return match self.decisions.empty_filter {
