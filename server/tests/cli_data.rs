@@ -105,7 +105,7 @@ fn every_command_refuses_a_bad_database_in_one_line() {
     let mut corrupt = before.clone();
     corrupt[..100].fill(0xa5);
     fs::write(&good, &corrupt).unwrap();
-    refused(&good, "head is damaged");
+    refused(&good, "header is damaged");
     assert_eq!(fs::read(&good).unwrap(), corrupt, "a damaged file is evidence, and left alone");
     fs::write(&good, before).unwrap();
 

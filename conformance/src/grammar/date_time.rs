@@ -75,7 +75,7 @@ const MALFORMED: [(&str, &str); 33] = [
 ];
 
 /// Parts of an instant that are not in order, in an instant that is otherwise.
-const DAMAGED: [(&str, Part, &str); 32] = [
+const DAMAGED: [(&str, Part, &str); 31] = [
     ("month 0", Part::Month, "00"),
     ("month 13", Part::Month, "13"),
     ("a month of one digit", Part::Month, "3"),
@@ -94,7 +94,6 @@ const DAMAGED: [(&str, Part, &str); 32] = [
     ("second 61", Part::Second, "61"),
     ("second 99", Part::Second, "99"),
     ("a second of one digit", Part::Second, "1"),
-    ("an offset above 23 hours", Part::Offset, "+24:00"),
     ("an offset of 99 hours", Part::Offset, "+99:00"),
     ("an offset with 60 minutes", Part::Offset, "+05:60"),
     ("an offset with 99 minutes", Part::Offset, "-05:99"),
@@ -152,7 +151,8 @@ mod tests {
         for seed in 0..20 {
             for Spelling { text, is_valid, reason } in date_times(seed) {
                 let parsed = text.parse::<jiff::Timestamp>().is_ok();
-                assert!(parsed || !is_valid, "{text:?}: {reason}");
+                // What a lenient parser of the field takes is not called malformed.
+                assert_eq!(parsed, is_valid, "{text:?}: {reason}");
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A seed chooses base values and the places that are damaged, so that the same seed gives the same spellings. What the
 //! contract leaves open (leading zeros, surrounding spaces, `[IPv6]` without a port, IPv4-mapped IPv6, a space in place
-//! of `T`, leap seconds) is neither valid nor malformed, and none of it is here.
+//! of `T`, leap seconds, a time without seconds) is neither valid nor malformed, and none of it is here.
 
 mod date_time;
 mod integer;

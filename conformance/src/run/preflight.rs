@@ -2,7 +2,9 @@ use crate::checks::first_requests;
 use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, gateways, operation_of};
 use crate::target::Target;
-use crate::wire::{Answer, Exchange, FailureKind, Patience, Redactor, Request, Wire, WireError, WireFailure};
+use crate::wire::{
+    Answer, Exchange, FailureKind, Patience, Redactor, Request, Took, Wire, WireError, WireFailure,
+};
 
 /// Asks whether anybody is there, so that a target that can't be reached does not fail a hundred checks. Each operation
 /// is asked until one of them answers; a target that keeps the contract gives
@@ -78,6 +80,8 @@ async fn accepts_nothing(
         [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
+            // Whoever hands out gateways beside a rejection is to be judged.
+            Ok(exchange) if hands_out(contract, request, &exchange) => return None,
             Ok(exchange) => answers.push(rejection(contract, redactor, operation, exchange)?),
             // No gateway may be taken, so the others have to do.
             Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
@@ -93,7 +97,9 @@ async fn accepts_nothing(
     };
     let unknown = send(contract, wire, &unknown).await.ok()?;
     let unknown = rejection(contract, redactor, asked, unknown)?;
-    let is_unknown = own.status == unknown.status && own.at("/code") == unknown.at("/code");
+    let is_unknown = [UNAUTHORIZED, FORBIDDEN].contains(&own.status)
+        && own.status == unknown.status
+        && own.at("/code") == unknown.at("/code");
     is_unknown.then(|| {
         let code = own.at("/code").map(|code| format!(", code {}", redactor.redact(&code.to_string())));
         format!(
@@ -105,10 +111,16 @@ async fn accepts_nothing(
     })
 }
 
+const UNAUTHORIZED: u16 = 401;
+const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
 
 /// No service has given it out.
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
+
+fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
+    matches!(gateways::took(contract, request, &exchange.result), Took::Counted(1..) | Took::Unbounded)
+}
 
 /// The response, when it is plainly a rejection.
 fn rejection(

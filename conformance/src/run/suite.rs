@@ -157,6 +157,9 @@ impl<'a> Suite<'a> {
             Some(_) => (Vec::new(), Duration::ZERO),
             None => self.run_checks(observer).await,
         };
+        if let Some(overdrawn) = self.meter.overdrawn() {
+            self.stopper.stop(overdrawn.to_string());
+        }
         let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::of(&checks);
         let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));

@@ -236,6 +236,13 @@ impl Meter {
         }
     }
 
+    /// Set when the target handed out more gateways than the budget has, which the last request of a run may show.
+    #[must_use]
+    pub fn overdrawn(&self) -> Option<Exhausted> {
+        let (most, taken) = (self.budget.gateways, self.gateways().taken);
+        (taken > most).then_some(Exhausted::Overdrawn { most, taken })
+    }
+
     /// A holder that panicked leaves the counts whole: they are changed in one step.
     fn gateways(&self) -> MutexGuard<'_, Gateways> {
         self.gateways.lock().unwrap_or_else(PoisonError::into_inner)

@@ -36,13 +36,13 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
         assert_eq!(report.verdict, Verdict::Findings);
         let findings = &result(&report, "groups.token.single").findings;
         assert!(findings.len() >= 5, "{findings:?}");
-        assert!(findings.iter().all(|finding| finding.expected.ends_with("no server fault")));
+        assert!(findings.iter().all(|finding| finding.expected.ends_with("no server error")));
     }
 }
 
 #[tokio::test]
 async fn a_rejection_counts_only_after_its_control_request_was_accepted() {
-    let server = Canned::start(|_| Reply::json(403, "{}")).await;
+    let server = Canned::start(|_| Reply::json(400, "{}")).await;
     let report = server.run("groups.token", |_| {}).await;
     assert!(matches!(result(&report, "groups.token.single").outcome, Outcome::Inconclusive(_)));
     assert_eq!(report.verdict, Verdict::Incomplete);

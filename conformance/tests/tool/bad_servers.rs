@@ -186,5 +186,5 @@ fn what_does_not_come_again_is_flaky_and_no_failure() {
     });
     let output = run(&["run", "--base-url", &target.url(), "--only", "groups.order.ascending"]);
     assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
-    assert!(text(&output).contains("FLAKY groups.order.ascending"), "{}", text(&output));
+    assert!(text(&output).contains("flaky groups.order.ascending"), "{}", text(&output));
 }

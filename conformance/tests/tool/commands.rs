@@ -206,6 +206,6 @@ fn quiet_and_verbose_say_less_and_more() {
     };
     let (quiet, normal, verbose) = (said(&["--quiet"]), said(&[]), said(&["--verbose"]));
     assert_eq!(quiet.trim().lines().count(), 1, "{quiet}");
-    assert!(normal.contains("pass groups.envelope.success") && !normal.contains("→ 200"), "{normal}");
+    assert!(normal.contains("passed groups.envelope.success") && !normal.contains("→ 200"), "{normal}");
     assert!(verbose.contains("→ 200"), "{verbose}");
 }

@@ -108,8 +108,8 @@ pub(crate) async fn read_unless_rejected(
             gather(probe, &request, accepted).await.map(Some)
         }
         (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
-        (_, ResponseClass::ServerError(what)) => {
-            probe.finding(clause, &format!("no rows or a refusal: {why}"), what, &[&exchange]);
+        (_, ResponseClass::ServerError(_)) => {
+            probe.judge_rejection(clause, why, &exchange, &class)?;
             Ok(None)
         }
         _ => Err(probe.inconclusive(&format!("the service was busy: {}", class.description()))),
