@@ -17,6 +17,7 @@ pub mod check;
 pub mod checks;
 pub mod config;
 pub mod contract;
+pub mod detection;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;

@@ -22,6 +22,13 @@ pub struct Finding {
     /// The label of its case; none when its check has one unnamed case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
+    /// Variables of the facts that it rests on: a wrong fact makes a wrong finding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub facts: Vec<&'static str>,
+    /// For a finding of a passive check: the checks and the labels of their cases in whose exchanges it was seen.
+    #[serde(skip)]
+    pub seen_in: Vec<(String, String)>,
 }
 
 /// What came out of a case.

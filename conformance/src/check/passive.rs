@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Check, Form, ResponseClass, Run, Severity};
@@ -65,6 +65,8 @@ pub(crate) struct Occurrence {
     pub(crate) exchange: Recorded,
     /// What was sent.
     request: Request,
+    /// The checks and cases whose exchanges gave rise to it.
+    pub(crate) seen_in: BTreeSet<(&'static str, String)>,
     /// It did not come again when the request was sent again.
     pub(crate) doubtful: bool,
 }
@@ -77,8 +79,14 @@ impl PassiveChecks {
         Self { checks: chosen.map(passive).map(Mutex::new).collect() }
     }
 
-    /// Shows one exchange. What is kept of it goes through the redactor.
-    pub(crate) fn show(&self, observed: &Observed<'_>, exchange: &Exchange, redactor: &Redactor) {
+    /// Shows one exchange of a check's case. What is kept of it goes through the redactor.
+    pub(crate) fn show(
+        &self,
+        observed: &Observed<'_>,
+        exchange: &Exchange,
+        (check, label): (&'static str, &str),
+        redactor: &Redactor,
+    ) {
         for passive in &self.checks {
             let mut passive = lock(passive);
             let concerns = passive.check.operation.is_none_or(|operation| operation == observed.operation);
@@ -92,9 +100,11 @@ impl PassiveChecks {
                     times: 0,
                     exchange: Recorded::new(exchange, redactor),
                     request: observed.request.clone(),
+                    seen_in: BTreeSet::new(),
                     doubtful: false,
                 });
                 noted.times += 1;
+                noted.seen_in.insert((check, label.to_owned()));
             }
         }
     }

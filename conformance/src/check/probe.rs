@@ -1,4 +1,5 @@
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,12 +7,12 @@ use reqwest::Url;
 
 use super::sending::undecided;
 use super::{
-    CaseResult, Check, Evidence, Finding, Form, Observation, Observed, Outcome, PassiveChecks, ResponseClass,
-    Severity, Stop,
+    Case, CaseResult, Check, Evidence, Finding, Form, Observation, Observed, Outcome, PassiveChecks,
+    ResponseClass, Severity, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::response::{self, gateways};
-use crate::target::{Canaries, Facts, Secret, Target};
+use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Wire};
 
 /// Everything that the checks of a run share.
@@ -51,6 +52,8 @@ pub(super) struct Notes {
 #[derive(Debug, Default)]
 struct Begun {
     label: String,
+    /// Variables of the facts that it needs.
+    facts: Vec<&'static str>,
     findings: usize,
     requests: usize,
 }
@@ -143,13 +146,15 @@ impl<'a> Probe<'a> {
     }
 
     /// Begins a case: what is found from now on is of it.
-    pub(crate) fn begin(&self, label: &str) {
+    pub(crate) fn begin(&self, case: &Case) {
         let mut notes = self.notes();
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
-        notes.case = Begun { label: label.to_owned(), findings, requests };
+        let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
+        let facts = facts.into_iter().map(Fact::variable).collect();
+        notes.case = Begun { label: case.label().to_owned(), facts, findings, requests };
     }
 
-    /// Ends the case that was begun. The reason why it ended may hold what came, so it is redacted here, whoever wrote it.
+    /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
     pub(crate) fn end(&self, result: Result<(), Stop>) -> CaseResult {
         let shown = |reason: &str| self.context.redactor.excerpt(reason, LONGEST);
         let mut notes = self.notes();
@@ -221,7 +226,8 @@ impl<'a> Probe<'a> {
                 let canaries = context.canaries;
                 let observed =
                     Observed { contract, canaries, operation, form, class: &judged, request, answer };
-                context.passive.show(&observed, exchange, context.redactor);
+                let case = (self.check.id, self.notes().case.label.clone());
+                context.passive.show(&observed, exchange, (case.0, &case.1), context.redactor);
             }
             class = Some(judged);
             gateways::took(contract, request, &exchange.result)
@@ -257,6 +263,7 @@ impl<'a> Probe<'a> {
             notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
             return;
         }
+        let facts = notes.case.facts.clone();
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         notes.findings.push(Finding {
             case,
@@ -265,6 +272,8 @@ impl<'a> Probe<'a> {
             expected: self.context.redactor.excerpt(expected, LONGEST),
             actual: self.context.redactor.excerpt(actual, LONGEST),
             severity,
+            facts,
+            seen_in: Vec::new(),
             exchanges: exchanges.iter().map(|exchange| exchange.index).collect(),
         });
     }

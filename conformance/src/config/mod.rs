@@ -18,7 +18,7 @@ use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};
 
 use crate::contract::Clause;
-use crate::run::{ExpectedFailure, Glob, Profile};
+use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret};
 use crate::wire::{Budget, ExtraHeader};
 
@@ -45,6 +45,8 @@ pub struct Config {
     pub facts: Facts,
     /// Clauses that are known to be broken.
     pub expected: Vec<ExpectedFailure>,
+    /// What a run must show before it conforms.
+    pub gates: Gates,
 }
 
 /// Ceilings that differ from those of the profile.
@@ -120,6 +122,7 @@ impl Config {
                     .map(|item| expected(&item))
                     .transpose()?
                     .unwrap_or_default(),
+                gates: root.section("gates", gates)?.unwrap_or_default(),
             })
         })
     }
@@ -160,6 +163,22 @@ fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
         wall: number("seconds", 1)?.map(Duration::from_secs),
         rate: rate.and_then(|rate| u32::try_from(rate).ok()).and_then(NonZeroU32::new),
         concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
+    })
+}
+
+fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
+    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
+        section.get(key).map(|item| item.integer(range)).transpose()
+    };
+    let flag = |key: &str| section.get(key).map(|item| item.boolean()).transpose();
+    let clauses = number("min-clauses", 0..=i64::from(u16::MAX))?;
+    let patterns = section.get("require").map(|item| item.strings()).transpose()?.unwrap_or_default();
+    Ok(Gates {
+        require: patterns.into_iter().map(Glob::new).collect(),
+        min_clauses: clauses.and_then(|count| usize::try_from(count).ok()),
+        min_detection: number("min-detection", 1..=100)?.and_then(|percent| u8::try_from(percent).ok()),
+        fail_on_skip: flag("fail-on-skip")?.unwrap_or(false),
+        fail_on_warning: flag("fail-on-warning")?.unwrap_or(false),
     })
 }
 

@@ -69,12 +69,21 @@ const MIDDLE: &str = r#"
 
 # Hard ceilings; reaching one ends the run without a verdict. Each has a default that goes with the profile.
 [budget]
-# requests = 2500
+# requests = 900
 # gateways = 25
 # bytes = 268435456
 # seconds = 1800
 # rate = 5
 # concurrency = 2
+
+# What a run must show before it conforms; without it there is no verdict (exit code 4).
+[gates]
+# require = ["search.*"]
+# min-clauses = 50
+# min-detection = 80
+# fail-on-skip = true
+# A warning is a failure (exit code 1).
+# fail-on-warning = true
 
 [connection]
 # timeout-seconds = 20

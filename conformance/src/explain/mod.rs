@@ -1,6 +1,4 @@
-//! What a clause asks for, what breaking it means, and how to see it for oneself.
-
-mod meaning;
+//! What a clause asks for, a request to see it with, and the checks that cite it.
 
 use serde_json::Value;
 
@@ -18,8 +16,6 @@ use crate::wire::{Exchange, FailureKind, Recorded, Redactor, Request, WireFailur
 pub struct Explanation {
     /// The clause.
     pub clause: &'static ClauseEntry,
-    /// What goes wrong for a client when a service breaks it.
-    pub meaning: &'static str,
     /// A command that sends a request to the operation, which a conforming service accepts.
     pub sample: String,
     /// The checks that cite it.
@@ -33,7 +29,7 @@ impl Explanation {
         let mut checks = registry();
         checks.retain(|check| check.clauses.contains(&clause));
         let entry = contract.catalogue.clause(clause);
-        Self { clause: entry, meaning: meaning::of(clause), sample: sample(contract, clause), checks }
+        Self { clause: entry, sample: sample(contract, clause), checks }
     }
 }
 
@@ -109,7 +105,7 @@ mod tests {
         for clause in contract.catalogue.clauses() {
             let explanation = Explanation::new(contract, clause.id);
             assert!(explanation.sample.starts_with("curl ") && explanation.sample.contains("$API_KEY"));
-            assert!(explanation.meaning.ends_with('.'), "{}", clause.id);
+            assert!(explanation.checks.iter().all(|check| check.why.ends_with('.')), "{}", clause.id);
             assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
         }
         let sample = |clause| Explanation::new(contract, clause).sample;

@@ -27,6 +27,8 @@ Examples:
   conformance plan --config conformance.toml
   conformance run --config conformance.toml --report html=report.html,json=report.json
   conformance run --base-url https://api.example.com --profile smoke --only 'groups.*'
+  conformance run --base-url https://api.example.com --min-detection 90 --require 'search.*'
+  conformance plan --base-url https://api.example.com --detect 95
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
 
@@ -39,7 +41,8 @@ Exit codes:
   1  it breaks at least one; for `compare`: something has changed
   2  wrong usage or configuration
   3  it could not be reached, or rejects the account's token
-  4  no verdict: a ceiling was reached, the run was stopped, a check came to no result or to changing ones, or nothing ran";
+  4  no verdict: a ceiling was reached, the run was stopped, a check came to no result or to changing ones, a gate was not
+     met, or nothing ran";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -119,15 +122,20 @@ pub(crate) enum ListFormat {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
-    /// Run only checks whose id, clause or operation fits; may be repeated.
+    /// Run only checks whose id, clause or operation fits, or one case, as `check-id/case-label`; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<Glob>,
-    /// Leave out checks whose id, clause or operation fits; may be repeated.
+    /// Leave out checks whose id, clause or operation fits, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
     /// Write reports as well: html, json, junit, sarif or md, for instance html=report.html,json=report.json.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
+    #[command(flatten)]
+    pub(crate) gates: GateArguments,
+    /// Run only as many cases as are needed to notice so many percent of the known faults, the cheapest ones.
+    #[arg(long, value_name = "PERCENT", value_parser = percent())]
+    pub(crate) detect: Option<u8>,
     /// End the run at the first failure.
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -143,6 +151,27 @@ pub(crate) struct RunArguments {
     /// Print what each check asked and was answered, and what was seen of things that the contract leaves open.
     #[arg(long, short)]
     pub(crate) verbose: bool,
+}
+
+/// What a run must show before it conforms. The same keys, without the dashes, stand in [gates] of the configuration.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Gates")]
+pub(crate) struct GateArguments {
+    /// No verdict (exit code 4) unless every clause that fits is judged; may be repeated.
+    #[arg(long, value_name = "CLAUSE-GLOB")]
+    pub(crate) require: Vec<Glob>,
+    /// No verdict unless at least so many clauses are judged.
+    #[arg(long, value_name = "N")]
+    pub(crate) min_clauses: Option<u16>,
+    /// No verdict unless the run would have noticed at least so many percent of the known faults.
+    #[arg(long, value_name = "PERCENT", value_parser = percent())]
+    pub(crate) min_detection: Option<u8>,
+    /// No verdict when a check or a case is skipped.
+    #[arg(long)]
+    pub(crate) fail_on_skip: bool,
+    /// A warning is a failure (exit code 1).
+    #[arg(long)]
+    pub(crate) fail_on_warning: bool,
 }
 
 /// Where the target is, how it is reached and how much of it may be taken.
@@ -203,6 +232,11 @@ pub(crate) struct TargetArguments {
     /// Checks at the same time.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroU8>,
+}
+
+/// A share, from 1 to 100.
+fn percent() -> clap::builder::RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(1..=100)
 }
 
 /// Takes an argument as a secret, so that nothing shows it by chance.

@@ -60,9 +60,9 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         };
         return Err(format!("`{id}` is no clause: {advice}").into());
     };
-    let Explanation { clause, meaning, sample, checks } = Explanation::new(contract, clause);
+    let Explanation { clause, sample, checks } = Explanation::new(contract, clause);
     let mut text = format!(
-        "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\nWhat a failure means\n  {meaning}\n\n",
+        "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\n",
         clause.id, clause.section, clause.line, clause.text
     );
     if let Some(reason) = &clause.reason {
@@ -75,7 +75,7 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         checks.len()
     );
     for check in checks {
-        let _ = writeln!(text, "  {}  {}", check.id, check.title);
+        let _ = writeln!(text, "  {}  {}\n      {}", check.id, check.title, check.why);
         for fact in check.needs {
             let _ = writeln!(text, "      needs {fact}");
         }

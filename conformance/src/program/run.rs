@@ -1,6 +1,7 @@
 use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
+use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::report::{self, Detail, Progress, Screen, Style};
 use sallyport_conformance::run::{Plan, Planned, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
@@ -85,6 +86,8 @@ pub(crate) fn screen(detail: Detail) -> Screen {
 
 fn setup(arguments: &RunArguments) -> Result<Setup, UsageError> {
     let mut setup = Setup::new(&arguments.target)?;
+    setup.options.detect = arguments.detect;
+    arguments.gates.over(&mut setup.options.gates);
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {
         selection.only.clone_from(&arguments.only);
@@ -104,6 +107,7 @@ async fn print_plan(
     let profile = options.profile;
     let plan =
         with_target(target, async |target| Ok(Suite::new(contract, target, options)?.plan().clone())).await?;
+    let matrix = Matrix::embedded()?;
     let mut text = format!("profile {}\n\n", profile.name());
     for planned in plan.planned() {
         let id = planned.check.id;
@@ -118,6 +122,7 @@ async fn print_plan(
         text.push_str(&line);
     }
     text.push_str(&sum(&plan));
+    text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix))));
     print(&text);
     Ok(Verdict::Conforms)
 }

@@ -2,13 +2,13 @@ use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use sallyport_conformance::config::{Ceilings, Config, Connection};
-use sallyport_conformance::run::Profile;
+use sallyport_conformance::run::{Gates, Profile};
 use sallyport_conformance::target::facts_from;
 use sallyport_conformance::wire::{ExtraHeader, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
 use super::UsageError;
-use super::arguments::TargetArguments;
+use super::arguments::{GateArguments, TargetArguments};
 
 /// What arguments, environment and configuration come to together.
 pub(crate) struct Setup {
@@ -36,6 +36,7 @@ impl Setup {
             connection,
             facts,
             expected,
+            gates,
         } = config;
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
@@ -57,9 +58,23 @@ impl Setup {
             budget,
             wire: wire(arguments, connection)?,
             expected,
+            gates,
             ..Options::default()
         };
         Ok(Self { target, options })
+    }
+}
+
+impl GateArguments {
+    /// These gates where they are given, and those of the configuration where they are not.
+    pub(crate) fn over(&self, gates: &mut Gates) {
+        if !self.require.is_empty() {
+            gates.require.clone_from(&self.require);
+        }
+        gates.min_clauses = self.min_clauses.map(usize::from).or(gates.min_clauses);
+        gates.min_detection = self.min_detection.or(gates.min_detection);
+        gates.fail_on_skip |= self.fail_on_skip;
+        gates.fail_on_warning |= self.fail_on_warning;
     }
 }
 

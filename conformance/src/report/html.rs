@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::terminal::{counted, not_judged, verdict_words};
+use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
@@ -32,6 +32,8 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         verdict => verdict_words(report),
         counts => counted(report.totals),
         not_judged => not_judged(report).collect::<Vec<_>>(),
+        detected => detected(&report.detection),
+        not_noticed => not_noticed(report).collect::<Vec<_>>(),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
@@ -44,6 +46,8 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
 struct FindingView<'a> {
     check: &'a str,
     title: &'a str,
+    why: &'a str,
+    rests_on: Option<String>,
     operation: &'a str,
     word: &'static str,
     outcome: &'static str,
@@ -110,6 +114,8 @@ fn findings(report: &Report) -> Vec<FindingView<'_>> {
             views.push(FindingView {
                 check: check.id,
                 title: check.title,
+                why: check.why,
+                rests_on: (!finding.facts.is_empty()).then(|| rests_on(finding)),
                 operation: check.id.split('.').next().unwrap_or_default(),
                 word: check.outcome.name(),
                 outcome: class(&check.outcome),

@@ -6,10 +6,10 @@ use quick_junit::{
 
 use super::plain;
 use super::screen::Screen;
-use super::terminal::failures;
+use super::terminal::{detected, failures};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
-use crate::run::{CheckResult, Report, Verdict};
+use crate::run::{CheckResult, Coverage, Report, Verdict};
 
 /// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
 /// result, and a fault of ours or the network's, is an `error`; a check that did not run is `skipped`; a flaky one carries
@@ -31,6 +31,9 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
                 let mut suite = TestSuite::new(name);
                 suite.add_property(("target", &*plain(&report.target)));
                 suite.add_property(("profile", report.profile));
+                let Coverage { judged, clauses, .. } = &report.coverage;
+                suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
+                suite.add_property(("detection", &*detected(&report.detection)));
                 suite.add_test_case(case(report, result));
                 suites.push(suite);
             }
@@ -42,6 +45,13 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         status.set_type(kind).set_message(plain(reason));
         let mut suite = TestSuite::new("run");
         suite.add_test_case(TestCase::new("the run came to its end", status));
+        suites.push(suite);
+    }
+    if !report.unmet.is_empty() {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("not-shown").set_message(plain(&report.unmet.join("; ")));
+        let mut suite = TestSuite::new("gates");
+        suite.add_test_case(TestCase::new("the run shows what it was asked to show", status));
         suites.push(suite);
     }
     document.add_test_suites(suites);

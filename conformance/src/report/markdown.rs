@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::terminal::{counted, not_judged, verdict_words};
+use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
 use super::{curl, plain};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
@@ -14,6 +14,13 @@ pub fn markdown(report: &Report) -> String {
     let _ = writeln!(text, "- clauses: {} of {} judged", report.coverage.judged, report.coverage.clauses);
     for reason in not_judged(report) {
         let _ = writeln!(text, "  - not judged: {}", escaped(&reason));
+    }
+    let _ = writeln!(text, "- detection: {}", detected(&report.detection));
+    for reason in not_noticed(report) {
+        let _ = writeln!(text, "  - not noticed: {}", escaped(&reason));
+    }
+    for unmet in &report.unmet {
+        let _ = writeln!(text, "- not shown: {}", escaped(unmet));
     }
     let usage = report.usage;
     let _ = writeln!(
@@ -46,6 +53,7 @@ pub fn markdown(report: &Report) -> String {
     for result in with_findings {
         let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
         let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
+        let _ = writeln!(text, "{}\n", escaped(result.why));
         for finding in &result.findings {
             finding_text(&mut text, report, result, finding);
         }
@@ -76,6 +84,9 @@ fn finding_text(text: &mut String, report: &Report, result: &CheckResult, findin
     let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
     let _ = writeln!(text, "- expected: {}", escaped(&finding.expected));
     let _ = writeln!(text, "- actual: {}", escaped(&finding.actual));
+    if !finding.facts.is_empty() {
+        let _ = writeln!(text, "- rests on: {}", escaped(&rests_on(finding)));
+    }
     for exchange in result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index)) {
         let command = curl::command(&report.target, exchange);
         let fence = fence(&command);

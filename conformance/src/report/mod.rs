@@ -24,4 +24,4 @@ pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use sarif::sarif;
 pub use screen::{Detail, Screen, Style};
-pub use terminal::{check_text, failures, summary};
+pub use terminal::{check_text, detected, failures, summary};

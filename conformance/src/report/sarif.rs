@@ -44,6 +44,13 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "startTimeUtc": report.begun,
                 "toolExecutionNotifications": notifications,
             }],
+            "properties": {
+                "clausesJudged": report.coverage.judged,
+                "clauses": report.coverage.clauses,
+                "faultsNoticed": report.detection.noticed,
+                "faultsKnown": report.detection.known,
+                "unmet": report.unmet,
+            },
             "artifacts": [{ "location": { "uri": DOCUMENT } }],
             "results": results,
         }],
@@ -68,15 +75,15 @@ fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {
         "ruleId": finding.clause,
         "level": level,
         "message": { "text": format!(
-            "{}\nRequirement: {}\nExpected: {}\nActual: {}",
-            check.title, finding.requirement, finding.expected, finding.actual
+            "{}\nRequirement: {}\nExpected: {}\nActual: {}\nWhy it matters: {}",
+            check.title, finding.requirement, finding.expected, finding.actual, check.why
         ) },
         "locations": [{ "physicalLocation": {
             "artifactLocation": { "uri": DOCUMENT, "index": 0 },
             "region": { "startLine": line },
         } }],
         "partialFingerprints": { "check/v1": format!("{}:{}", check.id, finding.clause) },
-        "properties": { "check": check.id, "target": report.target, "reproduce": commands },
+        "properties": { "check": check.id, "target": report.target, "reproduce": commands, "facts": finding.facts },
     });
     if let Some(index) = index {
         result["ruleIndex"] = index.into();

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use super::screen::Tone;
 use super::{Detail, Screen, curl, plain};
 use crate::check::{Evidence, Finding, Outcome};
+use crate::detection::{Detection, Unlock};
 use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
 use crate::wire::Recorded;
 
@@ -92,6 +93,10 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         for reason in not_judged(report) {
             text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
         }
+        text.push_str(&screen.labelled(Tone::Faint, "detection", &detected(&report.detection)));
+        for unlock in not_noticed(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "not noticed", &unlock));
+        }
         let cost = format!(
             "{} requests, {} gateways, {:.2} s, of which the checks were busy {:.2} s",
             usage.requests,
@@ -103,6 +108,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     }
     if let Some(reason) = &report.stopped {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
+    }
+    for unmet in &report.unmet {
+        text.push_str(&screen.labelled(Tone::Doubtful, "not shown", unmet));
     }
     let (words, tone) = (verdict_words(report), verdict_tone(report));
     let _ = writeln!(text, "{:>16} {} {}", "verdict", plain(&report.target), screen.paint(tone, &words));
@@ -149,8 +157,14 @@ pub(super) fn verdict_words(report: &Report) -> String {
             "no violation found in the {} of {} clauses that were judged",
             coverage.judged, coverage.clauses
         ),
+        Verdict::Findings if report.totals.failed == 0 => {
+            "warnings, and --fail-on-warning counts them as failures".to_owned()
+        }
         Verdict::Findings => "does not conform".to_owned(),
         Verdict::Unreachable => "unreachable".to_owned(),
+        Verdict::Incomplete if !report.unmet.is_empty() => {
+            "incomplete: not all that it had to show".to_owned()
+        }
         Verdict::Incomplete => "incomplete: no verdict".to_owned(),
     }
 }
@@ -162,6 +176,26 @@ fn verdict_tone(report: &Report) -> Tone {
         Verdict::Findings | Verdict::Unreachable => Tone::Bad,
         Verdict::Incomplete => Tone::Doubtful,
     }
+}
+
+/// The facts that a finding rests on, in words.
+pub(super) fn rests_on(finding: &Finding) -> String {
+    format!("{}: if this is not so, correct it", finding.facts.join(", "))
+}
+
+/// How many known faults the run would have noticed, in words.
+#[must_use]
+pub fn detected(detection: &Detection) -> String {
+    let Detection { known, noticed, .. } = detection;
+    format!("would have noticed {noticed} of {known} known faults ({} %)", detection.percent())
+}
+
+/// What kept the run from noticing more known faults: the few reasons with the most of them.
+pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
+    const MOST: usize = 5;
+    report.detection.unlocks.iter().take(MOST).map(|Unlock { reason, faults }| {
+        format!("{faults} {}: {reason}", if *faults == 1 { "known fault" } else { "known faults" })
+    })
 }
 
 /// Why clauses were not judged, a line for each reason.
@@ -205,6 +239,9 @@ fn finding_text(
     text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
     text.push_str(&screen.labelled(Tone::Strong, "Expected", &finding.expected));
     text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
+    if !finding.facts.is_empty() {
+        text.push_str(&screen.labelled(Tone::Faint, "Rests on", &rests_on(finding)));
+    }
     for index in &finding.exchanges {
         if let Some(exchange) = result.exchanges.iter().find(|exchange| exchange.index == *index) {
             // A command is for copying, so it is not wrapped; a batch of hundreds of addresses would hide all else.

@@ -64,6 +64,13 @@ impl Coverage {
         Self { clauses: observable.len(), judged: observable.len() - open.len(), not_judged }
     }
 
+    /// Clauses that were not judged, sorted by id.
+    pub fn open(&self) -> impl Iterator<Item = Clause> {
+        let open: BTreeSet<Clause> =
+            self.not_judged.iter().flat_map(|reason| reason.clauses.iter().copied()).collect();
+        open.into_iter()
+    }
+
     /// Whether every clause that responses can show was judged.
     #[must_use]
     pub const fn is_complete(&self) -> bool {

@@ -108,6 +108,8 @@ mod tests {
                 severity: Severity::Fail,
                 exchanges: Vec::new(),
                 case: None,
+                facts: Vec::new(),
+                seen_in: Vec::new(),
             });
         }
         result

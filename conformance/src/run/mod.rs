@@ -1,8 +1,10 @@
 //! Chooses, orders and runs checks. Prints nothing: an observer is told what happens, and a report comes out.
 
 mod busy;
+mod choice;
 mod coverage;
 mod expected;
+mod gates;
 mod observer;
 mod outcome;
 mod plan;
@@ -17,6 +19,7 @@ pub(crate) use preflight::preflight;
 pub use crate::check::CaseResult;
 pub use coverage::{Coverage, NotJudged};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
+pub use gates::Gates;
 pub use observer::{Observer, Silent};
 pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
 pub use plan::{Plan, Planned, PlannedCase, PlannedCost};

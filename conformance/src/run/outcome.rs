@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Coverage, Expectation};
 use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
+use crate::detection::Detection;
 use crate::wire::{Recorded, Usage};
 
 /// All that came out of a run. Holds no secret.
@@ -37,6 +38,10 @@ pub struct Report {
     pub expectations: Vec<Expectation>,
     /// What was judged, and what was not and why.
     pub coverage: Coverage,
+    /// How many known faults the run would have noticed.
+    pub detection: Detection,
+    /// What the run was asked to show and does not; it does not conform then.
+    pub unmet: Vec<String>,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
@@ -50,6 +55,8 @@ pub struct CheckResult {
     pub id: &'static str,
     /// What a conforming service does.
     pub title: &'static str,
+    /// What goes wrong for users when it does not.
+    pub why: &'static str,
     /// The operation, if it tests one alone.
     pub operation: Option<OperationId>,
     /// The clauses that it cites.
@@ -130,6 +137,18 @@ pub enum Verdict {
 impl Report {
     /// Version of this shape; it grows when a reader of the JSON would have to change.
     pub const VERSION: u32 = 2;
+
+    /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
+    /// The two checks differ for passive checks.
+    pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.checks.iter().flat_map(|result| {
+            let failed = result.cases.iter().filter(|case| case.outcome == Outcome::Failed);
+            let of_own = failed.map(|case| (result.id, result.id, case.label.as_str()));
+            let failures = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
+            let seen = failures.flat_map(|finding| &finding.seen_in);
+            of_own.chain(seen.map(|(check, label)| (result.id, check.as_str(), label.as_str())))
+        })
+    }
 }
 
 impl Verdict {
@@ -196,6 +215,7 @@ impl CheckResult {
         Self {
             id: check.id,
             title: check.title,
+            why: check.why,
             operation: check.operation,
             clauses: check.clauses,
             outcome,

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{Profile, Selection};
+use super::{Selection, choice};
 use crate::check::{Case, Check, Cost, Scope, SharedControl};
-use crate::contract::Clause;
+use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
 use crate::wire::Budget;
 
@@ -44,22 +44,21 @@ pub struct PlannedCost {
 }
 
 impl Plan {
-    /// A plan for the chosen cases. A case whose facts are missing is skipped, and so is one that would take more gateways
-    /// than are left. Gateways are dealt out to the cheapest cases first, but before that to one case for each clause, so
-    /// that as many clauses as possible are judged.
+    /// A plan for the selected cases. A case whose facts are missing is skipped. When the others cost more than the budget,
+    /// those run that judge most clauses and notice most faults of the matrix for what they cost. With `detect` no more run
+    /// than are needed to notice so many percent of those faults.
     #[must_use]
     pub fn new(
         checks: &[&'static Check],
         selection: &Selection,
-        profile: Profile,
         scope: &Scope<'_>,
         budget: &Budget,
+        matrix: &Matrix,
+        detect: Option<u8>,
     ) -> Self {
-        let included = checks.iter().copied().filter(|check| profile.includes(check));
         let mut planned: Vec<Planned> =
-            included.filter_map(|check| Planned::new(check, selection, profile, scope)).collect();
-        deal_out(&mut planned, budget.gateways);
-        spread(&mut planned, budget.requests);
+            checks.iter().filter_map(|check| Planned::new(check, selection, scope)).collect();
+        choice::choose(&mut planned, matrix, budget, detect);
         Self { planned }
     }
 
@@ -67,6 +66,19 @@ impl Plan {
     #[must_use]
     pub fn planned(&self) -> &[Planned] {
         &self.planned
+    }
+
+    /// What it would notice of known faults.
+    #[must_use]
+    pub fn detection(&self, matrix: &Matrix) -> Detection {
+        let mut cases = Cases::default();
+        for planned in &self.planned {
+            cases.add_judge(planned.check.id);
+            for case in &planned.cases {
+                cases.add(planned.check.id, case.case.label(), case.skipped.as_deref());
+            }
+        }
+        Detection::of(matrix, &cases)
     }
 
     /// What it can cost at most, but for repetitions.
@@ -88,16 +100,16 @@ impl Plan {
 
 /// Shared control requests that the cases chosen so far send: those of the run, and those of each check.
 #[derive(Debug, Default)]
-struct SentControls(BTreeSet<(Option<&'static str>, String)>);
+pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
 
 impl SentControls {
     /// What a case costs beside the cases chosen so far.
-    fn price(&self, check: &'static Check, case: &Case) -> Cost {
+    pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
         let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
         new.map(SharedControl::cost).chain([case.cost()]).sum()
     }
 
-    fn add(&mut self, check: &'static Check, case: &Case) {
+    pub(super) fn add(&mut self, check: &'static Check, case: &Case) {
         self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
     }
 
@@ -108,18 +120,12 @@ impl SentControls {
 
 impl Planned {
     /// None when none of its cases is chosen.
-    fn new(
-        check: &'static Check,
-        selection: &Selection,
-        profile: Profile,
-        scope: &Scope<'_>,
-    ) -> Option<Self> {
+    fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
         let unfit = missing(check.needs, scope.facts);
         if check.is_passive() {
             return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), unfit });
         }
-        let chosen =
-            |case: &Case| selection.includes(check, case.label()) && profile.allows(case.cost_alone());
+        let chosen = |case: &Case| selection.includes(check, case.label());
         let planned = |case: Case| PlannedCase {
             skipped: unfit.clone().or_else(|| missing(case.needed(), scope.facts)),
             case,
@@ -151,82 +157,10 @@ impl Planned {
     }
 }
 
-fn deal_out(planned: &mut [Planned], gateways: u64) {
-    let mut judged: BTreeSet<Clause> = BTreeSet::new();
-    let mut takers: Vec<(&'static Check, &mut PlannedCase)> = Vec::new();
-    for Planned { check, cases, .. } in planned {
-        for case in cases.iter_mut().filter(|planned| planned.skipped.is_none()) {
-            if case.case.cost_alone().gateways == 0 {
-                judged.extend(check.clauses);
-            } else {
-                takers.push((check, case));
-            }
-        }
-    }
-    takers.sort_by_key(|(_, planned)| planned.case.cost_alone().gateways);
-    let (mut left, mut sent) = (gateways, SentControls::default());
-    let mut rest = Vec::new();
-    for (check, planned) in takers {
-        let price = u64::from(sent.price(check, &planned.case).gateways);
-        let is_first = check.clauses.iter().any(|clause| !judged.contains(clause));
-        if is_first && price <= left {
-            left -= price;
-            sent.add(check, &planned.case);
-            judged.extend(check.clauses);
-        } else {
-            rest.push((check, planned));
-        }
-    }
-    for (check, planned) in rest {
-        let price = u64::from(sent.price(check, &planned.case).gateways);
-        match left.checked_sub(price) {
-            Some(less) => {
-                left = less;
-                sent.add(check, &planned.case);
-            }
-            None => planned.skipped = Some(too_expensive(price, gateways)),
-        }
-    }
-}
-
-/// Leaves out cases that would take more requests than the budget has, a quarter of which is kept for repetitions. Each check
-/// gets its first case before one gets its second, so that many checks are run in part and few not at all.
-fn spread(planned: &mut [Planned], requests: u64) {
-    let (mut left, mut sent) = (requests - requests / 4, SentControls::default());
-    let rounds = planned.iter().map(|planned| planned.cases.len()).max().unwrap_or(0);
-    for round in 0..rounds {
-        for Planned { check, cases, .. } in planned.iter_mut() {
-            let Some(planned) = cases.get_mut(round).filter(|planned| planned.skipped.is_none()) else {
-                continue;
-            };
-            let price = u64::from(sent.price(check, &planned.case).requests);
-            match left.checked_sub(price) {
-                Some(less) => {
-                    left = less;
-                    sent.add(check, &planned.case);
-                }
-                None => planned.skipped = Some(too_many(requests)),
-            }
-        }
-    }
-}
-
 fn missing(needs: &[Fact], facts: &Facts) -> Option<String> {
     let missing: Vec<String> =
         needs.iter().filter(|fact| !facts.has(**fact)).map(ToString::to_string).collect();
     (!missing.is_empty()).then(|| format!("supply {} to run this", missing.join(" and ")))
-}
-
-fn too_many(most: u64) -> String {
-    format!(
-        "the run may send {most} requests, some of them kept for repetitions: raise --max-requests to run this"
-    )
-}
-
-fn too_expensive(gateways: u64, most: u64) -> String {
-    format!(
-        "it may take {gateways} gateways, and the whole run may take {most}: raise --max-gateways to run this"
-    )
 }
 
 #[cfg(test)]
@@ -235,22 +169,25 @@ mod tests {
     use crate::check::Run;
     use crate::checks::registry;
 
-    use crate::contract::Contract;
+    use crate::contract::{Clause, Contract};
+    use crate::detection::{KnownFault, Notice};
+    use crate::run::Profile;
 
     fn plan(checks: &[&'static Check], gateways: u64) -> Plan {
-        let budget = Budget { gateways, ..Budget::default() };
+        within(checks, &Budget { gateways, ..Budget::default() }, &Matrix::default())
+    }
+
+    fn within(checks: &[&'static Check], budget: &Budget, matrix: &Matrix) -> Plan {
         let contract = Contract::embedded().expect("contract");
         let scope = Scope { contract, facts: &Facts::default() };
-        Plan::new(checks, &Selection::default(), Profile::Full, &scope, &budget)
+        Plan::new(checks, &Selection::default(), &scope, budget, matrix, None)
     }
 
     #[test]
     fn requests_never_go_beyond_their_budget_and_reach_as_many_checks_as_they_can() {
-        let contract = Contract::embedded().expect("contract");
-        let scope = Scope { contract, facts: &Facts::default() };
         for most in [0, 40, 400, 4_000] {
             let budget = Budget { requests: most, ..Budget::default() };
-            let plan = Plan::new(&registry(), &Selection::default(), Profile::Full, &scope, &budget);
+            let plan = within(&registry(), &budget, &Matrix::default());
             assert!(plan.cost().requests <= most, "{most}: {:?}", plan.cost());
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
             assert!(most < 400 || reached > 30, "{most}: {reached} checks");
@@ -343,5 +280,48 @@ mod tests {
             (running(0), running(1)),
             (vec!["one".to_owned(), "two".to_owned()], vec!["one".to_owned()])
         );
+    }
+
+    /// A fault that one case notices.
+    fn fault(id: &str, check: &'static Check, case: usize) -> KnownFault {
+        let noticed_by = vec![Notice { judge: check.id.to_owned(), case }];
+        KnownFault {
+            id: id.to_owned(),
+            clause: Clause::ExtractCount,
+            breaks: "Is wrong.".to_owned(),
+            noticed_by,
+        }
+    }
+
+    #[test]
+    fn a_budget_goes_to_the_cases_that_notice_most_for_their_price() {
+        let mut matrix = Matrix::default();
+        let [_, two, three] = ["one", "two", "three"].map(|label| matrix.add_case(CHEAP.id, label));
+        for (id, case) in [("a", two), ("b", three), ("c", three)] {
+            matrix.add_fault(fault(id, &CHEAP, case));
+        }
+        let labels = |most: u64| -> Vec<String> {
+            let budget = Budget { requests: 1_000, gateways: most, ..Budget::default() };
+            let plan = within(&[&CHEAP], &budget, &matrix);
+            plan.planned()[0].running().map(|case| case.label().to_owned()).collect()
+        };
+        assert_eq!(labels(2), ["three"]);
+        assert_eq!(labels(4), ["two", "three"]);
+        assert_eq!(labels(6), ["one", "two", "three"]);
+        let all = Budget { gateways: 4, ..Budget::default() };
+        assert_eq!(within(&[&CHEAP], &all, &matrix).detection(&matrix).noticed, 3);
+        let less = Budget { gateways: 2, ..Budget::default() };
+        let detection = within(&[&CHEAP], &less, &matrix).detection(&matrix);
+        assert_eq!((detection.noticed, detection.unlocks[0].faults), (2, 1));
+        assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
+    }
+
+    #[test]
+    fn smoke_judges_as_much_as_its_few_requests_allow() {
+        let matrix = Matrix::embedded().expect("the matrix");
+        let budget = Profile::Smoke.budget();
+        let plan = within(&registry(), &budget, matrix);
+        assert!(plan.cost().requests <= budget.requests && plan.cost().gateways == 0, "{:?}", plan.cost());
+        assert!(plan.planned().iter().filter(|planned| planned.running().count() > 0).count() > 12);
     }
 }

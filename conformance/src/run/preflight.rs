@@ -80,7 +80,7 @@ async fn accepts_nothing(
         [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
-            // Whoever hands out gateways beside a rejection is to be judged.
+            // A target that hands out gateways beside a rejection is to be judged.
             Ok(exchange) if hands_out(contract, request, &exchange) => return None,
             Ok(exchange) => answers.push(rejection(contract, redactor, operation, exchange)?),
             // No gateway may be taken, so the others have to do.

@@ -12,21 +12,22 @@ use jiff::tz::TimeZone;
 use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight_with_token;
 use super::{
-    CheckResult, ClauseSummary, Coverage, Observer, Plan, Profile, Report, Selection, Stopper, Totals,
-    Verdict,
+    CheckResult, ClauseSummary, Coverage, Gates, Observer, Plan, PlannedCase, Profile, Report, Selection,
+    Stopper, Totals, Verdict,
 };
 use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
+use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
 /// How a run is done.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which checks.
+    /// Which checks and cases.
     pub selection: Selection,
-    /// How much of the target the run may take; chooses among the selected checks.
+    /// The name that the report gives to the ceilings.
     pub profile: Profile,
     /// Hard ceilings. The default ones are those of [`Profile::Full`].
     pub budget: Budget,
@@ -38,6 +39,10 @@ pub struct Options {
     pub fail_fast: bool,
     /// Clauses that are known to be broken.
     pub expected: Vec<ExpectedFailure>,
+    /// What the run must show before it may conform.
+    pub gates: Gates,
+    /// Leaves out what is not needed to notice so many percent of the known faults.
+    pub detect: Option<u8>,
 }
 
 impl Default for Options {
@@ -50,6 +55,8 @@ impl Default for Options {
             retries: 1,
             fail_fast: false,
             expected: Vec::new(),
+            gates: Gates::default(),
+            detect: None,
         }
     }
 }
@@ -66,6 +73,9 @@ pub enum SetupError {
     /// The texts that must never appear can't be searched for.
     #[error("the canaries can't be searched for: {0}")]
     Canaries(#[from] aho_corasick::BuildError),
+    /// The known faults can't be read, which is a fault of the suite.
+    #[error("the known faults can't be read: {0}")]
+    Matrix(&'static str),
 }
 
 /// Checks, the target that they are held against, and the ceilings they keep.
@@ -74,11 +84,13 @@ pub struct Suite<'a> {
     contract: &'a Contract,
     target: &'a Target,
     plan: Plan,
+    matrix: &'static Matrix,
     profile: Profile,
     concurrency: usize,
     retries: u32,
     fail_fast: bool,
     expected: Vec<ExpectedFailure>,
+    gates: Gates,
     today: Date,
     meter: Arc<Meter>,
     wire: Wire,
@@ -106,21 +118,25 @@ impl<'a> Suite<'a> {
         options: Options,
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
-        let Options { selection, profile, budget, wire, retries, fail_fast, expected } = options;
+        let Options { selection, profile, budget, wire, retries, fail_fast, expected, gates, detect } =
+            options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
-        let plan = Plan::new(checks, &selection, profile, &scope, &budget);
+        let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
+        let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
         let concurrency = budget.concurrency.max(1);
         let meter = Arc::new(Meter::new(budget));
         Ok(Self {
             contract,
             target,
             plan,
+            matrix,
             profile,
             concurrency,
             retries,
             fail_fast,
             expected,
+            gates,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
@@ -162,6 +178,12 @@ impl<'a> Suite<'a> {
         }
         let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::of(&checks);
+        let coverage = Coverage::new(&checks, &self.contract.catalogue);
+        let detection = detection(&self.plan, &checks, self.matrix);
+        let unmet = match reached {
+            true => self.gates.unmet(&checks, &coverage, &detection, &expectations),
+            false => Vec::new(),
+        };
         let stopped = unreachable.or_else(|| self.stopper.reason().map(str::to_owned));
         Report {
             schema_version: Report::VERSION,
@@ -171,12 +193,18 @@ impl<'a> Suite<'a> {
             elapsed_ms: millis(begun.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),
-            verdict: if reached { Verdict::of(totals, stopped.is_some()) } else { Verdict::Unreachable },
+            verdict: match reached {
+                true if self.gates.fails(totals) => Verdict::Findings,
+                true => Verdict::of(totals, stopped.is_some() || !unmet.is_empty()),
+                false => Verdict::Unreachable,
+            },
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             totals,
             usage: self.meter.usage(),
             expectations,
-            coverage: Coverage::new(&checks, &self.contract.catalogue),
+            coverage,
+            detection,
+            unmet,
             clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
         }
@@ -279,6 +307,25 @@ impl<'a> Suite<'a> {
             results.push(result);
         }
     }
+}
+
+/// What the run would have noticed of known faults. A case without a result has the reason of the plan, or of its check.
+fn detection(plan: &Plan, results: &[CheckResult], matrix: &Matrix) -> Detection {
+    let mut cases = Cases::default();
+    for planned in plan.planned() {
+        let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
+        cases.add_judge(result.id);
+        for PlannedCase { case, skipped } in &planned.cases {
+            let outcome = result.cases.iter().find(|ran| ran.label == case.label()).map(|ran| &ran.outcome);
+            let outcome = outcome.unwrap_or(&result.outcome);
+            let reason = match outcome.concluded() {
+                true => None,
+                false => skipped.as_deref().or(outcome.reason()),
+            };
+            cases.add(result.id, case.label(), reason);
+        }
+    }
+    Detection::of(matrix, &cases)
 }
 
 fn millis(time: Duration) -> u64 {

@@ -40,7 +40,7 @@ async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static NO_SECRETS: Check = Check {
     id: "all.no-secrets.watched",
     title: "no response holds a proxy password",
-    why: "Responses end up in logs and caches of callers; whoever reads one can use the proxies.",
+    why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
     operation: None,
     clauses: &[Clause::AllNoSecrets],
     needs: &[],

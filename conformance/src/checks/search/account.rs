@@ -16,7 +16,7 @@ use crate::wire::Request;
 pub(super) static GROUP_FOREIGN: Check = Check {
     id: "search.group.foreign",
     title: "the group of another account is answered like a group that nobody has",
-    why: "Group ids are counted up. Whoever can tell used ones from unused ones learns how large other customers are.",
+    why: "Group ids are counted up. A caller who can tell used ones from unused ones learns how large other customers are.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
     needs: &[Fact::OwnAddresses, Fact::ForeignGroup],

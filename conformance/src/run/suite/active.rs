@@ -73,7 +73,7 @@ impl Suite<'_> {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            probe.begin(case.label());
+            probe.begin(case);
             let running = Busy::new(AssertUnwindSafe(case.run(&probe)).catch_unwind());
             let (ended, busy_here) = tokio::select! {
                 ended = running => ended,

@@ -3,6 +3,7 @@
 use crate::check::{Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
 use crate::contract::Contract;
 use crate::run::CheckResult;
+use crate::target::Fact;
 
 /// Sends the requests again whose answers a passive check found fault with once. What does not come again is in doubt, unless
 /// the new answer is none that the check looks at.
@@ -50,6 +51,8 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
             severity: finding.severity,
             exchanges: vec![exchange.index],
             case: None,
+            facts: check.needs.iter().copied().map(Fact::variable).collect(),
+            seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
         });
         result.exchanges.push(exchange);
     }

@@ -1,0 +1,9 @@
+//! Which known faults a run would have noticed. A fault is one way in which a server can break a clause. The proof of the
+//! suite (`tests/proof` and `tests/independent`) runs the checks against each of them, and the matrix keeps which case of
+//! which check noticed it.
+
+mod matrix;
+mod power;
+
+pub use matrix::{CaseName, KnownFault, Matrix, Notice};
+pub use power::{Cases, ClauseDetection, Detection, Unlock};

@@ -1,0 +1,148 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Matrix, Notice};
+use crate::contract::Clause;
+
+/// How many of the known faults a run would have noticed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Detection {
+    /// Known faults of the contract's clauses.
+    pub known: usize,
+    /// Those that at least one case notices that came to a result in this run.
+    pub noticed: usize,
+    /// The same for each clause, sorted by id.
+    pub clauses: Vec<ClauseDetection>,
+    /// What kept the run from noticing others, the reason with the most faults first.
+    pub unlocks: Vec<Unlock>,
+}
+
+/// How many known faults of a clause a run would have noticed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClauseDetection {
+    /// The clause.
+    pub id: Clause,
+    /// Known faults.
+    pub known: usize,
+    /// Noticed ones.
+    pub noticed: usize,
+}
+
+/// A reason for which cases did not run, and how many known faults they would have noticed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unlock {
+    /// Why the cases did not run, and what the tester can do about it.
+    pub reason: String,
+    /// Known faults that only cases without a result notice, this reason being that of one of them.
+    pub faults: usize,
+}
+
+/// What came of the cases of a run, or would come of them: whether each has a result, and the reason when it has none.
+#[derive(Debug, Default)]
+pub struct Cases<'a> {
+    of_case: HashMap<(&'a str, &'a str), Option<&'a str>>,
+    judges: BTreeSet<&'a str>,
+}
+
+impl<'a> Cases<'a> {
+    /// Adds a case, with the reason why it has no result when it has none.
+    pub fn add(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
+        self.of_case.insert((check, label), without_result);
+    }
+
+    /// Adds a check whose findings count.
+    pub fn add_judge(&mut self, check: &'a str) {
+        self.judges.insert(check);
+    }
+}
+
+impl Detection {
+    /// What cases notice of the known faults. A case that the matrix does not know notices nothing.
+    #[must_use]
+    pub fn of(matrix: &Matrix, cases: &Cases<'_>) -> Self {
+        let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
+        let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
+        for fault in matrix.faults() {
+            let (known, noticed) = clauses.entry(fault.clause).or_default();
+            *known += 1;
+            let came: Vec<Option<&str>> =
+                fault.noticed_by.iter().filter_map(|notice| came(matrix, cases, notice)).collect();
+            if came.contains(&None) {
+                *noticed += 1;
+                continue;
+            }
+            for reason in came.into_iter().flatten().collect::<BTreeSet<_>>() {
+                *unlocks.entry(reason).or_default() += 1;
+            }
+        }
+        let clauses: Vec<ClauseDetection> = clauses
+            .into_iter()
+            .map(|(id, (known, noticed))| ClauseDetection { id, known, noticed })
+            .collect();
+        let mut unlocks: Vec<Unlock> = unlocks
+            .into_iter()
+            .map(|(reason, faults)| Unlock { reason: reason.to_owned(), faults })
+            .collect();
+        unlocks.sort_by_key(|unlock| std::cmp::Reverse(unlock.faults));
+        Self {
+            known: clauses.iter().map(|clause| clause.known).sum(),
+            noticed: clauses.iter().map(|clause| clause.noticed).sum(),
+            clauses,
+            unlocks,
+        }
+    }
+
+    /// Noticed faults in percent of the known ones, rounded down.
+    #[must_use]
+    pub const fn percent(&self) -> usize {
+        match (self.noticed * 100).checked_div(self.known) {
+            Some(percent) => percent,
+            None => 0,
+        }
+    }
+}
+
+/// Some(None) when the notice's case has a result, Some(reason) when it has none; none for a case that was not chosen.
+fn came<'a>(matrix: &Matrix, cases: &Cases<'a>, notice: &Notice) -> Option<Option<&'a str>> {
+    let name = &matrix.cases()[notice.case];
+    let is_judged = name.check == notice.judge || cases.judges.contains(notice.judge.as_str());
+    let of_case = cases.of_case.get(&(name.check.as_str(), name.label.as_str()));
+    of_case.copied().filter(|_| is_judged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detection::KnownFault;
+
+    #[test]
+    fn a_fault_is_noticed_by_a_case_with_a_result() {
+        let mut matrix = Matrix::default();
+        for label in ["one", "two", "three"] {
+            matrix.add_case("search.a", label);
+        }
+        let fault = |id: &str, judge: &str, case| KnownFault {
+            id: id.to_owned(),
+            clause: Clause::SearchPage,
+            breaks: "Is wrong.".to_owned(),
+            noticed_by: vec![Notice { judge: judge.to_owned(), case }],
+        };
+        matrix.add_fault(fault("a", "search.a", 0));
+        matrix.add_fault(fault("b", "search.a", 1));
+        matrix.add_fault(fault("c", "all.passive", 0));
+        matrix.add_fault(fault("d", "search.a", 2));
+        matrix.add_fault(KnownFault { noticed_by: Vec::new(), ..fault("e", "", 0) });
+
+        let mut cases = Cases::default();
+        cases.add("search.a", "one", None);
+        cases.add("search.a", "two", Some("supply addresses"));
+        let without = Detection::of(&matrix, &cases);
+        assert_eq!((without.known, without.noticed, without.percent()), (5, 1, 20));
+        assert_eq!(without.unlocks, [Unlock { reason: "supply addresses".to_owned(), faults: 1 }]);
+        cases.add_judge("all.passive");
+        assert_eq!(Detection::of(&matrix, &cases).noticed, 2);
+        assert_eq!(Detection::of(&Matrix::default(), &cases).percent(), 0);
+    }
+}

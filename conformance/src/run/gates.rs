@@ -1,0 +1,129 @@
+use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals};
+use crate::check::Outcome;
+use crate::contract::Clause;
+use crate::detection::Detection;
+
+/// What a run must show before it may conform. Without any of these it conforms when nothing was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gates {
+    /// Every clause that one of these patterns fits must be judged.
+    pub require: Vec<Glob>,
+    /// Fewest clauses that must be judged.
+    pub min_clauses: Option<usize>,
+    /// Fewest known faults that the run must be able to notice, in percent.
+    pub min_detection: Option<u8>,
+    /// Whether a skipped check or case keeps the run from conforming.
+    pub fail_on_skip: bool,
+    /// Whether a warning fails the run.
+    pub fail_on_warning: bool,
+}
+
+impl Gates {
+    /// What the run does not show of it, one sentence each. Warnings are not among it: they fail the run.
+    pub(super) fn unmet(
+        &self,
+        results: &[CheckResult],
+        coverage: &Coverage,
+        detection: &Detection,
+        expectations: &[Expectation],
+    ) -> Vec<String> {
+        let mut unmet = Vec::new();
+        let not_judged: Vec<Clause> = coverage.open().collect();
+        for glob in &self.require {
+            let open: Vec<&str> =
+                not_judged.iter().map(|clause| clause.id()).filter(|clause| glob.matches(clause)).collect();
+            if !open.is_empty() {
+                unmet.push(format!("--require {}: {} not judged", glob.as_str(), open.join(", ")));
+            }
+        }
+        if let Some(least) = self.min_clauses.filter(|least| coverage.judged < *least) {
+            unmet.push(format!("--min-clauses {least}: {} judged", coverage.judged));
+        }
+        if let Some(least) = self.min_detection.filter(|least| detection.percent() < usize::from(*least)) {
+            unmet.push(format!(
+                "--min-detection {least}: the run would have noticed {} % of the known faults",
+                detection.percent()
+            ));
+        }
+        if self.fail_on_skip {
+            let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped(_));
+            let cases = || results.iter().flat_map(|result| &result.cases);
+            let checks = results.iter().filter(|result| is_skipped(&result.outcome)).count();
+            let cases = cases().filter(|case| is_skipped(&case.outcome)).count();
+            if checks + cases > 0 {
+                unmet.push(format!("--fail-on-skip: {} and {} skipped", checks_in(checks), cases_in(cases)));
+            }
+        }
+        let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
+        for entry in stale.filter(|entry| is_judged_whole(results, entry.clause)) {
+            unmet.push(format!(
+                "{} no longer fails: take its [[expected-failure]] out of the configuration",
+                entry.clause
+            ));
+        }
+        unmet
+    }
+
+    /// Whether a warning fails the run.
+    pub(super) const fn fails(&self, totals: Totals) -> bool {
+        self.fail_on_warning && totals.warned > 0
+    }
+}
+
+/// Whether every case of every check that cites a clause came to a result: only then is it known to be kept.
+fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
+    let mut citing = results.iter().filter(|result| result.clauses.contains(&clause));
+    citing
+        .all(|result| result.outcome.concluded() && result.cases.iter().all(|case| case.outcome.concluded()))
+}
+
+fn checks_in(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "check" } else { "checks" })
+}
+
+fn cases_in(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "case" } else { "cases" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::registry;
+    use crate::contract::Contract;
+
+    #[test]
+    fn each_gate_says_what_the_run_does_not_show() {
+        let groups = |id: &str| id.starts_with("groups.");
+        let results: Vec<CheckResult> = registry()
+            .into_iter()
+            .map(|check| match groups(check.id) {
+                true => CheckResult::not_run(check, Outcome::Passed),
+                false => CheckResult::not_run(check, Outcome::Skipped("supply addresses".to_owned())),
+            })
+            .collect();
+        let coverage = Coverage::new(&results, &Contract::embedded().expect("contract").catalogue);
+        let detection = Detection { known: 10, noticed: 4, ..Detection::default() };
+        let unmet = |gates: &Gates| gates.unmet(&results, &coverage, &detection, &[]);
+        let none = Gates::default();
+        assert_eq!(unmet(&none), Vec::<String>::new());
+        let judged = coverage.judged;
+        for met in [
+            Gates { require: vec![Glob::new("groups.*")], ..none.clone() },
+            Gates { min_clauses: Some(judged), ..none.clone() },
+            Gates { min_detection: Some(40), ..none.clone() },
+        ] {
+            assert_eq!(unmet(&met), Vec::<String>::new(), "{met:?}");
+        }
+        for (not_met, words) in [
+            (Gates { require: vec![Glob::new("search.page*")], ..none.clone() }, "search.page"),
+            (Gates { min_clauses: Some(judged + 1), ..none.clone() }, "--min-clauses"),
+            (Gates { min_detection: Some(41), ..none.clone() }, "notice"),
+            (Gates { fail_on_skip: true, ..none.clone() }, "checks and 0 cases skipped"),
+        ] {
+            let said = unmet(&not_met);
+            assert!(said.len() == 1 && said[0].contains(words), "{said:?}");
+        }
+        let warned = Totals { warned: 1, ..Totals::default() };
+        assert!(Gates { fail_on_warning: true, ..none.clone() }.fails(warned) && !none.fails(warned));
+    }
+}
