@@ -60,6 +60,10 @@ pub(crate) struct Measured {
     pub(crate) elapsed: Duration,
     /// How often a request came to the place of the fault.
     pub(crate) reached: usize,
+    /// The cases of the checks that ran, by check.
+    pub(crate) cases: Vec<(String, String)>,
+    /// The failing ones: the check that found something, and the check and label of the case.
+    pub(crate) failing: Vec<(String, String, String)>,
 }
 
 impl Measured {
@@ -75,16 +79,36 @@ impl Measured {
     }
 }
 
+/// When a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// The first failure.
+    Failure,
+    /// The last check.
+    End,
+    /// The last check, and nothing is tried again.
+    EndOnce,
+}
+
 /// Runs the suite against a server with a fault: the checks of its clause first, and all of them when those show
 /// nothing; one failure suffices. A production run chooses its checks by what they cost together, so that it is never narrowed.
 pub(crate) fn run_fault(fault: &Fault, mode: Mode) -> Measured {
     if mode.profile() == Profile::Full {
-        let narrow = run(fault.id, decisions_of(fault), mode, &[fault.clause], true);
+        let narrow = run(fault.id, decisions_of(fault), mode, &[fault.clause], Until::Failure);
         if narrow.is_caught(fault) {
             return narrow;
         }
     }
-    run(fault.id, decisions_of(fault), mode, &["*"], true)
+    run(fault.id, decisions_of(fault), mode, &["*"], Until::Failure)
+}
+
+/// The same, with all failing cases of the checks that were run.
+pub(crate) fn record_fault(fault: &Fault) -> Measured {
+    let narrow = run(fault.id, decisions_of(fault), Mode::Full, &[fault.clause], Until::EndOnce);
+    if narrow.failing.is_empty() {
+        return run(fault.id, decisions_of(fault), Mode::Full, &["*"], Until::EndOnce);
+    }
+    narrow
 }
 
 fn decisions_of(fault: &Fault) -> Decisions {
@@ -93,7 +117,7 @@ fn decisions_of(fault: &Fault) -> Decisions {
 }
 
 /// Runs the suite once.
-pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], fail_fast: bool) -> Measured {
+pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], until: Until) -> Measured {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let size = decisions.size;
@@ -104,13 +128,22 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
         let target =
             Target::new(&format!("http://{address}"), token, facts, false).expect("a loopback address");
         let mut budget = mode.profile().budget();
-        // Loopback needs no slow pace. The account is larger than most: a run that ends at the ceiling of requests would
-        // say nothing of the checks behind it. The ceiling of gateways stays.
+        // Loopback needs no slow pace. The account is larger than most: a whole run that ends at the ceiling of requests
+        // would say nothing of the checks behind it.
         budget.rate = None;
-        budget.requests *= 4;
+        if mode.profile() == Profile::Full {
+            budget.requests *= 4;
+        }
         let selection =
             Selection { only: only.iter().map(|glob| Glob::new(*glob)).collect(), skip: Vec::new() };
-        let options = Options { selection, profile: mode.profile(), budget, fail_fast, ..Options::default() };
+        let options = Options {
+            selection,
+            profile: mode.profile(),
+            budget,
+            fail_fast: until == Until::Failure,
+            retries: u32::from(until != Until::EndOnce),
+            ..Options::default()
+        };
         let contract = Contract::embedded().expect("the contract is generated");
         let begun = Instant::now();
         let report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
@@ -127,8 +160,11 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
             gateways: report.usage.gateways,
             elapsed: begun.elapsed(),
             reached: server.fault.reached.load(std::sync::atomic::Ordering::Relaxed),
+            cases: Vec::new(),
+            failing: report.failing_cases().map(owned).collect(),
         };
         for check in &report.checks {
+            measured.cases.extend(check.cases.iter().map(|case| (check.id.to_owned(), case.label.clone())));
             match &check.outcome {
                 Outcome::Flaky(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason) => {
                     measured.unsettled.push(format!("{}: {reason}", check.id));
@@ -149,8 +185,12 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
     })
 }
 
+fn owned((judge, check, label): (&str, &str, &str)) -> (String, String, String) {
+    (judge.to_owned(), check.to_owned(), label.to_owned())
+}
+
 /// All that a tester can know of the server's data.
-fn facts(size: Size) -> Facts {
+pub(crate) fn facts(size: Size) -> Facts {
     let world = world::build(size);
     let own = addresses(&world, MAIN_AT);
     let foreign: Vec<String> =

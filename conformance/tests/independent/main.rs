@@ -3,7 +3,8 @@
 //! to miss; it may only shrink.
 //!
 //! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
-//! prints the tables instead.
+//! prints the tables instead, and `-- --record` writes which case notices which fault to
+//! `src/detection/generated/independent.jsonl`.
 
 #![expect(
     clippy::expect_used,
@@ -19,6 +20,7 @@
 mod driver;
 mod faults;
 mod measure;
+mod record;
 mod server;
 mod variations;
 
@@ -28,7 +30,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::Verdict;
 
-use driver::Mode;
+use driver::{Mode, Until};
 use measure::{MISSED, describe};
 
 fn main() -> ExitCode {
@@ -46,6 +48,10 @@ fn main() -> ExitCode {
         measure::measure(mode, &filter, arguments.iter().any(|argument| argument == "--write"));
         return ExitCode::SUCCESS;
     }
+    if arguments.iter().any(|argument| argument == "--record") {
+        record::record();
+        return ExitCode::SUCCESS;
+    }
     let missed: BTreeSet<String> =
         std::fs::read_to_string(MISSED).unwrap_or_default().lines().map(str::to_owned).collect();
     let mut trials = vec![
@@ -57,7 +63,7 @@ fn main() -> ExitCode {
     ];
     for variation in variations::ALL {
         trials.push(Trial::test(format!("variation::{}", variation.id), || {
-            let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], false);
+            let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], Until::End);
             match measured.verdict {
                 Verdict::Conforms => Ok(()),
                 other => Err(Failed::from(format!("{}: {other:?}\n{}", variation.text, describe(&measured)))),

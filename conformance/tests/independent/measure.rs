@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use sallyport_conformance::Verdict;
 
-use crate::driver::{Measured, Mode, run, run_fault};
+use crate::driver::{Measured, Mode, Until, run, run_fault};
 use crate::faults::{self, Fault};
 use crate::variations::{self, Variation};
 
@@ -70,7 +70,7 @@ pub(crate) fn measure(mode: Mode, filter: &str, write: bool) {
 fn measure_variations(mode: Mode, filter: &str) {
     let wanted: Vec<&Variation> =
         variations::ALL.iter().filter(|variation| variation.id.contains(filter)).collect();
-    let results = in_parallel(&wanted, |variation| run("", variation.decisions(), mode, &["*"], false));
+    let results = in_parallel(&wanted, |variation| run("", variation.decisions(), mode, &["*"], Until::End));
     println!(
         "\n| variation | verdict | failures | warnings | requests | gateways | ms |\n|---|---|---|---|---|---|---|"
     );
@@ -107,7 +107,7 @@ pub(crate) fn describe(measured: &Measured) -> String {
     text
 }
 
-fn in_parallel<T: Sync, R: Send>(inputs: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn in_parallel<T: Sync, R: Send>(inputs: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {

@@ -1,0 +1,199 @@
+//! Runs the suite against a fault or a variation, and says whether it should have come out so.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use sallyport_conformance::check::{Case, Outcome, Scope, Severity};
+use sallyport_conformance::detection::{CaseName, KnownFault, Matrix};
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::{Check, Contract, Options, Report, Selection, Silent, Suite, Target, registry};
+use tokio::runtime::Runtime;
+
+use crate::fault::{Fault, Faulty, Scene};
+use crate::proxy::{Proxy, Reply, Seen, Tamper, Upstream};
+use crate::stranger::Stranger;
+use crate::variation::{Variation, Varied};
+use crate::world::World;
+use crate::{faults, variations};
+
+/// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
+const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
+
+/// The reference server behind all faults and variations.
+pub struct Judge {
+    /// The world.
+    pub world: Arc<World>,
+    faults: Vec<Arc<Fault>>,
+    variations: Vec<Arc<Variation>>,
+    runtime: Runtime,
+}
+
+impl Judge {
+    /// Starts the reference server.
+    pub fn start() -> Self {
+        let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = threads.expect("a runtime");
+        let world = runtime.block_on(World::start());
+        let faults = faults::all().into_iter().map(Arc::new).collect();
+        let variations = variations::all().into_iter().map(Arc::new).collect();
+        Self { world, faults, variations, runtime }
+    }
+
+    /// The fault with that id must be noticed by the cases that the matrix names: the cheapest of each check that cites
+    /// the clause.
+    pub fn fault(&self, id: &str) -> Result<(), Failed> {
+        let matrix = Matrix::embedded()?;
+        let known = matrix.faults().iter().find(|fault| fault.id == id);
+        let known =
+            known.ok_or("it is not in the matrix: run `cargo test --workspace --test proof -- --record`")?;
+        let only = self.cheapest(matrix, known);
+        let fault = self.faults.iter().find(|fault| fault.id == id).ok_or("no such fault")?;
+        let report = self.runtime.block_on(self.against(fault, &only));
+        if cites(&report, fault) {
+            return Ok(());
+        }
+        let ran = report.checks.iter().map(|check| format!("{} {:?}", check.id, check.outcome));
+        Err(Failed::from(format!("{} is not noticed: {}", fault.breaks, ran.collect::<Vec<_>>().join("; "))))
+    }
+
+    /// The report of some checks or cases, against a fault.
+    pub async fn against(&self, fault: &Arc<Fault>, only: &[String]) -> Report {
+        let faulty = Faulty { fault: Arc::clone(fault), scene: Scene::new(&self.world) };
+        let proxy = Proxy::start(self.world.upstream.clone(), faulty).await;
+        let only = only.iter().map(Glob::new).collect();
+        run(&self.world.target(&proxy.base_url()), Selection { only, skip: Vec::new() }).await
+    }
+
+    /// Runs work to its end.
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// The faults.
+    pub fn faults(&self) -> &[Arc<Fault>] {
+        &self.faults
+    }
+
+    /// Patterns for the cheapest case of each check that notices a fault and cites its clause.
+    fn cheapest(&self, matrix: &Matrix, known: &KnownFault) -> Vec<String> {
+        let prices = self.prices();
+        let cheapest = |check: &&'static Check| {
+            let notices = known.noticed_by.iter().filter(|notice| notice.judge == check.id);
+            let cases = notices.map(|notice| &matrix.cases()[notice.case]);
+            cases.filter_map(|case| Some((prices.get(case)?, case))).min()
+        };
+        let citing = registry().into_iter().filter(|check| check.clauses.contains(&known.clause));
+        let chosen = citing.filter_map(|check| Some((check, cheapest(&check)?.1)));
+        chosen
+            .flat_map(|(check, CaseName { check: of, label })| {
+                // The unnamed case of a check is chosen by the check itself.
+                let case = if label.is_empty() { of.clone() } else { format!("{of}/{label}") };
+                if check.is_passive() { vec![check.id.to_owned(), case] } else { vec![case] }
+            })
+            .collect()
+    }
+
+    /// What each case costs, in requests; a gateway costs nothing here.
+    pub fn prices(&self) -> HashMap<CaseName, u32> {
+        let scope = Scope { contract: self.world.contract, facts: &self.world.facts };
+        let of_check = |check: &'static Check| {
+            let name = |case: &Case| CaseName { check: check.id.to_owned(), label: case.label().to_owned() };
+            let cases = check.cases(&scope);
+            cases.iter().map(|case| (name(case), case.cost_alone().requests)).collect::<Vec<_>>()
+        };
+        registry().into_iter().flat_map(of_check).collect()
+    }
+
+    /// Every case that the checks have in this world.
+    pub fn cases(&self) -> Vec<CaseName> {
+        self.prices().into_keys().collect()
+    }
+
+    /// Nothing may fail, and nothing be left out, on the reference server as it is.
+    pub fn untampered(&self) -> Result<(), Failed> {
+        self.runtime.block_on(async {
+            let proxy = Proxy::start(self.world.upstream.clone(), Untouched).await;
+            all_pass(&run(&self.world.target(&proxy.base_url()), Selection::default()).await)
+        })
+    }
+
+    /// The same for an implementation that has nothing of ours.
+    pub fn stranger(&self) -> Result<(), Failed> {
+        self.runtime.block_on(async {
+            let stranger = Stranger::new();
+            let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), Stranger::new()).await;
+            all_pass(&run(&stranger.target(&proxy.base_url()), Selection::default()).await)
+        })
+    }
+
+    /// Nothing may fail on the variation with that id.
+    pub fn variation(&self, id: &str) -> Result<(), Failed> {
+        let variation =
+            self.variations.iter().find(|variation| variation.id == id).ok_or("no such variation")?;
+        let report = self.runtime.block_on(async {
+            let varied = Varied { variation: Arc::clone(variation), scene: Scene::new(&self.world) };
+            let proxy = Proxy::start_with(self.world.upstream.clone(), varied, variation.capitals).await;
+            run(&(variation.target)(&self.world, &proxy.base_url()), Selection::default()).await
+        });
+        let mut failures = Vec::new();
+        for check in &report.checks {
+            match &check.outcome {
+                Outcome::Passed | Outcome::Skipped(_) | Outcome::Warning | Outcome::Inconclusive(_) => {}
+                Outcome::Failed | Outcome::Flaky(_) | Outcome::ExpectedFailure(_) | Outcome::Error(_) => {
+                    let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
+                    let what = finding.map(|found| {
+                        format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
+                    });
+                    failures.push(format!("{}: {:?} {what:?}", check.id, check.outcome));
+                }
+            }
+        }
+        // A check that gave up would have seen nothing.
+        let default = report.checks.iter().find(|check| check.id == "extract.regions-default.global");
+        if id.contains("at-first") && default.is_none_or(|check| check.outcome != Outcome::Passed) {
+            failures.push(format!("{default:?}"));
+        }
+        if report.totals.passed == 0 {
+            failures.push(format!("nothing passed: {:?}", report.stopped));
+        }
+        if failures.is_empty() { Ok(()) } else { Err(Failed::from(failures.join("\n"))) }
+    }
+}
+
+/// Whether a finding cites the clause that a fault breaks.
+pub fn cites(report: &Report, fault: &Fault) -> bool {
+    let findings = report.checks.iter().flat_map(|check| &check.findings);
+    findings.into_iter().any(|found| found.clause == fault.clause() && found.severity == Severity::Fail)
+}
+
+fn all_pass(report: &Report) -> Result<(), Failed> {
+    let unclear = report
+        .checks
+        .iter()
+        .filter(|check| !matches!(check.outcome, Outcome::Passed) && !EXPECTED_SKIPS.contains(&check.id));
+    let bad: Vec<_> = unclear
+        .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
+        .collect();
+    if bad.is_empty() { Ok(()) } else { Err(Failed::from(bad.join("\n"))) }
+}
+
+async fn run(target: &Target, selection: Selection) -> Report {
+    // A fault that shows once only is a fault, so nothing is tried again.
+    let mut options = Options { selection, retries: 0, ..Options::default() };
+    options.budget.gateways *= 4;
+    options.budget.requests *= 4;
+    options.budget.wall = Duration::from_secs(600);
+    let contract = Contract::embedded().expect("the embedded contract is complete");
+    Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
+}
+
+/// A proxy that changes nothing.
+struct Untouched;
+
+impl Tamper for Untouched {
+    async fn pass(&self, seen: Seen, upstream: &Upstream) -> Reply {
+        upstream.call(&seen).await
+    }
+}
