@@ -28,8 +28,12 @@ pub(super) fn of(clause: Clause) -> &'static str {
         }
         Clause::ExtractNumRequired => "A slip in a request takes gateways that nobody asked for.",
         Clause::ExtractPartial => "A client takes a part for the whole and goes on with too few gateways.",
+        Clause::ExtractPostErrorEnvelope => {
+            "A client of the compatibility format can't tell what to do about an error."
+        }
         Clause::ExtractProtocol => "A client gets gateways that do not speak its protocol.",
         Clause::ExtractRealName => "Somebody whom nobody has verified takes gateways.",
+        Clause::ExtractRegion => "Traffic leaves in another country than the one that was chosen.",
         Clause::ExtractRegionsDefault => {
             "A client that names no region gets gateways from a place it did not expect."
         }
@@ -49,6 +53,9 @@ pub(super) fn of(clause: Clause) -> &'static str {
         Clause::ExtractShortageRetryAfter => "A client asks again at once, or gives up, when it should wait.",
         Clause::ExtractTokenEqual => "It is left to chance which of two accounts pays.",
         Clause::ExtractTokenTransport => "A client that sends its token in a way that is allowed is refused.",
+        Clause::ExtractUnsupportedParameters => {
+            "A client that asks for a session or a city finds out by itself that it gets neither."
+        }
         Clause::ExtractWhitelist => "A stolen token works from anywhere.",
         Clause::GroupsEmpty => "A client that walks through the list breaks on an account without groups.",
         Clause::GroupsEnvelope => "A client takes a failure for a success, or does not find the groups.",
@@ -79,6 +86,9 @@ pub(super) fn of(clause: Clause) -> &'static str {
         }
         Clause::SearchIpsDedupLimit => {
             "A batch within the promised limit is refused, or one beyond it slows everybody down."
+        }
+        Clause::SearchIpsFirstText => {
+            "A client that sends an address in two spellings gets another result than for the first alone."
         }
         Clause::SearchIpsItem => {
             "A whole network is searched where single addresses were allowed, or a good address is refused."
