@@ -9,7 +9,8 @@ use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::store::{OpenError, Store};
 use sallyport_server::{Config, Running, StartError, start};
 
-use crate::target::{Fact, Facts, HeldOrder, Secret, Target, TargetError};
+use crate::contract::Contract;
+use crate::target::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway, Secret, Target, TargetError};
 
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
@@ -98,6 +99,7 @@ fn facts(sample: Sample) -> Facts {
         scarce_region,
         scarce_count: _,
         empty_region,
+        gateways,
         canaries,
     } = sample;
     let SampleTokens {
@@ -117,6 +119,14 @@ fn facts(sample: Sample) -> Facts {
         number: order.number,
         addresses: order.addresses.iter().map(ToString::to_string).collect(),
     };
+    let pool = |pool: sallyport_server::data::seed::Pool| GatewayPool {
+        region: pool.region,
+        protocol: pool.protocol,
+        gateways: pool.gateways.into_iter().map(|(host, port)| KnownGateway { host, port }).collect(),
+    };
+    // The main account is entitled to each.
+    let protocols =
+        Contract::embedded().map(|contract| contract.extract.protocols.clone()).unwrap_or_default();
     Facts {
         own_addresses: addresses.iter().map(ToString::to_string).collect(),
         orders: orders.into_iter().map(held).collect(),
@@ -135,6 +145,8 @@ fn facts(sample: Sample) -> Facts {
         plentiful_region: Some(plentiful_region),
         scarce_region: Some(scarce_region),
         empty_region: Some(empty_region),
+        known_gateways: gateways.into_iter().map(pool).collect(),
+        entitled_protocols: protocols,
         egress_ip: Some(Ipv4Addr::LOCALHOST),
         canaries: canaries.into_iter().map(|canary| Secret::new(Fact::Canaries.variable(), canary)).collect(),
     }

@@ -39,3 +39,20 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     }
     Some(findings)
 }
+
+/// A successful static response whose `X-Request-Id` is there and blank; its form is open, but a blank one is none.
+pub(super) fn judge_request_id(observed: &Observed<'_>, clause: Clause) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    let name = &observed.contract.extract.request_id_header.name;
+    let id = observed.answer.header(name)?;
+    let finding = PassiveFinding {
+        clause,
+        key: "blank".to_owned(),
+        severity: Severity::Fail,
+        expected: format!("{name} with an id"),
+        actual: format!("{name} is empty"),
+    };
+    Some(if id.trim().is_empty() { vec![finding] } else { Vec::new() })
+}

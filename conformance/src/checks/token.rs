@@ -12,6 +12,8 @@ pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrongToken {
     Empty,
+    /// Spaces alone.
+    Blank,
     Unknown,
     /// Unknown, and as long as the account's token.
     SameLength,
@@ -26,8 +28,9 @@ pub(super) enum WrongToken {
 }
 
 impl WrongToken {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Empty,
+        Self::Blank,
         Self::Unknown,
         Self::SameLength,
         Self::Cut,
@@ -40,6 +43,7 @@ impl WrongToken {
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Empty => "empty",
+            Self::Blank => "blank",
             Self::Unknown => "unknown",
             Self::SameLength => "same-length",
             Self::Cut => "cut",
@@ -53,6 +57,7 @@ impl WrongToken {
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::Empty => "the token is empty",
+            Self::Blank => "the token is three spaces",
             Self::Unknown => "the token is unknown",
             Self::SameLength => "the token is unknown and as long as a known one",
             Self::Cut => "the last character of the token is missing",
@@ -70,6 +75,7 @@ impl WrongToken {
         let token = probe.token();
         let text = match self {
             Self::Empty => return Ok(String::new()),
+            Self::Blank => return Ok("   ".to_owned()),
             Self::Unknown => UNKNOWN.to_owned(),
             Self::SameLength => UNKNOWN.chars().cycle().take(token.expose().chars().count()).collect(),
             Self::Cut => token.without_last_character().to_owned(),

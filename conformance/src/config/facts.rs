@@ -2,7 +2,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use super::document::{ConfigError, Item, Section};
-use crate::target::{Fact, Facts, HeldOrder, Source};
+use crate::target::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway, Source};
 
 /// The key of a fact in `[facts]`: its variable, in lower case and without the prefix.
 #[must_use]
@@ -81,6 +81,10 @@ impl Source for Entry<'_> {
         orders(self.item)
     }
 
+    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, ConfigError> {
+        gateway_pools(self.item)
+    }
+
     fn secret(&self) -> Result<String, ConfigError> {
         secret_text(self.item, self.variable)
     }
@@ -115,6 +119,25 @@ fn orders(item: &Item<'_>) -> Result<Vec<HeldOrder>, ConfigError> {
         })
     };
     item.items("a list of { number = \"…\", addresses = [\"…\"] }")?.iter().map(order).collect()
+}
+
+fn gateway_pools(item: &Item<'_>) -> Result<Vec<GatewayPool>, ConfigError> {
+    let pool = |item: &Item<'_>| {
+        item.section(|pool| {
+            let need =
+                |key: &str| pool.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each pool")));
+            let listed = need("gateways")?;
+            let gateway = |text: &String| {
+                KnownGateway::parse(text)
+                    .ok_or_else(|| listed.wrong(&format!("gateways as HOST:PORT, found `{text}`")))
+            };
+            let gateways = lines(&listed)?.iter().map(gateway).collect::<Result<_, _>>()?;
+            let (region, protocol) = (need("region")?.string()?, need("protocol")?.string()?);
+            Ok(GatewayPool { region, protocol, gateways })
+        })
+    };
+    let expected = "a list of { region = \"…\", protocol = \"…\", gateways = [\"HOST:PORT\"] }";
+    item.items(expected)?.iter().map(pool).collect()
 }
 
 /// A file named in the configuration, relative to its folder.

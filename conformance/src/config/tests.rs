@@ -32,6 +32,8 @@ fn everything_is_read() {
         own-addresses = ["203.0.113.7"]
         orders = [{ number = "SO-1", addresses = ["203.0.113.7", "[2001:db8::1]:80"] }]
         foreign-group = 7
+        entitled-protocols = ["http"]
+        known-gateways = [{ region = "USA", protocol = "http", gateways = ["gw.invalid:80", "[2001:db8::1]:80"] }]
         egress-ip = "198.51.100.4"
         second-api-key = { env = "HELD" }
         canaries = { env = "HELD" }
@@ -49,7 +51,15 @@ fn everything_is_read() {
     assert_eq!(config.connection.ca_file.as_deref(), Some(Path::new("ca.pem")));
     let public: Vec<bool> = config.connection.headers.iter().map(|header| header.public).collect();
     assert!(public.contains(&true) && public.contains(&false));
-    for fact in [Fact::OwnAddresses, Fact::Orders, Fact::ForeignGroup, Fact::EgressIp, Fact::SecondToken] {
+    for fact in [
+        Fact::OwnAddresses,
+        Fact::Orders,
+        Fact::KnownGateways,
+        Fact::EntitledProtocols,
+        Fact::ForeignGroup,
+        Fact::EgressIp,
+        Fact::SecondToken,
+    ] {
         assert!(config.facts.has(fact), "{fact:?}");
     }
     assert_eq!(config.expected[0].until, jiff::civil::date(2030, 1, 31));

@@ -9,7 +9,7 @@ use super::{Spelling, distinct};
 /// Texts that are no integer of the range, for a query parameter. What may be read as one of the range is not among them:
 /// `1.0`, `+1`, leading zeros and spaces are unspecified.
 pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    const NO_INTEGER: [(&str, &str); 21] = [
+    const NO_INTEGER: [(&str, &str); 23] = [
         ("0.5", "a fraction"),
         ("1.5", "a fraction"),
         ("1,5", "a decimal comma"),
@@ -17,6 +17,8 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
         ("1_0", "an underscore between digits"),
         ("1 0", "a space between digits"),
         ("0x1", "hexadecimal"),
+        ("1e0", "an exponent"),
+        ("1E1", "an exponent"),
         ("1e400", "an exponent beyond any float"),
         ("NaN", "not a number"),
         ("Infinity", "infinity"),

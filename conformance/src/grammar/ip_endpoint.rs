@@ -19,8 +19,11 @@ pub(crate) fn ip_endpoints(seed: u64) -> Vec<Spelling> {
 }
 
 /// What a lenient parser, a resolver or a wildcard might take.
-const NO_ADDRESS: [&str; 18] = [
+const NO_ADDRESS: [&str; 21] = [
     "",
+    " ",
+    "   ",
+    "\t",
     "0",
     ".",
     ":",
@@ -91,7 +94,7 @@ fn valid(random: &mut Rng) -> Vec<Spelling> {
 
 /// Damages one part of an IPv4 address at a time, each kind of damage at each place.
 fn ipv4(random: &mut Rng, spellings: &mut Vec<Spelling>) {
-    const OCTETS: [(&str, &str); 15] = [
+    const OCTETS: [(&str, &str); 16] = [
         ("256", "a part above 255"),
         ("260", "a part above 255"),
         ("300", "a part above 255"),
@@ -107,6 +110,7 @@ fn ipv4(random: &mut Rng, spellings: &mut Vec<Spelling>) {
         ("0x1", "a part in hexadecimal"),
         ("1e1", "a part with an exponent"),
         ("\u{661}", "a digit of another script"),
+        ("\u{ff11}", "a digit in full width"),
     ];
     let parts = |address: Ipv4Addr| address.octets().map(|octet| octet.to_string());
     for position in 0..4 {
@@ -230,6 +234,8 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>) {
         Spelling::malformed(format!("{v6}:{port}"), "an IPv6 address with a port and no brackets"),
         Spelling::malformed(format!("[{v6}]{port}"), "no colon before the port"),
         Spelling::malformed(format!("[{v6}:{port}"), "no closing bracket"),
+        Spelling::malformed(format!("[{v6}"), "no closing bracket"),
+        Spelling::malformed(format!("{v6}]"), "no opening bracket"),
         Spelling::malformed(format!("{v6}]:{port}"), "no opening bracket"),
         Spelling::malformed(format!("[[{v6}]]:{port}"), "two pairs of brackets"),
         Spelling::malformed(format!("[{v6}]]:{port}"), "two closing brackets"),

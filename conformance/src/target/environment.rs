@@ -1,7 +1,7 @@
 use std::net::Ipv4Addr;
 
 use super::form::Source;
-use super::{Fact, Facts, HeldOrder};
+use super::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway};
 
 /// A variable whose value can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ pub struct EnvironmentError {
 }
 
 /// Reads the facts from variables, through `get`. Lists are separated by commas; an order is written
-/// `NUMBER=ADDRESS+ADDRESS`, several orders are separated by commas.
+/// `NUMBER=ADDRESS+ADDRESS`, gateways `REGION/PROTOCOL=HOST:PORT+HOST:PORT`; several of them are separated by commas.
 ///
 /// # Errors
 /// Names the variable and the form that was expected, never its value.
@@ -62,6 +62,11 @@ impl Source for Variable {
         orders.ok_or_else(|| self.wrong("NUMBER=ADDRESS+ADDRESS, separated by commas"))
     }
 
+    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error> {
+        let pools: Option<_> = self.texts()?.iter().map(|pool| gateway_pool(pool)).collect();
+        pools.ok_or_else(|| self.wrong("REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas"))
+    }
+
     fn secret(&self) -> Result<String, Self::Error> {
         self.text()
     }
@@ -78,6 +83,16 @@ fn held_order(text: &str) -> Option<HeldOrder> {
     complete.then(|| HeldOrder { number: number.to_owned(), addresses })
 }
 
+fn gateway_pool(text: &str) -> Option<GatewayPool> {
+    let (name, gateways) = text.split_once('=')?;
+    let (region, protocol) = name.split_once('/')?;
+    let gateways: Option<_> =
+        gateways.split('+').map(|gateway| KnownGateway::parse(gateway.trim())).collect();
+    let complete = !region.is_empty() && !protocol.is_empty();
+    complete.then_some(())?;
+    Some(GatewayPool { region: region.to_owned(), protocol: protocol.to_owned(), gateways: gateways? })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +106,7 @@ mod tests {
         for fact in Fact::ALL {
             let value = match fact {
                 Fact::Orders => "SO-1=203.0.113.7+203.0.113.8:80, SO-2=[2001:db8::1]:80",
+                Fact::KnownGateways => "USA/http=gw.invalid:80+203.0.113.1:81, DEU/socks5=[2001:db8::1]:80",
                 Fact::ForeignGroup => "7",
                 Fact::EgressIp => "198.51.100.4",
                 _ => "some, values",
@@ -106,6 +122,9 @@ mod tests {
     fn a_bad_value_names_the_variable_and_not_the_value() {
         for (variable, value) in [
             ("SALLYPORT_ORDERS", "hunter2"),
+            ("SALLYPORT_KNOWN_GATEWAYS", "hunter2"),
+            ("SALLYPORT_KNOWN_GATEWAYS", "USA/http=hunter2"),
+            ("SALLYPORT_KNOWN_GATEWAYS", "USA=hunter2:80"),
             ("SALLYPORT_FOREIGN_GROUP", "hunter2"),
             ("SALLYPORT_EGRESS_IP", "hunter2"),
         ] {

@@ -125,9 +125,9 @@ facts! {
     TokenNotEntitled, token_not_entitled: Option<Secret>, "SALLYPORT_NOT_ENTITLED_API_KEY",
         "the token of an account without an entitlement",
         TOKEN;
-    /// Token of an account that is entitled to some protocols and not to all.
+    /// Token of an account that may extract with some protocols and not with all: only an entitlement is missing.
     TokenPartlyEntitled, token_partly_entitled: Option<Secret>, "SALLYPORT_PARTLY_ENTITLED_API_KEY",
-        "the token of an account that is entitled to some protocols, not to all",
+        "the token of an account that may extract with some protocols, not with all",
         TOKEN;
     /// A region with many gateways.
     PlentifulRegion, plentiful_region: Option<String>, "SALLYPORT_PLENTIFUL_REGION",
@@ -141,6 +141,14 @@ facts! {
     EmptyRegion, empty_region: Option<String>, "SALLYPORT_EMPTY_REGION",
         "a region without gateways",
         r#""USA""#;
+    /// Gateways with the region and the protocol that they belong to; a gateway of several is listed under each.
+    KnownGateways, known_gateways: Vec<GatewayPool>, "SALLYPORT_KNOWN_GATEWAYS",
+        "gateways by the region and the protocol that they belong to, each under all of its own",
+        r#"[{ region = "USA", protocol = "http", gateways = ["gw1.example.com:8000"] }]"#;
+    /// Protocols that the account is entitled to.
+    EntitledProtocols, entitled_protocols: Vec<String>, "SALLYPORT_ENTITLED_PROTOCOLS",
+        "the protocols that the account is entitled to",
+        r#"["http", "socks5"]"#;
     /// The IPv4 address that calls from this machine come from.
     EgressIp, egress_ip: Option<Ipv4Addr>, "SALLYPORT_EGRESS_IP",
         "the IPv4 address that calls from this machine come from",
@@ -158,6 +166,48 @@ pub struct HeldOrder {
     pub number: String,
     /// Addresses of instances that it holds, in the form of `ips`.
     pub addresses: Vec<String>,
+}
+
+/// Some gateways of one region and protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayPool {
+    /// The region, as `regions` names it.
+    pub region: String,
+    /// The protocol, as `protocol` names it.
+    pub protocol: String,
+    /// Its gateways.
+    pub gateways: Vec<KnownGateway>,
+}
+
+/// A gateway: IP address or host name, and port.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KnownGateway {
+    /// IP address or host name.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl KnownGateway {
+    /// Reads `HOST:PORT`; an IPv6 address stands in brackets.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (host, port) = text.rsplit_once(':')?;
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let is_host = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/' || c == '@');
+        let port = port.parse().ok().filter(|port| *port > 0)?;
+        is_host.then(|| Self { host: host.to_owned(), port })
+    }
+}
+
+impl fmt::Display for KnownGateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
 }
 
 impl fmt::Display for Fact {

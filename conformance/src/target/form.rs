@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::{HeldOrder, Secret};
+use super::{GatewayPool, HeldOrder, Secret};
 
 /// Where a fact is read from: a variable of the environment, or an entry of the configuration.
 pub(crate) trait Source {
@@ -23,6 +23,9 @@ pub(crate) trait Source {
 
     /// Orders with their addresses.
     fn orders(&self) -> Result<Vec<HeldOrder>, Self::Error>;
+
+    /// Gateways by region and protocol.
+    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error>;
 
     /// A text that reports must not show.
     fn secret(&self) -> Result<String, Self::Error>;
@@ -84,6 +87,7 @@ optional! {
 list! {
     String: texts;
     HeldOrder: orders;
+    GatewayPool: gateway_pools;
 }
 
 impl Form for Option<Secret> {

@@ -10,7 +10,7 @@ use reqwest::Url;
 
 pub use canary::Canaries;
 pub use environment::{EnvironmentError, facts_from};
-pub use fact::{Fact, Facts, HeldOrder};
+pub use fact::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway};
 pub use secret::Secret;
 
 pub(crate) use form::Source;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::run::{Glob, Profile};
-use sallyport_conformance::target::{Fact, HeldOrder};
+use sallyport_conformance::target::{Fact, GatewayPool, HeldOrder, KnownGateway};
 use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Secret, Selection, Silent, Suite, Target, Verdict,
 };
@@ -227,6 +227,20 @@ pub(crate) fn facts(size: Size) -> Facts {
         plentiful_region: Some(world::PLENTIFUL.into()),
         scarce_region: Some(world::SCARCE.into()),
         empty_region: Some(world::EMPTY_REGION.into()),
+        known_gateways: world
+            .gateways
+            .iter()
+            .filter(|((region, _), gateways)| *region != "GLOBAL" && !gateways.is_empty())
+            .map(|((region, protocol), gateways)| GatewayPool {
+                region: (*region).into(),
+                protocol: (*protocol).into(),
+                gateways: gateways
+                    .iter()
+                    .map(|gateway| KnownGateway { host: gateway.host.clone(), port: gateway.port })
+                    .collect(),
+            })
+            .collect(),
+        entitled_protocols: vec!["http".into(), "socks5".into()],
         egress_ip: Some(Ipv4Addr::LOCALHOST),
         canaries: passwords.map(|password| Secret::new(Fact::Canaries.variable(), password)).collect(),
     }

@@ -36,6 +36,8 @@ pub struct Sample {
     pub scarce_count: u32,
     /// A region without gateways.
     pub empty_region: String,
+    /// Every gateway, by region and protocol.
+    pub gateways: Vec<Pool>,
     /// Texts that are part of every stored proxy user name and password, and of no answer.
     pub canaries: Vec<String>,
 }
@@ -94,6 +96,17 @@ impl SampleTokens {
             ("entitled to http alone", http_only),
         ]
     }
+}
+
+/// The gateways of one region and protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// The region.
+    pub region: String,
+    /// The protocol.
+    pub protocol: String,
+    /// Host and port of each.
+    pub gateways: Vec<(String, u16)>,
 }
 
 /// An order and what was bought by it.

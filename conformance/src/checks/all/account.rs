@@ -50,8 +50,66 @@ pub(super) static FOREIGN_ADDRESSES: Check = Check {
     operation: None,
     clauses: &[Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(foreign_addresses(probe)))),
+    run: Run::Cases(|_| {
+        let ported = Case::new("with ports", Cost::requests(3), |probe| Box::pin(foreign_ports(probe)));
+        let shared =
+            Case::new("ports of a shared address", Cost::requests(3), |probe| Box::pin(shared_ports(probe)));
+        vec![
+            Case::new("addresses", Cost::requests(3), |probe| Box::pin(foreign_addresses(probe))),
+            ported.needs([Fact::SecondToken]),
+            shared.needs([Fact::SecondToken, Fact::SharedAddress]),
+        ]
+    }),
 };
+
+/// The second account's own search tells the ports of the foreign addresses.
+async fn foreign_ports(probe: &Probe<'_>) -> Result<(), Stop> {
+    let foreign: Vec<&str> =
+        probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str).collect();
+    not_found_by_port(probe, foreign, &BTreeSet::new()).await
+}
+
+/// Of an address that both accounts hold, the ports that only the second one has.
+async fn shared_ports(probe: &Probe<'_>) -> Result<(), Stop> {
+    let shared = probe.facts().shared_address.as_deref().into_iter().collect::<Vec<_>>();
+    let own = probe.control(&probe.search(shared.clone())).await?;
+    not_found_by_port(probe, shared, &endpoints(&own.answer)).await
+}
+
+async fn not_found_by_port(
+    probe: &Probe<'_>,
+    addresses: Vec<&str>,
+    own: &BTreeSet<String>,
+) -> Result<(), Stop> {
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let search = &probe.contract().search;
+    let theirs = probe.search(addresses).query(&search.api_key.name, second.expose());
+    let theirs = probe.control(&theirs).await?;
+    let items: Vec<String> = endpoints(&theirs.answer).difference(own).take(SAMPLE).cloned().collect();
+    if items.is_empty() {
+        return Err(probe.skip("the second account has no instances of its own there: supply others"));
+    }
+    let found = probe.control(&probe.search(items)).await?;
+    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let count = self::items(&found.answer).len();
+    if count > 0 || total > 0 {
+        let expected = "no instances and a total of 0 at addresses and ports of another account";
+        let actual = format!("{count} instances and a total of {total}");
+        let exchanges = [&theirs.exchange, &found.exchange];
+        probe.finding(Clause::AllOwnAccount, expected, &actual, &exchanges);
+    }
+    Ok(())
+}
+
+/// Addresses with ports, as items of `ips` have them.
+fn endpoints(answer: &Answer) -> BTreeSet<String> {
+    let endpoint = |item: &Value| {
+        let ip: IpAddr = item.get("ip")?.as_str()?.parse().ok()?;
+        let port = u16::try_from(item.get("port")?.as_u64()?).ok().filter(|port| *port > 0)?;
+        Some(std::net::SocketAddr::new(ip, port).to_string())
+    };
+    items(answer).iter().filter_map(endpoint).collect()
+}
 
 async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
@@ -133,6 +191,30 @@ async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
 fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a Accepted) -> Option<&'a Value> {
     let foreign = probe.facts().foreign_group?;
     items(&listing.answer).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
+}
+
+pub(super) static GROUPS_EMPTY: Check = Check {
+    id: "all.own-account.groups-empty",
+    title: "an account without groups does not list those of another",
+    why: "A new customer sees what another does with its addresses.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::EmptyToken],
+    run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(groups_empty(probe)))),
+};
+
+async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
+    let Some(empty) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let name = &probe.contract().groups.api_key.name;
+    let own = probe.control(&probe.groups()).await?;
+    let other = probe.control(&probe.groups().query(name, empty.expose())).await?;
+    let shared = items(&other.answer).iter().filter(|group| items(&own.answer).contains(group)).count();
+    if shared > 0 {
+        let actual = format!("{shared} groups are in both listings");
+        let exchanges = [&own.exchange, &other.exchange];
+        probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
+    }
+    Ok(())
 }
 
 pub(super) static INSTANCES: Check = Check {

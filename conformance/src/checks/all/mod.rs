@@ -11,6 +11,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &account::EMPTY,
     &account::FOREIGN_ADDRESSES,
     &account::GROUPS,
+    &account::GROUPS_EMPTY,
     &account::INSTANCES,
     &account::LISTINGS,
     &service::PREFIX,

@@ -10,28 +10,33 @@ use crate::wire::is_loopback;
 
 /// A rule that an account lacks, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
-struct Lack {
-    clause: Clause,
-    fact: Fact,
-    reason: &'static str,
-    token: fn(&Facts) -> Option<&Secret>,
+pub(super) struct Lack {
+    /// For the label of a case.
+    pub(super) label: &'static str,
+    pub(super) clause: Clause,
+    pub(super) fact: Fact,
+    pub(super) reason: &'static str,
+    pub(super) token: fn(&Facts) -> Option<&Secret>,
 }
 
-const WHITELIST_LACK: Lack = Lack {
+pub(super) const WHITELIST_LACK: Lack = Lack {
+    label: "not whitelisted",
     clause: Clause::ExtractWhitelist,
     fact: Fact::TokenNotWhitelisted,
     reason: "an account whose whitelist lacks the caller",
     token: |facts| facts.token_not_whitelisted.as_ref(),
 };
 
-const REAL_NAME_LACK: Lack = Lack {
+pub(super) const REAL_NAME_LACK: Lack = Lack {
+    label: "not verified",
     clause: Clause::ExtractRealName,
     fact: Fact::TokenNotVerified,
     reason: "an account without real-name verification",
     token: |facts| facts.token_not_verified.as_ref(),
 };
 
-const ENTITLEMENT_LACK: Lack = Lack {
+pub(super) const ENTITLEMENT_LACK: Lack = Lack {
+    label: "not entitled",
     clause: Clause::ExtractEntitlement,
     fact: Fact::TokenNotEntitled,
     reason: "an account without the entitlement",
@@ -99,8 +104,16 @@ struct Claim {
 }
 
 /// The headers of [`Claim`].
-pub(super) const HEADERS: [&str; 5] =
-    ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "Forwarded"];
+pub(super) const HEADERS: [&str; 8] = [
+    "X-Forwarded-For",
+    "X-Real-IP",
+    "X-Client-IP",
+    "True-Client-IP",
+    "Forwarded",
+    "CF-Connecting-IP",
+    "X-Cluster-Client-IP",
+    "Fastly-Client-IP",
+];
 
 impl Claim {
     fn new(header: &'static str, address: &str) -> Self {
@@ -151,7 +164,7 @@ async fn is_rejected(
 }
 
 /// Shows that a token is a valid one: list groups accepts it. Where list groups accepts no token at all this can't be shown.
-async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+pub(super) async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     match probe.control_once(&probe.groups().query(name, token.expose())).await {
         Err(Stop::Inconclusive(_)) if probe.control_once(&probe.groups()).await.is_err() => Ok(()),
@@ -244,13 +257,22 @@ pub(super) static OTHER_PROTOCOL: Check = Check {
 async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
     let extract = &probe.contract().extract;
-    let mut accepted = Vec::new();
+    let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for protocol in &extract.protocols {
         let request = context.with_token(probe, token.expose()).query(&extract.protocol.name, protocol);
         let (exchange, is_served) = probe.is_accepted(&request).await?;
-        if is_served {
-            accepted.push(exchange);
-        }
+        let answers = if is_served { &mut accepted } else { &mut rejected };
+        answers.push(exchange);
+    }
+    if accepted.is_empty() && context == Context::PLAIN {
+        is_alive(probe, token, Fact::TokenPartlyEntitled).await?;
+        let expected = format!(
+            "one protocol accepted at least, as supplied by {}",
+            Fact::TokenPartlyEntitled.variable()
+        );
+        let exchanges: Vec<_> = rejected.iter().collect();
+        probe.finding(Clause::ExtractEntitlement, &expected, "all rejected", &exchanges);
+        return Ok(());
     }
     if accepted.is_empty() {
         let reason = format!(

@@ -30,6 +30,10 @@ const SECRET: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token"
 /// Words in a name that customers are hardly meant to see.
 const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 
+/// Parts of a provider's own machinery, which a name shows by an identifier or an address of them.
+const PLACES: [&str; 6] = ["node", "upstream", "backend", "shard", "rack", "pod"];
+const IDENTIFIERS: [&str; 7] = ["id", "ip", "host", "addr", "address", "no", "number"];
+
 fn judge_fields(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
@@ -53,7 +57,9 @@ fn severity(name: &str, value: &Value) -> Option<Severity> {
     let has = |word: &str| words.iter().any(|known| known == word);
     let last = words.last().map_or("", |word| word.trim_end_matches('s'));
     let secret = SECRET.contains(&last) && value.as_str().is_some_and(|text| text.chars().any(|c| c != '*'));
-    if has("internal") || secret {
+    let is_identifier = value.is_number() || value.is_string();
+    let place = PLACES.into_iter().any(has) && IDENTIFIERS.into_iter().any(has) && is_identifier;
+    if has("internal") || has("debug") || place || secret {
         return Some(Severity::Fail);
     }
     (name.starts_with('_') || DOUBTFUL.into_iter().any(has)).then_some(Severity::Warn)
@@ -74,6 +80,51 @@ fn words(name: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
+}
+
+pub(super) static ADDRESS: Check = Check {
+    id: "extract.endpoint.address",
+    title: "`ip` of an entry is an IP address or a host name and nothing else",
+    why: "Clients put it into the address of a proxy beside the port; with a scheme or a port in it they connect to nothing.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractEndpoint],
+    needs: &[],
+    run: Run::Passive(judge_address),
+};
+
+fn judge_address(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    let entries = observed.answer.at("/data")?.as_array()?;
+    let addresses = entries.iter().filter_map(|entry| entry.get("ip")?.as_str());
+    let wrong = addresses.filter_map(|address| Some((address, fault_of_address(address)?)));
+    let finding = |(address, fault): (&str, &str)| PassiveFinding {
+        clause: Clause::ExtractEndpoint,
+        key: fault.to_owned(),
+        severity: Severity::Fail,
+        expected: "ip: an IP address or a host name".to_owned(),
+        actual: format!("ip: {address:?}, {fault}"),
+    };
+    Some(wrong.map(finding).collect())
+}
+
+/// Why a text is no IP address and no host name, in whatever letters that may be; none when it may be one.
+fn fault_of_address(address: &str) -> Option<&'static str> {
+    let inner = address.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(address);
+    if address.trim().is_empty() {
+        Some("which is empty")
+    } else if address.contains("://") || address.contains('/') {
+        Some("which has a scheme or a path")
+    } else if address.contains('@') {
+        Some("which has a user")
+    } else if address.contains(char::is_whitespace) {
+        Some("which has a space")
+    } else if address.contains(':') && inner.parse::<std::net::Ipv6Addr>().is_err() {
+        Some("which has a port")
+    } else {
+        None
+    }
 }
 
 pub(super) static OPEN: Check = Check {
@@ -194,11 +245,15 @@ pub(super) static ERROR: Check = Check {
 /// Codes may be numbers or strings, and there may be more fields. Throttling and server errors without a code often come from
 /// a machine in front of the service, so they are left out.
 fn judge_error(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+    // Errors of another method are another clause's, or nobody's.
+    if observed.request.method_name() != observed.contract.extract.operation.method {
+        return None;
+    }
     let answer = observed.answer;
     let code = answer.at("/code");
     let in_words = || observed.form == Form::Text && says_error(answer);
     let is_rejected = match observed.class {
-        ResponseClass::Rejected(_) => true,
+        ResponseClass::Rejected(_) | ResponseClass::Shortage(_) => true,
         ResponseClass::ServerError(_) => code.is_some_and(|code| !code.is_null()),
         ResponseClass::Accepted => in_words(),
         _ => false,
@@ -252,7 +307,9 @@ pub(super) static EGRESS: Check = Check {
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let scarce =
             Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_egress(probe)));
-        contexts.map(case).chain([scarce.needs([Fact::ScarceRegion])]).collect()
+        let repeated =
+            Case::new("repeated", Cost::extraction(2, 2), |probe| Box::pin(repeated_egress(probe)));
+        contexts.map(case).chain([scarce.needs([Fact::ScarceRegion]), repeated]).collect()
     }),
 };
 
@@ -277,6 +334,20 @@ async fn partial_egress(probe: &Probe<'_>) -> Result<(), Stop> {
         let words = format!("{actual}, of a scarce region");
         probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&exchange]);
     }
+    Ok(())
+}
+
+/// A repeated extraction is another call, which comes from the same address.
+async fn repeated_egress(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let request = probe.extract().query(&extract.request_id.name, probe.fresh_request_id());
+    probe.control(&request).await?;
+    let again = probe.control(&request).await?;
+    let Some(actual) = again.answer.at("/request_ip").filter(|ip| !is_egress(probe, ip)) else {
+        return Ok(());
+    };
+    let words = format!("{actual}, of a repeated request id");
+    probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&again.exchange]);
     Ok(())
 }
 
@@ -334,6 +405,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_address_is_an_ip_or_a_name_alone() {
+        for address in ["203.0.113.1", "gw1.example.com", "2001:db8::1", "[2001:db8::1]", "gw_1", "localhost"]
+        {
+            assert_eq!(fault_of_address(address), None, "{address}");
+        }
+        for address in
+            ["", " ", "gw:80", "203.0.113.1:80", "http://gw", "user@gw", "gw 1", "[2001:db8::1]:80"]
+        {
+            assert!(fault_of_address(address).is_some(), "{address}");
+        }
+    }
+
+    #[test]
     fn a_name_fails_by_what_it_says_and_not_by_letters_in_it() {
         for (name, value, expected) in [
             ("internalId", json!(7), Some(Severity::Fail)),
@@ -345,6 +429,12 @@ mod tests {
             ("passwd", Value::Null, None),
             ("accosted", json!(1), None),
             ("internationalCode", json!(1), None),
+            ("node_id", json!(4711), Some(Severity::Fail)),
+            ("upstreamIp", json!("10.0.0.7"), Some(Severity::Fail)),
+            ("_debug", json!({}), Some(Severity::Fail)),
+            ("upstreamRegion", json!("EU"), Some(Severity::Warn)),
+            ("node", json!("EU"), None),
+            ("id", json!(1), None),
             ("unitCost", json!(1), Some(Severity::Warn)),
             ("_links", json!({}), Some(Severity::Warn)),
             ("country", json!("USA"), None),

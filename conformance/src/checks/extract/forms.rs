@@ -23,7 +23,7 @@ pub(super) enum Company {
     RequestId,
     /// Another protocol than the default one.
     Protocol(String),
-    /// The default region by its name.
+    /// The default region: left out where the plain form names one, and by its name where it names none.
     Regions,
 }
 
@@ -153,6 +153,9 @@ impl Context {
             Company::Nothing => plain,
             Company::RequestId => plain.query(&extract.request_id.name, probe.fresh_request_id()),
             Company::Protocol(protocol) => plain.query(&extract.protocol.name, protocol),
+            Company::Regions if probe.facts().plentiful_region.is_some() => {
+                plain.without_query(&extract.regions.name)
+            }
             Company::Regions => plain.query(&extract.regions.name, default_of(&extract.regions)),
         };
         if self.is_text { request.query(&extract.return_type.name, &extract.text) } else { request }

@@ -4,9 +4,12 @@ mod access;
 mod answer;
 mod envelope;
 mod forms;
+mod gateways;
 mod num;
+mod post;
 mod protocol;
 mod region;
+mod replay;
 mod request_id;
 mod separator_input;
 mod supply;
@@ -21,6 +24,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &region::ALIAS_EMPTY_REGION,
     &region::ALIAS_SCARCE_REGION,
     &region::EQUAL,
+    &envelope::ADDRESS,
     &envelope::INTERNAL_FIELDS,
     &access::ENTITLEMENT,
     &access::OTHER_PROTOCOL,
@@ -28,12 +32,15 @@ pub(super) static CHECKS: &[&Check] = &[
     &envelope::SCHEMA,
     &envelope::SUCCESS,
     &envelope::ERROR,
+    &replay::REPLAYED,
     &request_id::CONCURRENT,
+    &replay::DISTINCT,
     &request_id::HEADER,
     &request_id::INTERLEAVED,
     &request_id::MAXIMUM,
     &request_id::PER_ACCOUNT,
     &request_id::QUERY,
+    &replay::TRANSPORTS,
     &token::LINK,
     &num::BOUNDARIES,
     &num::MAXIMUM,
@@ -41,10 +48,14 @@ pub(super) static CHECKS: &[&Check] = &[
     &num::REQUIRED,
     &supply::PARTIAL,
     &supply::PARTIAL_WATCHED,
+    &post::ERROR,
     &protocol::DEFAULT,
     &protocol::LISTED,
     &protocol::UNLISTED,
     &access::REAL_NAME,
+    &gateways::EMPTY,
+    &gateways::KNOWN,
+    &gateways::SCARCE,
     &region::DEFAULT,
     &request_id::SOURCE_ABSENT,
     &request_id::SOURCE_HEADER,
@@ -64,6 +75,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &token::DIFFERING,
     &token::TWO_ACCOUNTS,
     &token::EACH,
+    &token::REVOKED,
     &token::WRONG,
     &access::FORGED,
     &access::WHITELIST,

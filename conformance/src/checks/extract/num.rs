@@ -1,7 +1,7 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
 use super::answer;
-use super::forms::Context;
+use super::forms::{Company, Context};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
@@ -26,7 +26,16 @@ pub(super) static COUNT: Check = Check {
             let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
             Case::with(label, Cost::extraction(1, gateways), data, |probe, data| Box::pin(most(probe, data)))
         };
-        few.chain(others.map(|context| (context, least + 1))).map(case).collect()
+        let scarce =
+            Context::in_query(extract).into_iter().filter(|context| context.company != Company::Regions);
+        let scarce = scarce.map(|context| {
+            let (label, shared) = (format!("{}/scarce-region", context.label()), context.clone());
+            let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
+                Box::pin(most_of_scarce(probe, context))
+            });
+            shared.share(case.needs([Fact::ScarceRegion]))
+        });
+        few.chain(others.map(|context| (context, least + 1))).map(case).chain(scarce).collect()
     }),
 };
 
@@ -34,6 +43,19 @@ async fn most(probe: &Probe<'_>, (context, asked): (Context, i64)) -> Result<(),
     let request = context.request(probe).query(&probe.contract().extract.num.name, asked);
     let accepted = context.accepted(probe, &request).await?;
     answer::judge_count(probe, &accepted.exchange, &accepted.answer, asked);
+    Ok(())
+}
+
+/// A region with a few gateways gives no more of them than are asked for either; a shortage gives none.
+async fn most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    context.control(probe).await?;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let request = context.request(probe).query(&extract.regions.name, region);
+    let (exchange, class) = probe.send_once(&request).await?;
+    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
+        answer::judge_count(probe, &exchange, answer, *extract.num_range.start());
+    }
     Ok(())
 }
 

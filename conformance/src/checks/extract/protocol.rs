@@ -89,6 +89,13 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
             format!("accepted: {protocol}, which is the default and accepted when left out, {name}");
         probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
         Ok(())
+    } else if probe.facts().entitled_protocols.contains(&protocol) {
+        let variable = Fact::EntitledProtocols.variable();
+        let name = context.name();
+        let expected =
+            format!("accepted: {protocol}, which the account is entitled to by {variable}, {name}");
+        probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
+        Ok(())
     } else {
         Err(probe.inconclusive(&format!(
             "{protocol} was rejected; the account may lack the entitlement for it: {}",
@@ -108,8 +115,7 @@ pub(super) static UNLISTED: Check = Check {
     run: Run::Cases(unlisted),
 };
 
-/// Values that callers take for protocols: the contract names the first one, and the others are known from proxy URLs. Letter
-/// case and spaces around a listed value are left out, as for every value of a list.
+/// Values that callers take for protocols: the contract names the first one, and the others are known from proxy URLs.
 const NEAR: [&str; 12] = [
     "https", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2", "httphttp",
     "any",
@@ -122,12 +128,15 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let derived = derived.map(|value| value.text());
     let urls = extract.protocols.iter().flat_map(|listed| [format!("{listed}:"), format!("{listed}://")]);
     let pairs = [extract.protocols.join(","), extract.protocols.join(" "), extract.protocols.join("|")];
+    let spelled = extract.protocols.iter().flat_map(|listed| {
+        [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
+    });
     let other = ["0", "1", "true", "null", "*", "-", "h\u{442}tp"].map(str::to_owned);
     let near = NEAR.map(str::to_owned);
     let (named, values) =
         near.split_first().map_or((None, &near[..]), |(named, others)| (Some(named), others));
     let mut values: Vec<String> =
-        values.iter().cloned().chain(derived).chain(urls).chain(pairs).chain(other).collect();
+        values.iter().cloned().chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
     values.retain(|value| !listed(value));
     values.dedup();
     // Its own value takes the place of a protocol that the form has.
@@ -143,4 +152,10 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
             context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol, reason)
         })
         .collect()
+}
+
+/// The text with a capital letter at its beginning.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

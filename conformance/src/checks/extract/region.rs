@@ -1,12 +1,13 @@
 //! `regions`, its default, and its alias `country`.
 
 use super::answer::{self, entries};
-use super::forms::{Context, Transport, default_of};
+use super::forms::{Company, Context, default_of};
+use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
-use crate::wire::{Exchange, Request};
+use crate::wire::{Answer, Exchange, Request};
 
 pub(super) static ALIAS_ALONE: Check = Check {
     id: "extract.country-alias.alone",
@@ -96,15 +97,6 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     Ok(())
 }
 
-/// In JSON an entry, in text anything that is no JSON object and no rejection in words.
-fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
-    let Ok(answer) = &exchange.result else { return false };
-    let success = probe.contract().extract.operation.success.status;
-    let is_text = answer.status == success && answer.json().is_none() && !answer.body().is_empty();
-    let is_text = is_text && !super::forms::says_error(answer);
-    entries(answer).map_or(is_text, |entries| !entries.is_empty())
-}
-
 pub(super) static ALIAS_SCARCE_REGION: Check = Check {
     id: "extract.country-alias.scarce-region",
     title: "`country` gives as few gateways as `regions` where there are few",
@@ -175,6 +167,10 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
             Box::pin(async move { Err(probe.skip(reason)) })
         });
     }
+    // A name that only begins like the other is another one.
+    let shorter: String = region.chars().take(region.chars().count().saturating_sub(1)).collect();
+    let near = [("cut", shorter), ("longer", format!("{region}X"))];
+    let near: Vec<_> = near.into_iter().filter(|(_, other)| !other.is_empty()).collect();
     let both = |context: Context, what: String, first: &str, second: &str, reason: String, is_equal: bool| {
         let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
         let (first, second) = (first.to_owned(), second.to_owned());
@@ -194,6 +190,19 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
             for (what, first, second) in [
                 (format!("{label}-in-country"), &*region, *other),
                 (format!("{label}-in-regions"), *other, &*region),
+            ] {
+                let reason =
+                    format!("{}={first} and {}={second} differ", extract.regions.name, extract.country.name);
+                cases.push(both(context.clone(), what, first, second, reason, false));
+            }
+        }
+    }
+    let text = Context { is_text: true, ..Context::PLAIN };
+    for context in [Context::PLAIN, text] {
+        for (label, other) in &near {
+            for (what, first, second) in [
+                (format!("{label}-in-country"), &*region, other.as_str()),
+                (format!("{label}-in-regions"), other.as_str(), &*region),
             ] {
                 let reason =
                     format!("{}={first} and {}={second} differ", extract.regions.name, extract.country.name);
@@ -224,16 +233,23 @@ pub(super) static DEFAULT: Check = Check {
                 Box::pin(both_accepted(probe, context))
             })
         });
-        let in_query = Context::all(extract).into_iter().filter(|context| {
-            context.transport == Transport::Query && context.company == super::forms::Company::Nothing
-        });
-        let alike = in_query.map(|context| {
+        let in_query = || {
+            let contexts = Context::in_query(extract).into_iter();
+            contexts.filter(|context| context.company != Company::Regions)
+        };
+        let alike = in_query().map(|context| {
             let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
             Case::with(format!("{}/count", context.label()), cost, context, |probe, context| {
                 Box::pin(as_many(probe, context))
             })
         });
-        accepted.chain(alike).collect()
+        let after = in_query().filter(|context| context.company == Company::Nothing).map(|context| {
+            let cost = Cost::extraction(6, 2 + 4 * SEVERAL_COUNT);
+            let label = format!("{}/after another region", context.label());
+            Case::with(label, cost, context, |probe, context| Box::pin(after_another(probe, context)))
+                .needs([Fact::KnownGateways, Fact::PlentifulRegion])
+        });
+        accepted.chain(alike).chain(after).collect()
     }),
 };
 
@@ -295,6 +311,52 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     }
     Ok(())
 }
+
+/// The default region has gateways of several regions where the named one alone has those of one. The call before names one,
+/// which must not stick.
+async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let regions = &extract.regions;
+    let default = default_of(regions);
+    let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
+    let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
+    let named = context.accepted(probe, &several().query(&regions.name, &default)).await?;
+    let of_named = gateways::regions(probe, &named.answer);
+    if of_named.len() < 2 || plentiful == default {
+        return Err(probe.skip(&format!("{default} shows no known gateways of two regions")));
+    }
+    let alone = |answer: &Answer| {
+        let found = gateways::matching(probe, answer);
+        let known = found.len() >= ENOUGH_KNOWN;
+        Some(gateways::regions(probe, answer)).filter(|regions| known && regions.len() == 1)
+    };
+    let mut came = Vec::new();
+    for _ in 0..2 {
+        context.accepted(probe, &context.request(probe).query(&regions.name, plentiful)).await?;
+        let accepted = context.accepted(probe, &several().without_query(&regions.name)).await?;
+        if alone(&accepted.answer).is_none() {
+            return Ok(());
+        }
+        came.push(accepted);
+    }
+    let again = context.accepted(probe, &several().query(&regions.name, &default)).await?;
+    if gateways::regions(probe, &again.answer).len() < 2 {
+        return Err(probe.inconclusive("the regions of the gateways changed meanwhile: run it again"));
+    }
+    let count = of_named.len();
+    let expected = format!(
+        "gateways of several regions, as {count} come with {}={default}, {}, by {}",
+        regions.name,
+        context.name(),
+        Fact::KnownGateways.variable()
+    );
+    let exchanges: Vec<_> = [&named].into_iter().chain(&came).map(|accepted| &accepted.exchange).collect();
+    probe.finding(Clause::ExtractRegionsDefault, &expected, "gateways of one region alone", &exchanges);
+    Ok(())
+}
+
+/// Known gateways of one region that are hardly all of them by chance.
+const ENOUGH_KNOWN: usize = 10;
 
 /// Enough that a region with a few gateways does not have them.
 const SEVERAL: i64 = 20;

@@ -1,7 +1,7 @@
 //! Too few gateways: partial results and shortages.
 
 use super::answer;
-use super::forms::Context;
+use super::forms::{Company, Context};
 use crate::check::{
     Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
@@ -29,10 +29,14 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let most = *extract.num_range.end();
     let few = [(Context::PLAIN, FEW.min(most))].into_iter();
     let all = Context::in_query(extract).into_iter().map(|context| (context, most));
+    // Each other transport, and a repetition, with few.
+    let named = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
+    let few = few.chain(named.map(|context| (context, FEW.min(most))));
     let case = |data: (Context, i64)| {
         let (label, shared) = (format!("{}/num={}", data.0.label(), data.1), data.0.clone());
         let is_plain = shared == Context::PLAIN;
-        let cost = Cost::extraction(1, u32::try_from(data.1).unwrap_or(u32::MAX));
+        let sent = if shared.company == Company::RequestId && data.1 == FEW { 2 } else { 1 };
+        let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX).saturating_mul(sent));
         let case = Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)));
         if is_plain { case } else { shared.share(case) }
     };
@@ -59,6 +63,17 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
         return Err(none());
     }
     judge_headers(probe, &context.name(), &exchange, answer, (num, came));
+    if context.company == Company::RequestId && num == FEW {
+        // The same extraction is as partial as before.
+        let (again, class) = probe.send_once(&request).await?;
+        if let (ResponseClass::Accepted, Ok(answer)) = (class, &again.result) {
+            let came = i64::try_from(answer::count(probe, answer)).unwrap_or(i64::MAX);
+            if came < num {
+                let form = format!("{}, repeated", context.name());
+                judge_headers(probe, &form, &again, answer, (num, came));
+            }
+        }
+    }
     Ok(())
 }
 

@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::answer::{default_separator, is_envelope};
 use super::forms::{Company, Context, says_error};
+use super::protocol::capitalized;
 use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::contract::{Clause, OperationId, Separator, Unspecified, boundaries};
+use crate::contract::{Clause, Extract, OperationId, Separator, Unspecified, boundaries};
 use crate::target::Fact;
 use crate::wire::{Answer, Exchange, Request};
 
@@ -31,7 +32,14 @@ pub(super) static FORMS: Check = Check {
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let partial =
             Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_text(probe)));
-        [json].into_iter().chain(texts).chain([partial.needs([Fact::ScarceRegion])]).collect()
+        let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
+            let data = code.to_owned();
+            let case = Case::with(format!("json/lb={code}"), Cost::extraction(1, 1), data, |probe, code| {
+                Box::pin(separator_alone(probe, code))
+            });
+            Context::PLAIN.share(case)
+        });
+        [json].into_iter().chain(lone).chain(texts).chain([partial.needs([Fact::ScarceRegion])]).collect()
     }),
 };
 
@@ -48,6 +56,28 @@ async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     probe.accepts(Clause::ExtractReturnType, "no form is asked for, so JSON comes", &absent).await?;
     Ok(())
+}
+
+/// A separator does not apply to JSON, so that it may be looked at or not; but it asks for no text.
+async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    Context::PLAIN.control(probe).await?;
+    let mut request = probe.extract().query(&extract.lb.name, &code);
+    if code == extract.custom_separator {
+        request = request.query(&extract.sb.name, "|");
+    }
+    let (exchange, _) = probe.send_once(&request).await?;
+    if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
+        let expected =
+            format!("JSON or a rejection: {}={code} without {}", extract.lb.name, extract.return_type.name);
+        probe.finding(Clause::ExtractReturnType, &expected, "plain text", &[&exchange]);
+    }
+    Ok(())
+}
+
+/// A rejection is JSON, so anything else under the status of a success is text that was served.
+fn is_served_text(extract: &Extract, answer: &Answer) -> bool {
+    answer.status == extract.operation.success.status && answer.json().is_none() && !says_error(answer)
 }
 
 async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -90,7 +120,7 @@ pub(super) static UNLISTED: Check = Check {
     run: Run::Cases(unlisted),
 };
 
-/// Names that callers take for forms. Letter case and spaces around a listed value are left out, as for every list.
+/// Names that callers take for forms.
 const NEAR: [&str; 20] = [
     "text",
     "xml",
@@ -119,7 +149,10 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let parameter = &extract.return_type;
     let derived = boundaries(&parameter.schema).into_iter().filter(|value| !value.allowed);
     let both = [format!("{},{}", extract.json, extract.text), format!("{}|{}", extract.text, extract.json)];
-    let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(both);
+    let spelled = [&extract.json, &extract.text].into_iter().flat_map(|listed| {
+        [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
+    });
+    let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(spelled).chain(both);
     let values = values.filter(|value| !parameter.schema.values.contains(&json!(value)));
     let contexts: Vec<_> = Context::all(extract).into_iter().filter(|context| !context.is_text).collect();
     let case = |data: (Context, String)| {
@@ -138,11 +171,7 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
     context.control(probe).await?;
     let (exchange, class) = probe.send(&context.request(probe).query(name, &value)).await?;
     let why = format!("{name}={value:?} is not a listed value, {}", context.name());
-    // A rejection is JSON, so anything else under the status of a success is text that was served.
-    let is_served = exchange.result.as_ref().is_ok_and(|answer| {
-        answer.status == extract.operation.success.status && answer.json().is_none() && !says_error(answer)
-    });
-    if is_served {
+    if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
         let expected = format!("rejected: {why}");
         probe.finding(Clause::ExtractReturnType, &expected, "a success", &[&exchange]);
         return Ok(());
@@ -152,6 +181,9 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
 
 /// Entries that are asked for: enough to have a separator between them.
 const FEW: u32 = 2;
+
+/// More than a page of entries that a service may write at once.
+const MANY: u32 = 13;
 
 /// The same where a budget allows more: a rule for the last entry shows between others only.
 const SEVERAL: u32 = 3;
@@ -182,6 +214,12 @@ pub(super) static CUSTOM: Check = Check {
             "{}",
             "A\u{20ac}\u{1f6aa}",
             "\u{e9}",
+            // Longer ones, and those with a line break in them.
+            "0123456789abcdef|",
+            "<---- ---- next ---- ---->",
+            "-\n-",
+            "\r\n--\r\n",
+            "\n\n",
         ];
         let case = |(context, value): (Context, &'static str)| {
             let extract = &scope.contract.extract;
@@ -211,9 +249,9 @@ pub(super) static NAMED: Check = Check {
             extract.separators.iter().map(case).collect::<Vec<_>>()
         };
         let more = extract.separators.iter().map(|separator| {
-            let what = format!("lb={} num={}", separator.code, SEVERAL + 4);
+            let what = format!("lb={} num={MANY}", separator.code);
             let text = Context { is_text: true, ..Context::PLAIN };
-            separated(text, what, separator.clone(), SEVERAL + 4)
+            separated(text, what, separator.clone(), MANY)
         });
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let partial =

@@ -43,6 +43,14 @@ enum Other {
     Altered,
 }
 
+/// The other value of a request with two, where there may be none.
+#[derive(Debug, Clone, Copy)]
+enum Near {
+    OtherCase,
+    /// Another credential of the same account.
+    Link,
+}
+
 impl Other {
     fn token(self, probe: &Probe<'_>) -> String {
         match self {
@@ -85,6 +93,30 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             }
         }
     }
+    for right in Transport::ALL {
+        for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right) {
+            for (near, label) in [(Near::OtherCase, "other case"), (Near::Link, "link credential")] {
+                let context = Context { transport: right, ..Context::PLAIN };
+                let label = format!("{}/{label} in {}", context.label(), wrong.label());
+                let needs = matches!(near, Near::Link).then_some(Fact::LinkCredential);
+                let (shared, data) = (context.clone(), (context, wrong, near));
+                let case =
+                    Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(nearly(probe, data)));
+                cases.push(shared.share(case.needs(needs)));
+            }
+        }
+    }
+    for transport in [Transport::Header, Transport::Bearer] {
+        for is_first in [true, false] {
+            let context = Context { transport, ..Context::PLAIN };
+            let what = if is_first { "unknown before it" } else { "unknown behind it" };
+            let label = format!("{}/{what} in the same header", context.label());
+            let (shared, data) = (context.clone(), (context, is_first));
+            let case =
+                Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(repeated(probe, data)));
+            cases.push(shared.share(case));
+        }
+    }
     let text = Context { is_text: true, ..Context::PLAIN };
     for context in [Context::PLAIN, text] {
         for wrong in Transport::ALL {
@@ -96,6 +128,36 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Values that are compared without regard to case, or by the account that they name, are different all the same.
+async fn nearly(probe: &Probe<'_>, (context, wrong, near): (Context, Transport, Near)) -> Result<(), Stop> {
+    let (token, what) = match near {
+        Near::OtherCase => (WrongToken::OtherCase.of(probe)?, "the token in the other letter case"),
+        Near::Link => {
+            let link =
+                probe.facts().link_credential.as_ref().ok_or_else(|| probe.skip("no link credential"))?;
+            (link.expose().to_owned(), "a link credential, which differs from the token,")
+        }
+    };
+    if token == probe.token().expose() {
+        return Err(probe.skip("the other value is the token itself"));
+    }
+    context.control(probe).await?;
+    let why = format!("{what} in {}, {}", wrong.name(), context.name());
+    rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, context.request(probe), &token)).await
+}
+
+/// A header that comes twice carries two values as well.
+async fn repeated(probe: &Probe<'_>, (context, is_first): (Context, bool)) -> Result<(), Stop> {
+    context.control(probe).await?;
+    let (transport, token) = (context.transport, probe.token().expose());
+    let tokens = if is_first { [UNKNOWN, token] } else { [token, UNKNOWN] };
+    let request = tokens
+        .into_iter()
+        .fold(context.without_token(probe), |request, token| transport.carry(probe, request, token));
+    let why = format!("another token in {} too, {}", transport.name(), context.name());
+    rejects(probe, Clause::ExtractTokenEqual, &why, &request).await
 }
 
 /// The control has the same token in two transports.
@@ -201,6 +263,33 @@ async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Re
     Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
     let why = format!("{}, {}", wrong.reason(), context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, &token)).await
+}
+
+pub(super) static REVOKED: Check = Check {
+    id: "extract.token-transport.revoked",
+    title: "a revoked token is rejected in each transport",
+    why: "A customer that revokes a leaked token believes that it is safe, and is not.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::AllTokenRequired],
+    needs: &[Fact::RevokedToken],
+    run: Run::Cases(|scope| {
+        let contexts = Context::all(&scope.contract.extract).into_iter();
+        let case = |context: Context| {
+            let shared = Context { transport: Transport::Query, ..context.clone() };
+            let case = Case::with(context.label(), Cost::requests(1), context, |probe, context| {
+                Box::pin(revoked(probe, context))
+            });
+            shared.share(case)
+        };
+        contexts.filter(|context| *context != Context::PLAIN).map(case).collect()
+    }),
+};
+
+async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
+    Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
+    let why = format!("the token was revoked, by {}, {}", Fact::RevokedToken, context.name());
+    rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, revoked.expose())).await
 }
 
 pub(super) static LINK: Check = Check {

@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::survey;
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static CHECKS: &[&Check] = &[&EMPTY, &SCHEMA, &SUCCESS, &ORDER, &TOKEN];
+pub(super) static CHECKS: &[&Check] = &[&EMPTY, &COMPLETE, &SCHEMA, &SUCCESS, &HEADERS, &ORDER, &TOKEN];
 
 static EMPTY: Check = Check {
     id: "groups.empty.account",
@@ -33,9 +34,11 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let items = accepted.answer.at("/data/items");
     match items.and_then(Value::as_array) {
         Some(items) if items.is_empty() => Ok(()),
-        // Somebody may have made a group since the account was supplied as empty.
         Some(items) if items.iter().all(Value::is_object) => {
-            Err(probe.skip("the account that was supplied as empty has groups: supply one without any"))
+            let expected = format!("an empty array, as supplied by {}", Fact::EmptyToken.variable());
+            let actual = format!("{} groups", items.len());
+            probe.finding(Clause::GroupsEmpty, &expected, &actual, &[&accepted.exchange]);
+            Ok(())
         }
         _ => {
             let actual = items.map_or_else(|| "no items at all".to_owned(), ToString::to_string);
@@ -43,6 +46,46 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
             Ok(())
         }
     }
+}
+
+static COMPLETE: Check = Check {
+    id: "groups.envelope.complete",
+    title: "a listing holds every group that an instance of the account is in",
+    why: "Instances of a group that is not listed can't be found by it, and look as if nobody had sorted them.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsEnvelope],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| Case::single(Cost::requests(7), |probe| Box::pin(complete(probe)))),
+};
+
+async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| instance.group);
+    if held.is_empty() {
+        return Err(probe.skip("no surveyed instance is in a group: supply addresses of some that are"));
+    }
+    let listing = probe.control(&probe.groups()).await?;
+    let listed = ids(&listing);
+    let missing: Vec<_> = held.iter().filter(|group| !listed.contains(group)).collect();
+    // A group may have been deleted or its instances moved since the survey.
+    if missing.is_empty() || !survey.holds_still(probe).await? {
+        return Ok(());
+    }
+    let again = probe.control(&probe.groups()).await?;
+    let listed = ids(&again);
+    let missing: Vec<_> = missing.into_iter().filter(|group| !listed.contains(group)).collect();
+    if !missing.is_empty() {
+        let actual =
+            format!("{} of {} groups are missing, such as {}", missing.len(), held.len(), missing[0]);
+        let expected = "every group that an instance of the account is in";
+        probe.finding(Clause::GroupsEnvelope, expected, &actual, &[&listing.exchange, &again.exchange]);
+    }
+    Ok(())
+}
+
+fn ids(listing: &Accepted) -> Vec<i64> {
+    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(|item| item.get("groupId")?.as_i64()).collect()
 }
 
 static SCHEMA: Check = Check {
@@ -68,6 +111,16 @@ static SUCCESS: Check = Check {
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     success::judge(probe, Clause::GroupsEnvelope, &probe.groups()).await
 }
+
+static HEADERS: Check = Check {
+    id: "groups.headers.request-id",
+    title: "X-Request-Id of a listing holds an id",
+    why: "Support can't find a call without its id.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::GroupsHeaders],
+    needs: &[],
+    run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
+};
 
 static ORDER: Check = Check {
     id: "groups.order.ascending",
@@ -121,7 +174,14 @@ static TOKEN: Check = Check {
     needs: &[],
     run: Run::Cases(|_| {
         let wrong = WrongToken::ALL.map(Token::Wrong);
-        let several = [Token::Twice, Token::UnknownLast, Token::UnknownFirst, Token::SecondAccount];
+        let several = [
+            Token::Twice,
+            Token::UnknownLast,
+            Token::UnknownFirst,
+            Token::EmptyLast,
+            Token::EmptyFirst,
+            Token::SecondAccount,
+        ];
         let case = |token: Token| {
             let needs = (token == Token::SecondAccount).then_some(Fact::SecondToken);
             let case = Case::with(token.label(), Cost::requests(1), token, |probe, token| {
@@ -141,6 +201,8 @@ enum Token {
     Twice,
     UnknownLast,
     UnknownFirst,
+    EmptyLast,
+    EmptyFirst,
     SecondAccount,
 }
 
@@ -152,6 +214,8 @@ impl Token {
             Self::Twice => "twice",
             Self::UnknownLast => "unknown last",
             Self::UnknownFirst => "unknown first",
+            Self::EmptyLast => "empty last",
+            Self::EmptyFirst => "empty first",
             Self::SecondAccount => "second account",
         }
     }
@@ -167,6 +231,11 @@ impl Token {
             Self::UnknownFirst => {
                 ("two tokens are sent, the known one last", good.query(name, UNKNOWN).add_query(name, token))
             }
+            Self::EmptyLast => ("an empty token is sent too", good.add_query(name, "")),
+            Self::EmptyFirst => (
+                "an empty token is sent too, the known one last",
+                good.query(name, "").add_query(name, token),
+            ),
             Self::SecondAccount => {
                 let second = probe.facts().second_token.as_ref();
                 let second = second.ok_or_else(|| probe.skip("no second token"))?;

@@ -3,7 +3,8 @@
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
-use super::cases::surveyed;
+use super::addresses;
+use super::cases::{Change, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Comparison, Filter, FilterKind, Survey, apply, read_accepted, survey};
@@ -20,7 +21,17 @@ pub(super) static ORDER_REVERSED: Check = Check {
     needs: &[],
     run: Run::Cases(|_| {
         let in_order = IN_ORDER.into_iter().map(|row| order_case(row, true));
-        in_order.chain(REVERSED.into_iter().map(|row| order_case(row, false))).collect()
+        let reversed = REVERSED.into_iter().map(|row| order_case(row, false));
+        let beside = |(label, change)| {
+            let label = format!("reversed, beside {label}");
+            in_company(
+                label,
+                change,
+                Clause::SearchActivatedOrder,
+                ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"],
+            )
+        };
+        in_order.chain(reversed).chain(COMPANY.map(beside)).collect()
     }),
 };
 
@@ -81,7 +92,16 @@ pub(super) static RANGE_FORMAT: Check = Check {
             let name = bound(search)[0].name.clone();
             by_reason(date_times(0)).into_iter().map(move |reason| format_case(&name, bound, other, reason))
         });
-        cases.collect()
+        let without_zone = |(label, change)| {
+            let label = format!("no time zone, beside {label}");
+            in_company(
+                label,
+                change,
+                Clause::SearchActivatedRange,
+                ["2026-01-01T00:00:00", "2026-06-30T00:00:00"],
+            )
+        };
+        cases.chain(COMPANY.map(without_zone)).collect()
     }),
 };
 
@@ -128,7 +148,10 @@ enum Beyond {
 }
 
 /// Lower and upper bounds that are equal, or that compare the other way round as texts.
-const IN_ORDER: [(&str, &str, &str); 6] = [
+const IN_ORDER: [(&str, &str, &str); 9] = [
+    ("far apart", "1960-01-01T00:00:00Z", "2300-01-01T00:00:00Z"),
+    ("later, both before 1970", "1960-01-01T00:00:00Z", "1960-01-02T00:00:00Z"),
+    ("later, both after 2262", "2290-01-01T00:00:00Z", "2300-01-01T00:00:00Z"),
     ("equal", "2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z"),
     ("equal in two offsets", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00+01:00"),
     ("equal in half an hour's offset", "2026-03-01T12:00:00+05:30", "2026-03-01T06:30:00Z"),
@@ -137,7 +160,9 @@ const IN_ORDER: [(&str, &str, &str); 6] = [
     ("later by a fraction", "2026-03-01T12:00:00.1Z", "2026-03-01T12:00:00.25Z"),
 ];
 
-const REVERSED: [(&str, &str, &str); 7] = [
+const REVERSED: [(&str, &str, &str); 9] = [
+    ("earlier, both before 1970", "1965-01-01T00:00:00Z", "1960-01-01T00:00:00Z"),
+    ("earlier, both after 2262", "2300-01-01T00:00:00Z", "2290-01-01T00:00:00Z"),
     ("earlier by months", "2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"),
     ("earlier by a second", "2026-03-01T12:00:01Z", "2026-03-01T12:00:00Z"),
     ("earlier by its offset", "2026-03-01T12:00:00Z", "2026-03-01T12:30:00+01:00"),
@@ -147,8 +172,42 @@ const REVERSED: [(&str, &str, &str); 7] = [
     ("earlier by a millisecond", "2026-03-01T12:00:00.002Z", "2026-03-01T12:00:00.001Z"),
 ];
 
+/// What else a search may carry, under which its bounds are judged all the same.
+const COMPANY: [(&str, Change); 9] = [
+    ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
+    ("a group", |search, good| good.field(&search.group_id.name, 0)),
+    ("a country", |search, good| good.field(&search.country_code.name, "USA")),
+    ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
+    ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
+    ("a page size", |search, good| good.field(&search.page_size.name, *search.page_sizes.start())),
+    ("a page", |search, good| good.field(&search.page.name, *search.pages.start())),
+    ("an item with a port", |search, good| good.field(&search.ips.name, vec!["203.0.113.250:8080"])),
+    ("many items", |search, good| good.field(&search.ips.name, addresses::distinct(search.distinct_items))),
+];
+
+/// Bounds that are rejected, beside another member; unknown values of a filter may be rejected by themselves.
+fn in_company(label: String, change: Change, clause: Clause, bounds: [&'static str; 2]) -> Case {
+    Case::with(label, Cost::requests(2), (change, clause, bounds), |probe, (change, clause, bounds)| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            let (from, to) = (&search.activated_from.name, &search.activated_to.name);
+            let between = |lower: &str, upper: &str| {
+                change(search, probe.any_search()).field(from, lower).field(to, upper)
+            };
+            let good = between("2026-01-01T00:00:00Z", "2026-06-30T00:00:00Z");
+            if !probe.is_accepted(&good).await?.1 {
+                return Err(probe.skip("the valid search of this kind is not accepted"));
+            }
+            let [lower, upper] = bounds;
+            let why = format!("{from} {lower} and {to} {upper}");
+            probe.rejects(clause, &why, &between(lower, upper)).await
+        })
+    })
+}
+
 fn order_case((label, lower, upper): (&'static str, &'static str, &'static str), is_allowed: bool) -> Case {
-    Case::with(label, Cost::requests(2), (lower, upper, is_allowed), |probe, (lower, upper, is_allowed)| {
+    let case = Case::with(label, Cost::requests(1), (lower, upper, is_allowed), |probe, data| {
+        let (lower, upper, is_allowed) = data;
         Box::pin(async move {
             const CLAUSE: Clause = Clause::SearchActivatedOrder;
             let search = &probe.contract().search;
@@ -162,7 +221,8 @@ fn order_case((label, lower, upper): (&'static str, &'static str, &'static str),
             }
             probe.rejects_after_control(CLAUSE, &why, &good, &between(lower, upper)).await
         })
-    })
+    });
+    case.sharing("bounds in order", Cost::requests(1))
 }
 
 /// Spellings of one kind, each alone and beside the other bound.
@@ -172,29 +232,36 @@ fn format_case(
     other: &'static str,
     reason: Reason,
 ) -> Case {
-    let requests = 2 + 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
+    let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
     let label = format!("{name}: {}", reason.text);
-    Case::with(label, Cost::requests(requests), (bound, other, reason), |probe, (bound, other, reason)| {
-        Box::pin(async move {
-            const CLAUSE: Clause = Clause::SearchActivatedRange;
-            let [bound, opposite] = bound(&probe.contract().search);
-            let alone = probe.any_search();
-            let beside = alone.clone().field(&opposite.name, other);
-            for (good, company) in [(alone, "alone"), (beside, "beside the other bound")] {
-                for text in &reason.spellings {
-                    let why = format!("{} is {text:?}, {}, {company}", bound.name, reason.text);
-                    let request = good.clone().field(&bound.name, text.as_str());
-                    if reason.is_valid {
-                        probe.control_once(&good).await?;
-                        probe.accepts(CLAUSE, &why, &request).await?;
-                    } else {
-                        probe.rejects_after_control(CLAUSE, &why, &good, &request).await?;
+    let beside = format!("beside {name}");
+    let case = Case::with(
+        label,
+        Cost::requests(requests),
+        (bound, other, reason),
+        |probe, (bound, other, reason)| {
+            Box::pin(async move {
+                const CLAUSE: Clause = Clause::SearchActivatedRange;
+                let [bound, opposite] = bound(&probe.contract().search);
+                let alone = probe.any_search();
+                let beside = alone.clone().field(&opposite.name, other);
+                for (good, company) in [(alone, "alone"), (beside, "beside the other bound")] {
+                    for text in &reason.spellings {
+                        let why = format!("{} is {text:?}, {}, {company}", bound.name, reason.text);
+                        let request = good.clone().field(&bound.name, text.as_str());
+                        if reason.is_valid {
+                            probe.control_once(&good).await?;
+                            probe.accepts(CLAUSE, &why, &request).await?;
+                        } else {
+                            probe.rejects_after_control(CLAUSE, &why, &good, &request).await?;
+                        }
                     }
                 }
-            }
-            Ok(())
-        })
-    })
+                Ok(())
+            })
+        },
+    );
+    control(case).sharing(beside, Cost::requests(1))
 }
 
 async fn alone(probe: &Probe<'_>, sides: Sides) -> Result<(), Stop> {

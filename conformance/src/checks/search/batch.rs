@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::addresses::{self, respell};
-use super::cases::{Change, invalid, surveyed};
+use super::cases::{Change, control, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::checks::{NOBODYS_ADDRESS, Requests};
@@ -161,7 +161,7 @@ fn one_more(items: Vec<String>, last: &str) -> Vec<String> {
 
 fn distinct_case((label, is_allowed, items): (&'static str, bool, Items)) -> Case {
     let data = (label, is_allowed, items);
-    Case::with(label, Cost::requests(2), data, |probe, (label, is_allowed, items)| {
+    let case = Case::with(label, Cost::requests(1), data, |probe, (label, is_allowed, items)| {
         Box::pin(async move {
             const CLAUSE: Clause = Clause::SearchIpsDedupLimit;
             let most = probe.contract().search.distinct_items;
@@ -174,7 +174,8 @@ fn distinct_case((label, is_allowed, items): (&'static str, bool, Items)) -> Cas
             }
             probe.rejects_after_control(CLAUSE, &why, &good, &request).await
         })
-    })
+    });
+    control(case)
 }
 
 async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> Result<(), Stop> {
@@ -222,6 +223,16 @@ fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
         addresses::distinct(most).into_iter().cycle().take(most * 10).collect()
     }));
     cases.push(beyond("an invalid item after items with ports", |most| addresses::ports(most - 1)));
+    for (company, change) in COMPANY {
+        for (label, shape) in [
+            ("alone", &[""; 1][..]),
+            ("several alone", &["", "203.0.113.0/24", "no-address"]),
+            ("among valid items", &["+", "", "+"]),
+            ("behind valid items", &["+", "+", ""]),
+        ] {
+            cases.push(in_company(format!("{label}, beside {company}"), shape, change));
+        }
+    }
     cases.extend(invalid(
         Clause::SearchIpsAllOrNothing,
         &[
@@ -232,6 +243,96 @@ fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
         ],
     ));
     cases
+}
+
+/// What else a search may carry, under which its items are judged all the same.
+const COMPANY: [(&str, Change); 8] = [
+    ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
+    ("a group", |search, good| good.field(&search.group_id.name, 0)),
+    ("a country", |search, good| good.field(&search.country_code.name, "USA")),
+    ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
+    ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
+    ("an activation time", |search, good| good.field(&search.activated_from.name, "2020-01-01T00:00:00Z")),
+    ("a page size", |search, good| good.field(&search.page_size.name, 5)),
+    ("the second page", |search, good| good.field(&search.page_size.name, 1).field(&search.page.name, 2)),
+];
+
+/// A batch with an invalid item beside another member: `+` stands for a valid item and an empty text for the invalid one.
+fn in_company(label: String, shape: &'static [&'static str], change: Change) -> Case {
+    Case::with(label, Cost::requests(2), (shape, change), |probe, (shape, change)| {
+        Box::pin(async move {
+            // A page past the last may be rejected, and so may an unknown country, so that own addresses are better.
+            let mut valid =
+                probe.own_addresses(shape.len().max(3)).into_iter().map(str::to_owned).collect::<Vec<_>>();
+            if valid.len() < 3 {
+                valid.extend(addresses::distinct(3));
+            }
+            let search = &probe.contract().search;
+            let good = change(search, probe.search(valid.iter().map(String::as_str)));
+            if !probe.is_accepted(&good).await?.1 {
+                return Err(probe.skip("the valid search of this kind is not accepted"));
+            }
+            let mut valid = valid.iter();
+            let mut item = |kind: &&'static str| match *kind {
+                "+" => valid.next().cloned().unwrap_or_default(),
+                "" => "203.0.113".to_owned(),
+                other => other.to_owned(),
+            };
+            let items: Vec<String> = shape.iter().map(&mut item).collect();
+            let why = format!("an item is no address: {items:?}");
+            let bad = change(search, probe.search(items));
+            probe.rejects(Clause::SearchIpsAllOrNothing, &why, &bad).await
+        })
+    })
+}
+
+pub(super) static FIRST_TEXT: Check = Check {
+    id: "search.ips-first-text.respelled",
+    title: "of an address in several spellings the first counts, as if it stood alone",
+    why: "Where a service knows an address by one spelling, the order of a list decides what is found, in a way that callers \
+          can't foresee.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIpsFirstText],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let each = |(label, with_port): (&'static str, bool)| {
+            [("the other spelling first", true), ("the known spelling first", false)]
+                .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
+        };
+        let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
+        surveyed(cases, |probe, data| Box::pin(first_text(probe, data)))
+    }),
+};
+
+/// S([A', A]) = S([A']), whatever A' finds.
+async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, bool)) -> Result<(), Stop> {
+    const CLAUSE: Clause = Clause::SearchIpsFirstText;
+    const MOST: usize = 20;
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let items = survey.values(|instance| {
+        let item = if with_port { survey.item(search, instance) } else { Some(survey.spelt(instance.ip)) };
+        item.filter(|_| instance.ip.is_ipv6())
+    });
+    let pairs = items.into_iter().take(MOST).filter_map(|item| Some((respell(&item)?, item)));
+    let pairs = pairs.filter(|(respelled, item)| respelled != item);
+    let ordered =
+        pairs.map(|(respelled, item)| if is_respelled_first { (respelled, item) } else { (item, respelled) });
+    let (first, second): (Vec<String>, Vec<String>) = ordered.unzip();
+    if first.is_empty() {
+        return Err(probe.skip("the survey holds no IPv6 address with another spelling: supply one"));
+    }
+    let mut comparison = Comparison::with(survey);
+    let alone = format!("the first spellings alone: {first:?}");
+    let Some(alone) = read_accepted(probe, CLAUSE, &alone, &probe.search(first.clone())).await? else {
+        return Ok(());
+    };
+    let both: Vec<String> = first.into_iter().chain(second).collect();
+    let what = format!("each address in two spellings, the first ones first: {both:?}");
+    if let Some(found) = read_accepted(probe, CLAUSE, &what, &probe.search(both)).await? {
+        comparison.same(CLAUSE, &what, &alone.ids(), &found);
+    }
+    comparison.conclude(probe).await
 }
 
 /// An invalid item, its place among the valid ones, and these.

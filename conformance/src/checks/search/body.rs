@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cases::{Change, surveyed};
+use super::cases::{Change, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
 use crate::checks::{Requests, token};
@@ -62,7 +62,7 @@ type Values = fn() -> Vec<Value>;
 const OTHER_TYPES: [(&str, Values); 4] = [
     ("a number", || vec![json!(1), json!(0), json!(1.5)]),
     ("a boolean", || vec![json!(true), json!(false)]),
-    ("an array", || vec![json!([1]), json!([])]),
+    ("an array", || vec![json!([1]), json!([]), json!(["active"]), json!(["2020-01-01T00:00:00Z"])]),
     ("an object", || vec![json!({"a": 1}), json!({})]),
 ];
 
@@ -78,14 +78,15 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
-            cases.push(Case::with(label(which, what), Cost::requests(4), (which, values), |probe, data| {
+            let case = Case::with(label(which, what), Cost::requests(4), (which, values), |probe, data| {
                 Box::pin(rejected_types(probe, data))
-            }));
+            });
+            cases.push(control(case));
         }
     }
     let any_text = ANY_TEXT
         .into_iter()
-        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 3, (which, values))));
+        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 4, (which, values))));
     let any_text = surveyed(any_text, |probe, data| Box::pin(not_ignored_types(probe, data)));
     cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
     cases
@@ -131,7 +132,13 @@ async fn not_ignored_types(
 /// Makes a malformed body from the text of a good one.
 type Malform = fn(&str) -> String;
 
-const MALFORMED: [(&str, Malform); 14] = [
+const MALFORMED: [(&str, Malform); 20] = [
+    ("an array of addresses", |_| "[\"203.0.113.250\"]".to_owned()),
+    ("an object as a string", |text| serde_json::Value::from(text).to_string()),
+    ("a comma behind the last member", |text| format!("{},}}", &text[..text.len() - 1])),
+    ("a comma behind the last item", |text| text.replacen(']', ",]", 1)),
+    ("names in single quotes", |text| text.replacen('"', "'", 2)),
+    ("an object with a comment", |text| format!("{{/* ips */{}", &text[1..])),
     ("an array", |text| format!("[{text}]")),
     ("an empty array", |_| "[]".to_owned()),
     ("a string", |_| "\"203.0.113.250\"".to_owned()),
@@ -149,7 +156,7 @@ const MALFORMED: [(&str, Malform); 14] = [
 ];
 
 fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
-    Case::with(label, Cost::requests(2), (label, malform), |probe, (label, malform)| {
+    let case = Case::with(label, Cost::requests(1), (label, malform), |probe, (label, malform)| {
         Box::pin(async move {
             let good = probe.any_search();
             let bytes = good.body_bytes().unwrap_or_default();
@@ -157,7 +164,8 @@ fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
             let why = format!("the body is {label}");
             probe.rejects_after_control(Clause::SearchJsonBody, &why, &good, &bad).await
         })
-    })
+    });
+    control(case)
 }
 
 const OPEN: [(&str, Unspecified, Change); 10] = [
@@ -194,14 +202,15 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
 
 fn open_case((label, unspecified, change): (&'static str, Unspecified, Change)) -> Case {
     let data = (label, unspecified, change);
-    Case::with(label, Cost::requests(2), data, |probe, (label, unspecified, change)| {
+    let case = Case::with(label, Cost::requests(1), data, |probe, (label, unspecified, change)| {
         Box::pin(async move {
             let good = probe.any_search();
             probe.control_once(&good).await?;
             let request = change(&probe.contract().search, good);
             probe.tolerates(Clause::SearchJsonBody, unspecified, label, &request).await
         })
-    })
+    });
+    control(case)
 }
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
@@ -215,15 +224,15 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
         ("an empty token is sent beside the token", |_, name, good| good.add_query(name, "")),
     ];
     let case = |(label, change): (&'static str, Tokens)| {
-        Case::with(label, Cost::requests(2), (label, change), |probe, (label, change)| {
+        control(Case::with(label, Cost::requests(1), (label, change), |probe, (label, change)| {
             Box::pin(async move {
                 let good = probe.any_search();
                 let bad = change(probe, &probe.contract().search.api_key.name, good.clone());
                 probe.rejects_after_control(Clause::SearchToken, label, &good, &bad).await
             })
-        })
+        }))
     };
-    let wrong = Case::new("absent and wrong tokens", Cost::requests(7), |probe| {
+    let wrong = Case::new("absent and wrong tokens", Cost::requests(10), |probe| {
         Box::pin(async move {
             let name = &probe.contract().search.api_key.name;
             token::required(probe, Clause::SearchToken, &probe.any_search(), name).await

@@ -15,42 +15,51 @@ pub(super) type Change = fn(&Search, Request) -> Request;
 /// A case for each change that makes a valid search invalid.
 pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec<Case> {
     let case = |(label, change): &(&'static str, Change)| {
-        Case::with(*label, Cost::requests(2), (clause, *label, *change), |probe, (clause, label, change)| {
+        let data = (clause, *label, *change);
+        control(Case::with(*label, Cost::requests(1), data, |probe, (clause, label, change)| {
             Box::pin(async move {
                 let good = probe.any_search();
                 let bad = change(&probe.contract().search, good.clone());
                 probe.rejects_after_control(clause, label, &good, &bad).await
             })
-        })
+        }))
     };
     changes.iter().map(case).collect()
 }
 
+/// The case, whose control request is [`Requests::any_search`].
+pub(super) fn control(case: Case) -> Case {
+    case.sharing("search", Cost::requests(1))
+}
+
 /// Cases that compare results with the survey, each with its label, its own requests and its data. A run reads the survey
-/// once, so only the first case pays for that; each pays for the reading that follows a difference.
+/// once; each case pays for the reading that follows a difference.
 pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
     cases: impl IntoIterator<Item = (String, u32, T)>,
     run: for<'p> fn(&'p Probe<'p>, T) -> Running<'p>,
 ) -> Vec<Case> {
     const SURVEY_AND_ORDERS: u32 = 4;
-    let case = |(index, (label, requests, data)): (usize, (String, u32, T))| {
-        let survey = if index == 0 { SURVEY_AND_ORDERS } else { 0 };
-        Case::with(label, Cost::requests(requests + 1 + survey), data, run)
+    let case = |(label, requests, data): (String, u32, T)| {
+        let case = Case::with(label, Cost::requests(requests + 1), data, run);
+        case.sharing_in_run("survey", Cost::requests(SURVEY_AND_ORDERS))
     };
-    cases.into_iter().enumerate().map(case).collect()
+    cases.into_iter().map(case).collect()
 }
 
 /// Cases of values that a member of the body must not have, written as JSON: those of one reason share a case, in which each
-/// is sent alone and beside a filter.
+/// is sent alone, beside a filter and beside a page.
 pub(super) fn invalid_members(
     property: fn(&Search) -> &Property,
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
     let case = |reason: Reason| {
-        let requests = 2 + 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-        Case::with(reason.text, Cost::requests(requests), (property, reason), |probe, (property, reason)| {
+        let requests = 3 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
+        let cost = Cost::requests(requests);
+        let case = Case::with(reason.text, cost, (property, reason), |probe, (property, reason)| {
             Box::pin(judge_members(probe, property, reason))
-        })
+        });
+        let one = Cost::requests(1);
+        control(case).sharing("beside a filter", one).sharing("beside a page", one)
     };
     reasons.into_iter().map(case).collect()
 }
@@ -66,7 +75,10 @@ async fn judge_members(
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
     let alone = probe.any_search();
     let filtered = alone.clone().field(&search.status.name, search.statuses[0].as_str());
-    for good in [alone, filtered] {
+    // `page` beside its own value is that value again.
+    let paged =
+        alone.clone().field(&search.page_size.name, *search.page_sizes.end()).field(&search.page.name, 1);
+    for good in [alone, filtered, paged] {
         for value in &reason.spellings {
             let why = format!("{name} is {value}, {}", reason.text);
             probe.rejects_after_control(clause, &why, &good, &raw_field(&good, name, value)).await?;

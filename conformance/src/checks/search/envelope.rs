@@ -14,6 +14,16 @@ use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::{Answer, Exchange, Request};
 
+pub(super) static HEADERS: Check = Check {
+    id: "search.headers.request-id",
+    title: "X-Request-Id of a search holds an id",
+    why: "Support can't find a call without its id.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchHeaders],
+    needs: &[],
+    run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::SearchHeaders)),
+};
+
 pub(super) static SCHEMA: Check = Check {
     id: "search.envelope.schema",
     title: "every successful search matches the document's response schema",

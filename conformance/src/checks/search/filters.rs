@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::cases::{BATCHES, batch, invalid_members, surveyed};
+use super::cases::{BATCHES, batch, control, invalid_members, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{
     Comparison, Filter, FilterKind, ResultSet, Survey, address_of, apply, read, read_accepted,
@@ -131,6 +131,7 @@ pub(super) static STATUS_BOUNDARIES: Check = Check {
     run: Run::Cases(|scope| {
         let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
         cases.extend(UNLISTED.into_iter().map(unlisted_case));
+        cases.extend(OTHER_STATUSES.map(other_status));
         cases
     }),
 };
@@ -218,7 +219,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
 /// Makes a text that resembles a value and is not equal to it.
 type Resembling = fn(&str) -> String;
 
-const RESEMBLING: [(&str, Resembling); 5] = [
+const RESEMBLING: [(&str, Resembling); 10] = [
     ("without its last character", without_last),
     ("without its first character", |value| {
         value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
@@ -226,6 +227,11 @@ const RESEMBLING: [(&str, Resembling); 5] = [
     ("with one more character", |value| format!("{value}X")),
     ("with a character before it", |value| format!("X{value}")),
     ("as a pattern", |value| format!("{}%", without_last(value))),
+    ("with a pattern for its last character", |value| format!("{}_", without_last(value))),
+    ("with a space behind it", |value| format!("{value} ")),
+    ("with a space before it", |value| format!(" {value}")),
+    ("without its punctuation", |value| value.chars().filter(|c| c.is_alphanumeric()).collect()),
+    ("twice with a comma", |value| format!("{value},{value}")),
 ];
 
 fn without_last(value: &str) -> String {
@@ -236,11 +242,43 @@ fn without_last(value: &str) -> String {
 const LOWER_CASE: (&str, Resembling) = ("in lower case", |value| value.to_lowercase());
 
 fn near_cases(kind: FilterKind) -> Vec<Case> {
-    let lower = (kind == FilterKind::Order).then_some(LOWER_CASE);
+    let lower = (kind != FilterKind::Country).then_some(LOWER_CASE);
     let most = u32::try_from(MOST_RESEMBLED).unwrap_or(u32::MAX);
     let cases = RESEMBLING.into_iter().chain(lower);
     let cases = cases.map(|(label, resembling)| (label.to_owned(), most, (kind, resembling)));
-    surveyed(cases, |probe, data| Box::pin(near(probe, data)))
+    let mut cases = surveyed(cases, |probe, data| Box::pin(near(probe, data)));
+    if kind != FilterKind::Order {
+        let label = "a code of the other directory".to_owned();
+        cases.extend(surveyed([(label, most, kind)], |probe, kind| Box::pin(other_directory(probe, kind))));
+    }
+    cases
+}
+
+/// The code of a city is no country, and the other way round, unless both directories have it.
+async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let countries = survey.values(|instance| Some(instance.country.clone()));
+    let cities = survey.values(|instance| Some(instance.city.clone()));
+    let (own, other) = if kind == FilterKind::Country { (countries, cities) } else { (cities, countries) };
+    for code in other.iter().filter(|code| !own.contains(code)).take(MOST_RESEMBLED) {
+        let filter = match kind {
+            FilterKind::Country => Filter::Country(code.clone()),
+            _ => Filter::City(code.clone()),
+        };
+        let what = format!("{}, which no surveyed instance has,", filter.describe());
+        let request = filter.on(search, survey.request.clone());
+        let Some(found) = read_unless_rejected(probe, clause_of(kind), &what, &request).await? else {
+            continue;
+        };
+        let wrong =
+            found.instances.values().filter(|instance| !filter.admits(instance, &survey.orders)).count();
+        if wrong > 0 {
+            let expected = format!("{what} finds no instance of another value");
+            probe.finding(clause_of(kind), &expected, &format!("{wrong} of them"), &found.evidence());
+        }
+    }
+    Ok(())
 }
 
 async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, Resembling)) -> Result<(), Stop> {
@@ -356,7 +394,10 @@ fn holds(found: &ResultSet, item: &str) -> bool {
 /// Changes a listed status into a text that is not listed.
 type Change = fn(&str) -> String;
 
-const UNLISTED: [(&str, Change); 7] = [
+const UNLISTED: [(&str, Change); 10] = [
+    ("twice with a comma", |status| format!("{status},{status}")),
+    ("twice with a bar", |status| format!("{status}|{status}")),
+    ("with a comma behind it", |status| format!("{status},")),
     ("in capitals", |status| status.to_uppercase()),
     ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
     ("after a space", |status| format!(" {status}")),
@@ -366,9 +407,45 @@ const UNLISTED: [(&str, Change); 7] = [
     ("unknown", |status| format!("un{status}")),
 ];
 
+/// Statuses that callers know from other services, and several at once.
+const OTHER_STATUSES: [&str; 16] = [
+    "canceled",
+    "all",
+    "any",
+    "*",
+    "none",
+    "null",
+    "suspended",
+    "pending",
+    "paused",
+    "inactive",
+    "running",
+    "deleted",
+    "disabled",
+    "0",
+    "1",
+    "true",
+];
+
+fn other_status(status: &'static str) -> Case {
+    Case::with(status, Cost::requests(1), status, |probe, status| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            if search.statuses.iter().any(|listed| listed == status) {
+                return Err(probe.skip("this status is listed"));
+            }
+            let good = probe.any_search();
+            let why = format!("status is {status:?}, which is not listed");
+            let bad = good.clone().field(&search.status.name, status);
+            probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await
+        })
+    })
+    .sharing("search", Cost::requests(1))
+}
+
 fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
     // The control request, and one request for each status of the document.
-    Case::with(label, Cost::requests(6), change, |probe, change| {
+    let case = Case::with(label, Cost::requests(5), change, |probe, change| {
         Box::pin(async move {
             let search = &probe.contract().search;
             let good = probe.any_search();
@@ -382,7 +459,8 @@ fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
             }
             Ok(())
         })
-    })
+    });
+    control(case)
 }
 
 #[cfg(test)]
@@ -392,7 +470,8 @@ mod tests {
     #[test]
     fn what_resembles_a_value_differs_from_it() {
         let texts = |value: &str| RESEMBLING.map(|(_, resembling)| resembling(value));
-        assert_eq!(texts("USA"), ["US", "SA", "USAX", "XUSA", "US%"]);
-        assert_eq!(texts("é"), ["", "", "éX", "Xé", "%"]);
+        let expected = ["US", "SA", "USAX", "XUSA", "US%", "US_", "USA ", " USA", "USA", "USA,USA"];
+        assert_eq!(texts("USA"), expected);
+        assert_eq!(texts("é"), ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);
     }
 }

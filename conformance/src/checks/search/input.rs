@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::addresses;
-use super::cases::invalid;
+use super::cases::{control, invalid};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::{NOBODYS_ADDRESS, Requests};
 use crate::contract::{Clause, OperationId, Unspecified};
@@ -30,6 +30,30 @@ pub(super) static IPS_REQUIRED_ABSENT: Check = Check {
                 }),
                 ("absent beside a page", |search, good| {
                     good.without_field(&search.ips.name).field(&search.page.name, *search.pages.start())
+                }),
+                ("absent beside a group", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.group_id.name, 1)
+                }),
+                ("absent beside the group of ungrouped instances", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.group_id.name, 0)
+                }),
+                ("absent beside a country", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.country_code.name, "USA")
+                }),
+                ("absent beside a city", |search, good| {
+                    good.without_field(&search.ips.name).field(&search.city_code.name, "NYC")
+                }),
+                ("absent beside a page size", |search, good| {
+                    good.without_field(&search.ips.name)
+                        .field(&search.page_size.name, *search.page_sizes.start())
+                }),
+                ("absent beside an activation time", |search, good| {
+                    good.without_field(&search.ips.name)
+                        .field(&search.activated_from.name, "2020-01-01T00:00:00Z")
+                }),
+                ("null beside a status", |search, good| {
+                    let status = search.statuses[0].as_str();
+                    good.field(&search.ips.name, Value::Null).field(&search.status.name, status)
                 }),
                 ("null", |search, good| good.field(&search.ips.name, Value::Null)),
             ],
@@ -95,25 +119,25 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
 ];
 
 fn open_case((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Case {
-    Case::with(label, Cost::requests(2), (unspecified, item), |probe, (unspecified, item)| {
+    control(Case::with(label, Cost::requests(1), (unspecified, item), |probe, (unspecified, item)| {
         Box::pin(async move {
             probe.control_once(&probe.any_search()).await?;
             let why = format!("the item {item:?}");
             probe.tolerates(Clause::SearchIpsItem, unspecified, &why, &probe.search([item])).await
         })
-    })
+    }))
 }
 
 /// Valid spellings of one kind share a request: the limit on items is far away.
 fn accepted_case(reason: Reason) -> Case {
-    Case::with(reason.text, Cost::requests(2), reason, |probe, reason| {
+    control(Case::with(reason.text, Cost::requests(1), reason, |probe, reason| {
         Box::pin(async move {
             probe.control_once(&probe.any_search()).await?;
             let why = format!("{}: {:?}", reason.text, reason.spellings);
             let request = probe.search(reason.spellings.iter().map(String::as_str));
             probe.accepts(Clause::SearchIpsItem, &why, &request).await.map(drop)
         })
-    })
+    }))
 }
 
 fn malformed_items(_: &Scope<'_>) -> Vec<Case> {
@@ -144,7 +168,8 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
         .flat_map(|address| ports.map(|port| (format!("{address}:{port}"), (least..=most).contains(&port))));
     let bound = |(item, is_allowed): (String, bool)| {
         let data = (item.clone(), is_allowed);
-        Case::with(item, Cost::requests(2), data, |probe, data| Box::pin(judge_port(probe, data)))
+        let case = Case::with(item, Cost::requests(1), data, |probe, data| Box::pin(judge_port(probe, data)));
+        case.sharing("one item", Cost::requests(1))
     };
     let malformed = by_reason(ip_ports(SEED)).into_iter().flat_map(|reason| {
         let items = reason.spellings.into_iter().map(Value::from).collect();
@@ -166,7 +191,7 @@ async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Re
 /// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server leaves it out.
 /// The place among the others rotates with the number of the item.
 fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Vec<Value>) -> [Case; 2] {
-    let cost = Cost::requests(1 + u32::try_from(items.len()).unwrap_or(u32::MAX));
+    let cost = Cost::requests(u32::try_from(items.len()).unwrap_or(u32::MAX));
     let data = (clause, reason, first, items);
     let alone = Case::with(reason, cost, data.clone(), |probe, (clause, reason, _, items)| {
         Box::pin(async move {
@@ -193,7 +218,8 @@ fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Ve
             Ok(())
         })
     });
-    [alone, among]
+    let one = Cost::requests(1);
+    [alone.sharing("one item", one), among.sharing("valid items", one)]
 }
 
 /// Items that keep a malformed one company.

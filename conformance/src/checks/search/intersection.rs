@@ -1,13 +1,13 @@
 //! Searches with several filters at once, compared with the survey.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::{BATCHES, batch, surveyed};
 use super::paging::partition;
-use crate::check::{Case, Check, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting,
+    Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting, read,
     read_accepted, read_unless_rejected, survey,
 };
 use crate::contract::{Clause, OperationId, Search};
@@ -29,6 +29,66 @@ pub(super) static EVERY: Check = Check {
         surveyed(cases, |probe, data| Box::pin(every(probe, data)))
     }),
 };
+
+pub(super) static SECOND_ACCOUNT: Check = Check {
+    id: "search.intersection.second-account",
+    title: "each filter applies to the instances of a second account too",
+    why: "A filter that works for one customer and not for another shows in no test of the first.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchIntersection],
+    needs: &[Fact::SecondToken, Fact::ForeignAddresses],
+    run: Run::Cases(|_| {
+        let kinds = [
+            ("a group", FilterKind::Group),
+            ("a country", FilterKind::Country),
+            ("a city", FilterKind::City),
+            ("a status", FilterKind::Status),
+            ("a lower bound", FilterKind::From),
+            ("an upper bound", FilterKind::To),
+        ];
+        let case = |(label, kind): (&'static str, FilterKind)| {
+            Case::with(label, Cost::requests(3), kind, |probe, kind| Box::pin(of_second_account(probe, kind)))
+        };
+        kinds.map(case).into()
+    }),
+};
+
+async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
+    const MOST: usize = 100;
+    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let search = &probe.contract().search;
+    let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
+    let request = probe.search(foreign).query(&search.api_key.name, second.expose());
+    let all = read(probe, &request).await?;
+    let orders = BTreeMap::new();
+    let filters = all.instances.values().filter_map(|instance| Filter::of(kind, instance, &orders));
+    let admitted = |filter: &Filter| -> BTreeSet<i64> {
+        let passing = all.instances.values().filter(|instance| filter.admits(instance, &orders));
+        passing.map(|instance| instance.id).collect()
+    };
+    let mut filters = filters.map(|filter| (admitted(&filter), filter));
+    let Some((expected, filter)) = filters.find(|(admitted, _)| admitted.len() < all.instances.len()) else {
+        return Err(probe.skip("no such filter leaves out an instance of the second account: supply others"));
+    };
+    let what = format!("{} with the token of the second account", filter.describe());
+    let narrowed = filter.on(search, request.clone());
+    let Some(found) = read_accepted(probe, Clause::SearchIntersection, &what, &narrowed).await? else {
+        return Ok(());
+    };
+    if found.ids() != expected {
+        if read(probe, &request).await?.instances != all.instances {
+            return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
+        }
+        let (expected, actual) = (format!("{what} finds {} instances", expected.len()), found.ids().len());
+        probe.finding(
+            Clause::SearchIntersection,
+            &expected,
+            &format!("{actual} instances"),
+            &found.evidence(),
+        );
+    }
+    Ok(())
+}
 
 pub(super) static EXCLUDING: Check = Check {
     id: "search.intersection.excluding",

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use super::addresses;
 use super::cases::{BATCHES, batch, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
@@ -17,7 +18,14 @@ pub(super) static ANY_PORT_BATCH: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(4), |probe| Box::pin(halves(probe)))),
+    run: Run::Cases(|_| {
+        let halves = Case::new("halves", Cost::requests(4), |probe| Box::pin(halves(probe)));
+        let places = [("first of the most", 0), ("250th of the most", 249), ("last of the most", usize::MAX)];
+        let placed = surveyed(places.map(|(label, at)| (label.to_owned(), 1, at)), |probe, at| {
+            Box::pin(among_most(probe, at))
+        });
+        [halves].into_iter().chain(placed).collect()
+    }),
 };
 
 pub(super) static ANY_PORT_PORTS: Check = Check {
@@ -103,6 +111,32 @@ pub(super) static PORT_UNION: Check = Check {
 
 /// Labels of both address families, and whether it is IPv6.
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];
+
+/// As many items as there may be, all of nobody but one, which is found wherever it stands.
+async fn among_most(probe: &Probe<'_>, at: usize) -> Result<(), Stop> {
+    let most = probe.contract().search.distinct_items;
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| Some(instance.ip));
+    let address = some(probe, held)?[0];
+    let own = survey.spelt(address);
+    let mut items: Vec<String> =
+        addresses::distinct(most).into_iter().filter(|item| *item != own).take(most - 1).collect();
+    let at = at.min(items.len());
+    items.insert(at, own.clone());
+    let what = format!("{own}, at place {at} of {most} items");
+    let mut comparison = Comparison::with(survey);
+    let request = probe.search(items);
+    if let Some(found) = read_accepted(probe, Clause::SearchMatchAnyPort, &what, &request).await? {
+        let expected = survey.where_(|instance| instance.ip == address);
+        let missing: Vec<_> = expected.iter().filter(|id| !found.instances.contains_key(id)).collect();
+        if !missing.is_empty() {
+            let (expected, actual) =
+                (format!("{what}, is found"), format!("{} of its instances are missing", missing.len()));
+            comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
+        }
+    }
+    comparison.conclude(probe).await
+}
 
 /// S(a ∪ b) = S(a) ∪ S(b), for as many addresses as one search takes.
 async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,5 +1,6 @@
 //! `page` and `pageSize`: their ranges, their defaults and what they select.
 
+use super::addresses;
 use super::cases::{invalid_members, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Page, page, survey};
@@ -46,9 +47,14 @@ pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
     clauses: &[Clause::SearchPageSize, Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = [("the first page", 0), ("the second page", 1)];
-        surveyed(cases.map(|(label, index)| (label.to_owned(), 2, index)), |probe, index| {
-            Box::pin(page_size_default(probe, index))
+        let cases = [
+            ("the first page", 0, false),
+            ("the second page", 1, false),
+            ("the first page of a full batch", 0, true),
+            ("the second page of a full batch", 1, true),
+        ];
+        surveyed(cases.map(|(label, index, full)| (label.to_owned(), 2, (index, full))), |probe, data| {
+            Box::pin(page_size_default(probe, data))
         })
     }),
 };
@@ -118,7 +124,7 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-async fn page_size_default(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
+async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
@@ -126,9 +132,19 @@ async fn page_size_default(probe: &Probe<'_>, index: usize) -> Result<(), Stop> 
     let Some(number) = survey.pages(search, size).nth(index) else {
         return Err(probe.skip("the surveyed addresses hold fewer instances: supply more of them"));
     };
-    let explicit = page(probe, &survey.request, number, size).await?;
-    let without = survey.request.clone().field(&search.page.name, number);
-    let what = format!("page {number} without pageSize");
+    let mut request = survey.request.clone();
+    if is_full {
+        // Addresses that nobody has fill the batch up.
+        let own: Vec<String> = survey.addresses.iter().map(|ip| survey.spelt(*ip)).collect();
+        let others =
+            addresses::distinct(search.distinct_items).into_iter().filter(|item| !own.contains(item));
+        let items: Vec<String> = own.iter().cloned().chain(others).take(search.distinct_items).collect();
+        request = request.field(&search.ips.name, items);
+    }
+    let explicit = page(probe, &request, number, size).await?;
+    let without = request.field(&search.page.name, number);
+    let batch = if is_full { ", of a full batch" } else { "" };
+    let what = format!("page {number} without pageSize{batch}");
     if let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? {
         let default = Page::read(probe, accepted)?;
         if default.ids() != explicit.ids() {

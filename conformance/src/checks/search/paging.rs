@@ -9,7 +9,7 @@ use super::cases::{BATCHES, batch, surveyed};
 use super::intersection::describe;
 use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::relation::{
-    Comparison, FilterKind, Page, Survey, apply, combinations, meeting, page, read, survey,
+    Comparison, FilterKind, Page, ResultSet, Survey, apply, combinations, meeting, page, read, survey,
 };
 use crate::checks::{NOBODYS_ADDRESS, Requests};
 use crate::contract::{Clause, OperationId, Search, Unspecified};
@@ -51,7 +51,12 @@ pub(super) static PARTITION: Check = Check {
     run: Run::Cases(|_| {
         let some = SIZES.map(|(label, requests, size)| (label.to_owned(), requests, Some(size)));
         let all = [("every surveyed instance".to_owned(), 4, None)];
-        surveyed(some.into_iter().chain(all), |probe, size| Box::pin(partitioned(probe, size)))
+        let mut cases =
+            surveyed(some.into_iter().chain(all), |probe, size| Box::pin(partitioned(probe, size)));
+        cases.push(Case::new("more than the largest page", Cost::requests(6), |probe| {
+            Box::pin(overlapping(probe))
+        }));
+        cases
     }),
 };
 
@@ -256,6 +261,28 @@ async fn partitioned(probe: &Probe<'_>, size: Option<Size>) -> Result<(), Stop> 
     let what = format!("{count} instances");
     partition(probe, &mut comparison, Clause::SearchPaging, &what, &request, &expected, size).await?;
     comparison.conclude(probe).await
+}
+
+/// As many own addresses as one search takes: what they hold may fill several of the largest pages.
+async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let own = probe.own_addresses(search.distinct_items);
+    let request = probe.search(own);
+    let first = read(probe, &request).await?;
+    if first.exchanges.len() < 2 {
+        return Err(probe.skip("the account's instances fit on one page: supply more of its addresses"));
+    }
+    let second = read(probe, &request).await?;
+    let repeated = |result: &ResultSet| result.order.len() - result.instances.len();
+    let (one, other) = (repeated(&first), repeated(&second));
+    // An instance that is added meanwhile moves a few others to the next page, and hardly twice.
+    if one > 0 && other > 0 {
+        let expected = format!("pages of {} without an instance in common", search.page_sizes.end());
+        let actual = format!("{one} instances came twice, and {other} when they were read again");
+        let exchanges: Vec<_> = first.evidence().into_iter().chain(second.evidence()).collect();
+        probe.finding(Clause::SearchPaging, &expected, &actual, &exchanges);
+    }
+    Ok(())
 }
 
 /// The first addresses, as many as hold a few pages of a few instances.

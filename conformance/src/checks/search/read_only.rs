@@ -16,8 +16,48 @@ pub(super) static REPEAT: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchReadOnly],
     needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Case::single(Cost::requests(17), |probe| Box::pin(run(probe)))),
+    run: Run::Cases(|_| {
+        vec![
+            Case::new("first and second search", Cost::requests(3 * BATCHES), |probe| Box::pin(first(probe))),
+            Case::new("rounds", Cost::requests(17), |probe| Box::pin(run(probe))),
+        ]
+    }),
 };
+
+/// Batches of addresses that are searched twice.
+const BATCHES: u32 = 6;
+
+/// What the first search of an instance changes shows at the second, for each instance once. Data that moves by itself hardly
+/// does so between the two searches of several batches.
+async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
+    const EACH: usize = 4;
+    const ENOUGH: usize = 2;
+    // From the end: most checks begin at the front.
+    let own: Vec<&str> = probe.facts().own_addresses.iter().rev().map(String::as_str).collect();
+    let batches = own.chunks(EACH).take(usize::try_from(BATCHES).unwrap_or(1));
+    let mut evidence = Vec::new();
+    let mut changes = 0;
+    for batch in batches {
+        let request = probe.search(batch.iter().copied());
+        let before = read(probe, &request).await?;
+        let after = read(probe, &request).await?;
+        if before.instances != after.instances {
+            // Data that goes on changing does not do so by a search.
+            if read(probe, &request).await?.instances != after.instances {
+                return Err(probe.inconclusive("the data changed while it was read: run it again"));
+            }
+            changes += 1;
+            evidence.extend(before.exchanges.into_iter().chain(after.exchanges));
+        }
+    }
+    if changes >= ENOUGH {
+        let expected = "the same instances when a search is repeated";
+        let actual =
+            format!("other fields or instances in {changes} batches, at once after their first search");
+        probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
+    }
+    Ok(())
+}
 
 /// What changes around each of several rounds of searches does so by them; what changes once may be an accident.
 async fn run(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -43,10 +43,14 @@ ids! {
         ExtractNumRequired = "extract.num-required",
         /// A partial result is flagged by X-Proxy-Partial, and the two X-Proxy counts agree with …
         ExtractPartial = "extract.partial",
+        /// An error of POST extraction, where it is answered in JSON, has a code …
+        ExtractPostErrorEnvelope = "extract.post-error-envelope",
         /// protocol is http or socks5, http when absent; https and anything else is rejected.
         ExtractProtocol = "extract.protocol",
         /// The account must have passed real-name verification.
         ExtractRealName = "extract.real-name",
+        /// The gateways come from the region that was asked for (inferred: the contract presupposes …
+        ExtractRegion = "extract.region",
         /// regions is GLOBAL when it is absent.
         ExtractRegionsDefault = "extract.regions-default",
         /// The request id is taken from the query, else from the header X-Request-Id, else …
@@ -69,6 +73,8 @@ ids! {
         ExtractTokenEqual = "extract.token-equal",
         /// Extraction takes the token from the query, from X-API-Key or from Authorization: Bearer.
         ExtractTokenTransport = "extract.token-transport",
+        /// Extraction does not support session, state or province, and city.
+        ExtractUnsupportedParameters = "extract.unsupported-parameters",
         /// The caller's real source IPv4 address must be in an enabled whitelist, at every …
         ExtractWhitelist = "extract.whitelist",
         /// An account without groups gets an empty array.
@@ -107,6 +113,8 @@ ids! {
         SearchIpsAllOrNothing = "search.ips-all-or-nothing",
         /// Items are de-duplicated by IP and port, and 1 to 500 may remain.
         SearchIpsDedupLimit = "search.ips-dedup-limit",
+        /// Of an address that is written in several ways the first text counts: a …
+        SearchIpsFirstText = "search.ips-first-text",
         /// An item is a full IPv4 or IPv6 address, IPv4:port or [IPv6]:port; CIDR, zone …
         SearchIpsItem = "search.ips-item",
         /// A port is from 1 to 65535.
@@ -169,7 +177,7 @@ ids! {
         ExtractFullResultHeaders = "open.extract.full-result-headers",
         /// The same gateway may come more than once.
         ExtractGatewayRepeats = "open.extract.gateway-repeats",
-        /// POST extraction is not described here.
+        /// POST extraction is not described here, but for the envelope of its errors.
         ExtractPost = "open.extract.post",
         /// A repeated parameter may be accepted or rejected.
         ExtractRepeatedParameter = "open.extract.repeated-parameter",

@@ -12,6 +12,32 @@ use crate::proxy::{Reply, Seen};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
+    answers().into_iter().chain(posted()).collect()
+}
+
+/// What is answered to POST, whose errors are in order but for these.
+fn posted() -> Vec<Fault> {
+    let fault = |id, breaks, edit: fn(&mut Value)| {
+        Fault::reply(id, breaks, move |_, seen: &Seen, reply: &mut Reply| {
+            if seen.method == hyper::Method::POST {
+                reply.edit(edit);
+            }
+        })
+    };
+    vec![
+        fault("extract.post-error-envelope/no-code", "An error of POST has no code.", move |body| {
+            let _ = body.as_object_mut().and_then(|body| body.shift_remove("code"));
+        }),
+        fault("extract.post-error-envelope/no-message", "An error of POST has no message.", move |body| {
+            let _ = body.as_object_mut().and_then(|body| body.shift_remove("message"));
+        }),
+        fault("extract.post-error-envelope/null-code", "The code of an error of POST is null.", |body| {
+            body["code"] = Value::Null;
+        }),
+    ]
+}
+
+fn answers() -> Vec<Fault> {
     [envelope(), endpoint(), request_ip(), error()].into_iter().flatten().collect()
 }
 

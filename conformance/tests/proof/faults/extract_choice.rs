@@ -11,7 +11,10 @@ use crate::proxy::{Reply, Seen};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    [default_region(), alias(), equal(), protocol(), form()].into_iter().flatten().collect()
+    [default_region(), region(), alias(), equal(), protocol(), known_protocol(), form()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn default_region() -> Vec<Fault> {
@@ -65,6 +68,62 @@ fn default_region() -> Vec<Fault> {
             scarce,
         )
         .when(absent)
+        .when(in_text),
+    ]
+}
+
+fn region() -> Vec<Fault> {
+    let plentiful = |scene: &Scene, seen: &Seen| regions(scene, seen) == scene.facts.plentiful_region;
+    let anywhere = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        seen.drop_param(&extract.regions.name);
+        seen.drop_param(&extract.country.name);
+    };
+    // A region that no fact but the gateways names.
+    let other = |scene: &Scene, seen: &mut Seen| {
+        let facts = &scene.facts;
+        let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+        let mut regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
+        set_region(
+            scene,
+            seen,
+            regions.find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region))),
+        );
+    };
+    let fault = |id, breaks| Fault::request(id, breaks, anywhere).when(plentiful);
+    vec![
+        fault("extract.region/ignored", "A region is served from everywhere."),
+        fault("extract.region/ignored-in-text", "A region is served from everywhere in text.").when(in_text),
+        fault("extract.region/ignored-by-header", "A region is served from everywhere with X-API-Key.")
+            .when(by_header),
+        fault("extract.region/ignored-by-bearer", "A region is served from everywhere with a bearer token.")
+            .when(by_bearer),
+        fault("extract.region/ignored-with-request-id", "A region is ignored beside a request id.")
+            .when(with_request_id),
+        fault("extract.region/ignored-other-protocol", "A region is ignored for the other protocol.")
+            .when(with_other_protocol),
+        Fault::request("extract.region/other", "Gateways of another region come.", other).when(plentiful),
+        Fault::request(
+            "extract.region/scarce-filled",
+            "A scarce region is served from everywhere.",
+            anywhere,
+        )
+        .when(of_scarce_region),
+        Fault::request(
+            "extract.region/scarce-filled-in-text",
+            "A scarce region is served from everywhere in text.",
+            anywhere,
+        )
+        .when(of_scarce_region)
+        .when(in_text),
+        Fault::request("extract.region/empty-filled", "An empty region is served from everywhere.", anywhere)
+            .when(of_empty_region),
+        Fault::request(
+            "extract.region/empty-filled-in-text",
+            "An empty region is served from everywhere in text.",
+            anywhere,
+        )
+        .when(of_empty_region)
         .when(in_text),
     ]
 }
@@ -239,6 +298,36 @@ fn protocol() -> Vec<Fault> {
             },
         )
         .when(unlisted),
+    ]
+}
+
+fn known_protocol() -> Vec<Fault> {
+    let first = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        if let Some(first) = extract.protocols.first() {
+            seen.set_param(&extract.protocol.name, first);
+        }
+    };
+    let last = |scene: &Scene, seen: &mut Seen| {
+        let extract = &scene.contract.extract;
+        if let Some(last) = extract.protocols.last() {
+            seen.set_param(&extract.protocol.name, last);
+        }
+    };
+    let default = |scene: &Scene, seen: &Seen| {
+        let extract = &scene.contract.extract;
+        seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
+    };
+    vec![
+        Fault::request("extract.protocol/last-gives-first", "Gateways of the first protocol come.", first)
+            .when(with_other_protocol),
+        Fault::request("extract.protocol/last-gives-first-in-text", "They come in text.", first)
+            .when(with_other_protocol)
+            .when(in_text),
+        Fault::request("extract.protocol/first-gives-last", "Gateways of the last protocol come.", last)
+            .when(default),
+        Fault::request("extract.protocol/last-refused", "The last protocol is rejected.", Scene::refuse)
+            .when(with_other_protocol),
     ]
 }
 

@@ -14,7 +14,49 @@ use crate::proxy::Seen;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    [port(), port_with_others(), any_port(), any_port_in_batches()].into_iter().flatten().collect()
+    let tables = [port(), port_with_others(), any_port(), any_port_in_batches(), first_text()];
+    tables.into_iter().flatten().collect()
+}
+
+/// An item as address and port, and not as text.
+fn endpoint(item: &str) -> Option<(std::net::IpAddr, Option<u16>)> {
+    let socket = item.parse().map(|socket: SocketAddr| (socket.ip(), Some(socket.port()))).ok();
+    socket.or_else(|| Some((item.parse().ok()?, None)))
+}
+
+/// Removes the first of two items that are one address in two spellings, or finds neither.
+fn first_text() -> Vec<Fault> {
+    let respelled = |scene: &Scene, seen: &Seen| {
+        let ips = ips(scene, seen);
+        let mut known: Vec<(String, _)> = Vec::new();
+        for item in ips {
+            let Some(at) = endpoint(&item) else { continue };
+            if known.iter().any(|(text, other)| *other == at && *text != item) {
+                return true;
+            }
+            known.push((item, at));
+        }
+        false
+    };
+    vec![
+        Fault::request(
+            "search.ips-first-text/none-counts",
+            "An address in two spellings is not looked up.",
+            |scene, seen| {
+                map_ips(scene, seen, |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() })
+            },
+        )
+        .when(respelled),
+        Fault::success(
+            "search.ips-first-text/empty",
+            "A batch with an address in two spellings finds nothing.",
+            |_, _, body| {
+                body["data"]["items"] = Value::Array(Vec::new());
+                body["data"]["total"] = Value::from(0);
+            },
+        )
+        .when(respelled),
+    ]
 }
 
 fn port() -> Vec<Fault> {

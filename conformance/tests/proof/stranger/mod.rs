@@ -73,6 +73,8 @@ impl Stranger {
             plentiful_region: Some("KEN".to_owned()),
             scarce_region: Some("FJI".to_owned()),
             empty_region: Some("NRU".to_owned()),
+            known_gateways: Vec::new(),
+            entitled_protocols: vec!["http".to_owned(), "socks5".to_owned()],
             egress_ip: Some(Ipv4Addr::LOCALHOST),
             canaries: vec![Secret::new("CANARIES", "never-shown-0000")],
         };

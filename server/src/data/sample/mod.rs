@@ -6,10 +6,10 @@ mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::seed::{Order, Sample};
+use super::seed::{Order, Pool, Sample};
 use crate::{
     domain::{address::Address, instance::Id},
-    store::record::{InstanceRecord, Loaded, Record},
+    store::record::{GatewayRecord, InstanceRecord, Loaded, Record},
 };
 
 /// The name of the account that has everything.
@@ -22,7 +22,9 @@ const SECOND: &str = "borealis";
 pub(super) fn make() -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
     let (tokens, mut records) = accounts::make();
-    records.extend(gateways::make(&canary).map(Record::Gateway));
+    let pool: Vec<_> = gateways::make(&canary).collect();
+    let gateways = pools(&pool);
+    records.extend(pool.into_iter().map(Record::Gateway));
     records.extend(accounts::groups().map(Record::Group));
 
     let main: Vec<_> = instances::main(&canary).collect();
@@ -41,6 +43,7 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
         scarce_region: gateways::SCARCE.0.to_owned(),
         scarce_count: gateways::SCARCE.1,
         empty_region: gateways::EMPTY.to_owned(),
+        gateways,
         canaries: vec![canary],
     };
     let instances = main.into_iter().chain(second).map(|instance| Record::Instance(Box::new(instance)));
@@ -50,6 +53,18 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
 
 fn addresses(instances: &[InstanceRecord]) -> BTreeSet<Address> {
     instances.iter().map(|instance| Address { ip: instance.ip, port: None }).collect()
+}
+
+fn pools(gateways: &[GatewayRecord]) -> Vec<Pool> {
+    let mut pools: BTreeMap<(&str, String), Vec<(String, u16)>> = BTreeMap::new();
+    for gateway in gateways {
+        let pool = pools.entry((&gateway.region, gateway.protocol.to_string())).or_default();
+        pool.push((gateway.host.clone(), gateway.port));
+    }
+    pools
+        .into_iter()
+        .map(|((region, protocol), gateways)| Pool { region: region.to_owned(), protocol, gateways })
+        .collect()
 }
 
 fn orders(instances: &[InstanceRecord]) -> Vec<Order> {

@@ -1,0 +1,326 @@
+//! Which gateways come: those of the region and of the protocol that were asked for. A response does not name either, so that
+//! only what a tester knows of the gateways, or of their number, shows it.
+
+use std::collections::BTreeSet;
+
+use super::answer::{self, gateways};
+use super::forms::{Company, Context, Transport, default_of, says_error};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::contract::{Clause, Extract, OperationId};
+use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
+use crate::wire::{Answer, Exchange, Request};
+
+pub(super) static KNOWN: Check = Check {
+    id: "extract.region.gateways",
+    title: "gateways belong to the region and to the protocol that were asked for",
+    why: "Traffic leaves in another country than the caller chose, or meets a gateway that does not speak its protocol.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+    needs: &[Fact::KnownGateways],
+    run: Run::Cases(known),
+};
+
+/// The region that a case asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Plentiful,
+    Scarce,
+    /// Another region of which gateways are known.
+    Other,
+    /// The default region, and the default protocol by its name: only the protocol shows.
+    DefaultProtocol,
+}
+
+impl Asked {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Plentiful => "plentiful",
+            Self::Scarce => "scarce",
+            Self::Other => "other",
+            Self::DefaultProtocol => "default protocol",
+        }
+    }
+
+    /// The region to send.
+    ///
+    /// # Errors
+    /// Skip when the tester knows none.
+    fn region(self, probe: &Probe<'_>) -> Result<String, Stop> {
+        let facts = probe.facts();
+        let region = match self {
+            Self::Plentiful => facts.plentiful_region.clone(),
+            Self::Scarce => facts.scarce_region.clone(),
+            Self::Other => other_region(facts).map(str::to_owned),
+            Self::DefaultProtocol => Some(default_of(&probe.contract().extract.regions)),
+        };
+        region.ok_or_else(|| probe.skip("no such region is known"))
+    }
+}
+
+/// A region of which gateways are known, other than those that most checks ask for.
+fn other_region(facts: &Facts) -> Option<&str> {
+    let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+    let regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
+    regions.into_iter().find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region)))
+}
+
+/// Gateways of a case: enough that some of another pool hardly stay away.
+const FEW: u32 = 4;
+
+fn known(scope: &Scope<'_>) -> Vec<Case> {
+    let contexts = || Context::all(&scope.contract.extract).into_iter();
+    let named = |asked: Asked| {
+        // The default region takes the place of the one that is asked for.
+        contexts().filter(|context| context.company != Company::Regions).map(move |context| (context, asked))
+    };
+    let plain = |context: &Context| context.transport == Transport::Query;
+    let case = |(context, asked): (Context, Asked)| {
+        let label = format!("{}/{}", context.label(), asked.label());
+        let needs = match asked {
+            Asked::Plentiful => Some(Fact::PlentifulRegion),
+            Asked::Scarce => Some(Fact::ScarceRegion),
+            Asked::Other | Asked::DefaultProtocol => None,
+        };
+        let shared = context.clone();
+        let case = Case::with(label, Cost::extraction(1, FEW), (context, asked), |probe, data| {
+            Box::pin(belong(probe, data))
+        });
+        shared.share(case.needs(needs))
+    };
+    let some = named(Asked::Scarce)
+        .chain(named(Asked::Other))
+        .filter(|(context, _)| plain(context))
+        .chain(named(Asked::DefaultProtocol).filter(|(context, _)| context.company == Company::Nothing));
+    let texts = Context::in_text(&scope.contract.extract).into_iter();
+    let texts = texts.filter(|context| matches!(context.company, Company::Protocol(_) | Company::RequestId));
+    let texts = texts.map(|context| (context, Asked::Plentiful));
+    named(Asked::Plentiful).chain(texts).chain(some).map(case).collect()
+}
+
+async fn belong(probe: &Probe<'_>, (context, asked): (Context, Asked)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = asked.region(probe)?;
+    context.control(probe).await?;
+    let mut request =
+        context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
+    if asked == Asked::DefaultProtocol {
+        request = request.query(&extract.protocol.name, default_of(&extract.protocol));
+    }
+    let (exchange, class) = probe.send_once(&request).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+        return Err(probe.skip(&format!("no gateways of {region} came: {}", class.description())));
+    };
+    if !judge_known(probe, &context, (&exchange, answer), &region) {
+        return Err(probe.skip(&format!("none of the gateways that came is among {}", Fact::KnownGateways)));
+    }
+    Ok(())
+}
+
+/// Reports gateways that are known to be of another region or protocol. Says whether any is known.
+fn judge_known(
+    probe: &Probe<'_>,
+    context: &Context,
+    (exchange, answer): (&Exchange, &Answer),
+    region: &str,
+) -> bool {
+    let extract = &probe.contract().extract;
+    let protocol = exchange.request.query_value(&extract.protocol.name);
+    let protocol = protocol.map_or_else(|| default_of(&extract.protocol), str::to_owned);
+    let found = matching(probe, answer);
+    let any_region = region == default_of(&extract.regions);
+    let in_region = |pool: &GatewayPool| any_region || pool.region == region;
+    let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
+        let others: Vec<_> =
+            found.iter().filter(|(_, pools)| !pools.iter().any(|pool| is_right(pool))).collect();
+        let Some((gateway, pools)) = others.first() else { return };
+        let expected =
+            format!("{expected}, {}, as supplied by {}", context.name(), Fact::KnownGateways.variable());
+        let pool =
+            pools.first().map_or_else(String::new, |pool| format!("{} {}", pool.region, pool.protocol));
+        let actual = format!(
+            "{} of {} known ones are of others, such as {gateway} of {pool}",
+            others.len(),
+            found.len()
+        );
+        probe.finding(clause, &expected, &actual, &[exchange]);
+    };
+    wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &in_region);
+    wrong(Clause::ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
+        pool.protocol == protocol
+    });
+    !found.is_empty()
+}
+
+/// A gateway that came, and the pools that it is known to belong to.
+type Found<'a> = (KnownGateway, Vec<&'a GatewayPool>);
+
+/// The known gateways of a response, each as often as it comes.
+pub(super) fn matching<'a>(probe: &Probe<'a>, answer: &Answer) -> Vec<Found<'a>> {
+    let pools = &probe.facts().known_gateways;
+    let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
+        pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
+    };
+    let came: Vec<KnownGateway> = match answer.at("/data").and_then(|data| data.as_array()) {
+        Some(entries) => entries.iter().filter_map(entry).collect(),
+        None => {
+            let lines = gateways(answer);
+            let known = || pools.iter().flat_map(|pool| &pool.gateways);
+            let in_line = |line: &String| known().find(|gateway| names(line, gateway)).cloned();
+            lines.iter().filter_map(in_line).collect()
+        }
+    };
+    let found = came.into_iter().map(|gateway| (pools_of(&gateway), gateway));
+    found.filter(|(pools, _)| !pools.is_empty()).map(|(pools, gateway)| (gateway, pools)).collect()
+}
+
+fn entry(entry: &serde_json::Value) -> Option<KnownGateway> {
+    let port = entry.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?;
+    Some(KnownGateway { host: entry.get("ip")?.as_str()?.to_owned(), port })
+}
+
+/// Whether an entry of a text names a gateway: its host and its port, each as a whole word.
+fn names(entry: &str, gateway: &KnownGateway) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    has_word(entry, &gateway.host, part) && has_word(entry, &gateway.port.to_string(), part)
+}
+
+fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(&part) && !after.is_some_and(&part)
+    })
+}
+
+/// The regions of a response by its known gateways: those that are of one region alone.
+pub(super) fn regions<'a>(probe: &Probe<'a>, answer: &Answer) -> BTreeSet<&'a str> {
+    let found = matching(probe, answer);
+    let alone = found.iter().filter_map(|(_, pools)| {
+        let (first, others) = pools.split_first()?;
+        others.iter().all(|other| other.region == first.region).then_some(first.region.as_str())
+    });
+    alone.collect()
+}
+
+pub(super) static SCARCE: Check = Check {
+    id: "extract.region.scarce",
+    title: "a region with a few gateways is not filled up with others",
+    why: "Part of the traffic leaves in countries that the caller did not choose, and nothing in the response says which.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+    needs: &[Fact::ScarceRegion],
+    run: Run::Cases(|scope| {
+        let extract = &scope.contract.extract;
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let case = |context: Context| {
+            let (label, shared) = (context.label(), context.clone());
+            let case = Case::with(label, Cost::extraction(1, most), context, |probe, context| {
+                Box::pin(scarce(probe, context))
+            });
+            shared.share(case)
+        };
+        // It may take all gateways that there are, so that a request id is left to the cases of few.
+        named_region(extract).filter(|context| context.company != Company::RequestId).map(case).collect()
+    }),
+};
+
+/// Each form that leaves the region to the case.
+fn named_region(extract: &Extract) -> impl Iterator<Item = Context> {
+    Context::in_query(extract).into_iter().filter(|context| context.company != Company::Regions)
+}
+
+/// As many different gateways as one call may ask for are more than the region has.
+async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    context.control(probe).await?;
+    let most = *extract.num_range.end();
+    let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, most);
+    let (exchange, class) = probe.send_once(&request).await?;
+    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else { return Ok(()) };
+    if !context.is_text && answer::entries(answer).is_none() {
+        return Ok(());
+    }
+    judge_known(probe, &context, (&exchange, answer), region);
+    let different: BTreeSet<_> =
+        gateways(answer).into_iter().filter(|entry| !entry.trim().is_empty()).collect();
+    if i64::try_from(different.len()).is_ok_and(|different| different >= most) {
+        let expected = format!(
+            "fewer than {most} different gateways of {region}, {}, as supplied by {}",
+            context.name(),
+            Fact::ScarceRegion.variable()
+        );
+        let actual = format!("{} different gateways", different.len());
+        probe.finding(Clause::ExtractRegion, &expected, &actual, &[&exchange]);
+    }
+    Ok(())
+}
+
+pub(super) static EMPTY: Check = Check {
+    id: "extract.region.empty",
+    title: "a region without gateways gives none",
+    why: "Traffic leaves in countries that the caller did not choose, and nothing in the response says so.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractRegion],
+    needs: &[Fact::EmptyRegion],
+    run: Run::Cases(|scope| {
+        let case = |context: Context| {
+            let (label, shared) = (context.label(), context.clone());
+            shared.share(Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+                Box::pin(empty(probe, context))
+            }))
+        };
+        named_region(&scope.contract.extract).map(case).collect()
+    }),
+};
+
+/// A shortage may come under any status, so the first response is taken. Others may give gateways back meanwhile, so that a
+/// second response must agree.
+async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    context.control(probe).await?;
+    let request = || -> Request { context.request(probe).query(&extract.regions.name, region) };
+    let (first, _) = probe.send_once(&request()).await?;
+    if !gives_gateways(probe, &first) {
+        return Ok(());
+    }
+    let (second, _) = probe.send_once(&request()).await?;
+    if gives_gateways(probe, &second) {
+        let variable = Fact::EmptyRegion.variable();
+        let expected = format!("no gateway of {region}, {}, as supplied by {variable}", context.name());
+        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&first, &second]);
+    }
+    Ok(())
+}
+
+/// In JSON an entry of a success, in text anything that is no JSON object and no rejection in words.
+pub(super) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
+    let Ok(answer) = &exchange.result else { return false };
+    let success = probe.contract().extract.operation.success.status;
+    let is_text = answer.status == success && answer.json().is_none() && !answer.body().is_empty();
+    let is_text = is_text && !says_error(answer);
+    answer::entries(answer).map_or(is_text, |entries| !entries.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_names_a_gateway_by_whole_words() {
+        let gateway = KnownGateway { host: "203.0.113.1".to_owned(), port: 80 };
+        for (entry, expected) in [
+            ("203.0.113.1:80", true),
+            ("http://203.0.113.1:80/", true),
+            ("ip=203.0.113.1;port=80", true),
+            ("80 203.0.113.1", true),
+            ("203.0.113.1:8080", false),
+            ("203.0.113.12:80", false),
+            ("1.203.0.113.1:80", false),
+            ("203.0.113.1", false),
+        ] {
+            assert_eq!(names(entry, &gateway), expected, "{entry}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! POST extraction: its payload is not shown, and its errors have the envelope of an extraction's.
+
+use serde_json::Value;
+
+use super::forms::Transport;
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::checks::Requests;
+use crate::checks::token::UNKNOWN;
+use crate::contract::{Clause, OperationId};
+
+pub(super) static ERROR: Check = Check {
+    id: "extract.post-error-envelope.json",
+    title: "a JSON error of POST extraction has a code and a message",
+    why: "Callers of the compatibility format tell by the code what to do; without it they can only guess.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractPostErrorEnvelope],
+    needs: &[],
+    run: Run::Cases(|_| {
+        let case = |(label, data): (&'static str, Sent)| {
+            Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(error(probe, data)))
+        };
+        [
+            ("absent token", Sent { has_token: false, has_body: false }),
+            ("absent token with a body", Sent { has_token: false, has_body: true }),
+            ("unknown token", Sent { has_token: true, has_body: false }),
+            ("unknown token with a body", Sent { has_token: true, has_body: true }),
+        ]
+        .map(case)
+        .into()
+    }),
+};
+
+/// What a POST carries: never a good token, so that the response is an error whatever the payload should be.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    has_token: bool,
+    has_body: bool,
+}
+
+/// A response in another form than a JSON object is not judged.
+async fn error(probe: &Probe<'_>, sent: Sent) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let mut request = probe.extract_without_token().method("POST");
+    if sent.has_token {
+        request = Transport::Query.carry(probe, request, UNKNOWN);
+    }
+    if sent.has_body {
+        request = request.field(&extract.num.name, *extract.num_range.start());
+    }
+    let (exchange, class) = probe.send_once(&request).await?;
+    if matches!(class, ResponseClass::Throttled(_)) {
+        return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
+    }
+    let body = exchange.result.as_ref().ok().and_then(|answer| answer.json()).and_then(Value::as_object);
+    let Some(body) = body else {
+        return Err(probe.skip(&format!("POST is not answered in JSON: {}", class.description())));
+    };
+    let has_code = body.get("code").is_some_and(|code| code.is_number() || code.is_string());
+    let has_message = body.get("message").is_some_and(Value::is_string);
+    for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
+        if !is_there {
+            let expected = format!("{what} in the JSON body of an error of POST extraction");
+            probe.finding(Clause::ExtractPostErrorEnvelope, &expected, class.description(), &[&exchange]);
+        }
+    }
+    Ok(())
+}
