@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use program::arguments::{Arguments, Command};
-use program::{UsageError, describe, init, replay, run, snapshot};
+use program::{UsageError, baseline, describe, init, replay, run, snapshot};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -33,6 +33,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Replay { report, check, allow_other_target, target } => {
             replay::replay(&report, &check, allow_other_target, &target).await
         }
+        Command::Baseline { report, reason, until } => baseline::baseline(&report, &reason, until),
         Command::Record { folder, target } => snapshot::record(&folder, &target).await,
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await

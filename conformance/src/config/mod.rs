@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use document::ConfigError;
 pub use facts::fact_key;
-pub use template::{Answers, template};
+pub use template::{Answers, quoted, template};
 
 use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};

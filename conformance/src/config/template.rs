@@ -114,7 +114,8 @@ fn line(key: &str, answer: Option<&str>, example: &str) -> String {
 }
 
 /// A TOML string.
-fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -32,6 +32,8 @@ use source::Source;
 /// Everything that the suite knows about the service.
 #[derive(Debug)]
 pub struct Contract {
+    /// The document's own version.
+    pub version: String,
     /// What the document says of each clause and of each unspecified behaviour.
     pub catalogue: Catalogue,
     /// `GET …/proxy/extract`.
@@ -59,12 +61,14 @@ impl Contract {
     /// Names the JSON pointer that is missing, of the wrong type, or unknown to the suite.
     pub fn from_json(text: &str) -> Result<Self, ContractError> {
         let source = Source::parse(text)?;
+        let info = source.root().get("document")?.get("info")?;
+        let version = info.get("version")?.string()?.to_owned();
         let catalogue = Catalogue::read(&source)?;
         let extract = Extract::read(&source)?;
         let groups = Groups::read(&source)?;
         let search = Search::read(&source)?;
         operation::refuse_unknown(&source)?;
-        Ok(Self { catalogue, extract, groups, search })
+        Ok(Self { version, catalogue, extract, groups, search })
     }
 
     /// The operation with that id.

@@ -104,7 +104,9 @@ mod tests {
         let contract = Contract::embedded().expect("contract");
         for clause in contract.catalogue.clauses() {
             let explanation = Explanation::new(contract, clause.id);
-            assert!(explanation.sample.starts_with("curl ") && explanation.sample.contains("$API_KEY"));
+            assert!(
+                explanation.sample.starts_with("curl ") && explanation.sample.contains("$SALLYPORT_API_KEY")
+            );
             assert!(explanation.checks.iter().all(|check| check.why.ends_with('.')), "{}", clause.id);
             assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
         }

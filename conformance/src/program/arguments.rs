@@ -29,6 +29,7 @@ Examples:
   conformance run --base-url https://api.example.com --profile smoke --only 'groups.*'
   conformance run --base-url https://api.example.com --min-detection 90 --require 'search.*'
   conformance plan --base-url https://api.example.com --detect 95
+  conformance baseline report.json --reason 'ticket 123' >> conformance.toml
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
 
@@ -49,7 +50,8 @@ pub(crate) enum Command {
     /// Run the checks.
     #[command(after_help = EXAMPLES)]
     Run(Box<RunArguments>),
-    /// Say which checks would run, what they would cost, and which would be skipped and why. Sends nothing.
+    /// Say which checks would run, what they would cost and notice, and which would be skipped and why. Sends nothing, and
+    /// needs no token.
     Plan(Box<RunArguments>),
     /// List the checks with the clauses they cite.
     List {
@@ -75,6 +77,17 @@ pub(crate) enum Command {
         allow_other_target: bool,
         #[command(flatten)]
         target: TargetArguments,
+    },
+    /// Print the clauses that a report found broken as expected failures, for the configuration.
+    Baseline {
+        /// A report in JSON.
+        report: PathBuf,
+        /// Why they are put up with, for instance `--reason 'ticket 123'`.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        /// The last day on which they are [default: in 90 days].
+        #[arg(long, value_name = "YYYY-MM-DD")]
+        until: Option<jiff::civil::Date>,
     },
     /// Record how a target behaves, case by case, what the contract leaves open included.
     Record {
@@ -128,7 +141,8 @@ pub(crate) struct RunArguments {
     /// Leave out checks whose id, clause or operation fits, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Write reports as well: html, json, junit, sarif or md, for instance html=report.html,json=report.json.
+    /// Write reports as well: html, json, junit, sarif or md, for instance html=report.html,json=report.json; json=- writes
+    /// to standard output.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     #[command(flatten)]
@@ -136,6 +150,9 @@ pub(crate) struct RunArguments {
     /// Run only as many cases as are needed to notice so many percent of the known faults, the cheapest ones.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
+    /// What is tested, for instance `--implementation 'gateway 4.2'`; reports name it.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) implementation: Option<String>,
     /// End the run at the first failure.
     #[arg(long)]
     pub(crate) fail_fast: bool,
@@ -249,6 +266,13 @@ fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + C
 pub(crate) struct ReportRequest {
     pub(crate) format: Format,
     pub(crate) path: PathBuf,
+}
+
+impl ReportRequest {
+    /// Whether it goes to standard output; what people read goes to standard error then.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
 }
 
 impl std::str::FromStr for ReportRequest {

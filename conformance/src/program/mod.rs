@@ -1,6 +1,7 @@
 //! What the program's commands do.
 
 pub(crate) mod arguments;
+pub(crate) mod baseline;
 pub(crate) mod describe;
 pub(crate) mod init;
 pub(crate) mod replay;

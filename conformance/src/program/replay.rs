@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::UsageError;
 use super::arguments::TargetArguments;
-use super::run::{observed, with_target};
+use super::run::{Reader, observed, with_target};
 use super::setup::Setup;
 
 /// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
@@ -20,12 +20,11 @@ pub(crate) async fn replay(
     arguments: &TargetArguments,
 ) -> Result<Verdict, UsageError> {
     let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
-    let report: Value = serde_json::from_str(&text).map_err(|_| wrong("expected a report in JSON"))?;
+    let report = read_report(path)?;
     let checks = report.get("checks").and_then(Value::as_array);
-    let checks = checks.ok_or_else(|| wrong("expected a report in JSON, found no `checks`"))?;
     let with_findings: Vec<&str> = checks
-        .iter()
+        .into_iter()
+        .flatten()
         .filter(|result| result.get("findings").and_then(Value::as_array).is_some_and(|all| !all.is_empty()))
         .filter_map(|result| result.get("id").and_then(Value::as_str))
         .collect();
@@ -51,9 +50,21 @@ pub(crate) async fn replay(
         )));
     }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
-    let report =
-        with_target(Some(target), async |target| observed(contract, target, options, Detail::Verbose).await);
+    let report = with_target(Some(target), async |target| {
+        observed(contract, target, options, Detail::Verbose, Reader::Stdout).await
+    });
     Ok(report.await?.verdict)
+}
+
+/// A report that was written before.
+pub(super) fn read_report(path: &Path) -> Result<Value, UsageError> {
+    let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
+    let report: Value = serde_json::from_str(&text).map_err(|_| wrong("expected a report in JSON"))?;
+    match report.get("checks") {
+        Some(Value::Array(_)) => Ok(report),
+        _ => Err(wrong("expected a report in JSON, found no `checks`")),
+    }
 }
 
 /// Whether a report is of a target. It names the target without secrets.

@@ -13,20 +13,23 @@ use super::setup::Setup;
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, mut options } = setup(&arguments)?;
     if arguments.dry_run {
-        return print_plan(contract, target, options).await;
+        return plan(arguments).await;
     }
+    let Setup { target, mut options } = selected(Setup::new(&arguments.target)?, &arguments)?;
     options.retries = arguments.retries.into();
     options.fail_fast = arguments.fail_fast;
+    options.implementation.clone_from(&arguments.implementation);
     open_reports(&arguments.report)?;
     let detail = match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
         (_, true) => Detail::Verbose,
         _ => Detail::Normal,
     };
+    let reader =
+        if arguments.report.iter().any(ReportRequest::is_stdout) { Reader::Stderr } else { Reader::Stdout };
     let report =
-        with_target(target, async |target| observed(contract, target, options, detail).await).await?;
+        with_target(target, async |target| observed(contract, target, options, detail, reader).await).await?;
     write_reports(&arguments.report, &report)?;
     Ok(report.verdict)
 }
@@ -34,7 +37,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
 /// `conformance plan`.
 pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let Setup { target, options } = setup(&arguments)?;
+    let setup = Setup::without_sending(&arguments.target)?;
+    let Setup { target, options } = selected(setup, &arguments)?;
     print_plan(contract, target, options).await
 }
 
@@ -44,14 +48,15 @@ pub(crate) async fn observed(
     target: &Target,
     options: Options,
     detail: Detail,
+    reader: Reader,
 ) -> Result<Report, UsageError> {
-    let screen = screen(detail);
+    let screen = reader.screen(detail);
     let suite = Suite::new(contract, target, options)?;
     let watching = tokio::spawn(stop_on_interrupt(suite.stopper()));
-    let live = std::io::stdout().is_terminal();
-    let report = suite.run(&Progress::new(std::io::stdout(), screen, live)).await;
+    let report = suite.run(&Progress::new(reader.writer(), screen, reader.is_terminal())).await;
     watching.abort();
-    print(&format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen)));
+    let text = format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen));
+    let _ = reader.writer().write_all(text.as_bytes());
     Ok(report)
 }
 
@@ -72,20 +77,43 @@ pub(crate) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// Colours and wrapping are for terminals; `NO_COLOR` takes the colours away.
-pub(crate) fn screen(detail: Detail) -> Screen {
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let terminal = std::io::stdout().is_terminal();
-    let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
-    Screen {
-        style: if terminal && !no_colour { Style::Coloured } else { Style::Plain },
-        width: width.filter(|_| terminal),
-        detail,
+/// Where people read what happens: on standard output, unless a report goes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Stdout,
+    Stderr,
+}
+
+impl Reader {
+    fn writer(self) -> Box<dyn std::io::Write + Send> {
+        match self {
+            Self::Stdout => Box::new(std::io::stdout()),
+            Self::Stderr => Box::new(std::io::stderr()),
+        }
+    }
+
+    fn is_terminal(self) -> bool {
+        match self {
+            Self::Stdout => std::io::stdout().is_terminal(),
+            Self::Stderr => std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Colours and wrapping are for terminals; `NO_COLOR` takes the colours away.
+    fn screen(self, detail: Detail) -> Screen {
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let terminal = self.is_terminal();
+        let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
+        Screen {
+            style: if terminal && !no_colour { Style::Coloured } else { Style::Plain },
+            width: width.filter(|_| terminal),
+            detail,
+        }
     }
 }
 
-fn setup(arguments: &RunArguments) -> Result<Setup, UsageError> {
-    let mut setup = Setup::new(&arguments.target)?;
+/// A setup with the arguments that choose what runs.
+fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
     arguments.gates.over(&mut setup.options.gates);
     let selection = &mut setup.options.selection;
@@ -157,7 +185,7 @@ async fn stop_on_interrupt(stopper: Stopper) {
 
 /// Files that can't be written are better known before the run than after it.
 fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
-    for request in requests {
+    for request in requests.iter().filter(|request| !request.is_stdout()) {
         let opened = OpenOptions::new().create(true).append(true).open(&request.path);
         opened.map_err(|error| format!("{}: {error}", request.path.display()))?;
     }
@@ -167,6 +195,10 @@ fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
 fn write_reports(requests: &[ReportRequest], report: &Report) -> Result<(), UsageError> {
     for request in requests {
         let text = request.format.render(report)?;
+        if request.is_stdout() {
+            print(&text);
+            continue;
+        }
         std::fs::write(&request.path, text)
             .map_err(|error| format!("{}: {error}", request.path.display()))?;
     }

@@ -21,6 +21,15 @@ pub(crate) struct Setup {
 impl Setup {
     /// An argument goes before a variable of the environment, and that before the configuration.
     pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
+        Self::with_token(arguments, None)
+    }
+
+    /// The same for what sends nothing, and so needs no token.
+    pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
+        Self::with_token(arguments, Some(Secret::new("API_KEY", "no-token-is-needed-for-a-plan")))
+    }
+
+    fn with_token(arguments: &TargetArguments, stand_in: Option<Secret>) -> Result<Self, UsageError> {
         let config = match &arguments.config {
             Some(file) => Config::read(file, &variable)?,
             None => Config::default(),
@@ -42,7 +51,7 @@ impl Setup {
             None => None,
             Some(base_url) => {
                 let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
-                let token = given.map(|token| Secret::new("API_KEY", token)).or(token).ok_or(
+                let token = given.map(|token| Secret::new("API_KEY", token)).or(token).or(stand_in).ok_or(
                     "set SALLYPORT_API_KEY to the account's token, or give --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);

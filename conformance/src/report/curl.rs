@@ -20,7 +20,7 @@ pub fn command(base: &str, exchange: &Recorded) -> String {
     command
 }
 
-/// One word of a shell: literal but for the names of secrets, which the shell replaces. What a terminal would act on stands as
+/// One word of a shell: literal but for the variables of secrets, which the shell replaces. What a terminal would act on stands as
 /// an escape that bash, zsh and ksh know.
 fn quoted(text: &str) -> String {
     let mut quoted = format!("'{}'", text.replace('\'', r"'\''"));
@@ -32,9 +32,9 @@ fn quoted(text: &str) -> String {
         };
         quoted = quoted.replace(c, &format!("'$'{escape}''"));
     }
-    let names = Fact::ALL.iter().map(|fact| fact.variable()).chain(["API_KEY", "HEADER"]);
-    for name in names {
-        quoted = quoted.replace(&format!("${name}"), &format!("'\"${name}\"'"));
+    let facts = Fact::ALL.iter().map(|fact| (fact.variable(), fact.variable()));
+    for (name, variable) in facts.chain([("API_KEY", "SALLYPORT_API_KEY"), ("HEADER", "HEADER")]) {
+        quoted = quoted.replace(&format!("${name}"), &format!("'\"${variable}\"'"));
     }
     // What is quoted ends, and does not begin, beside a name at the edge of the word.
     let trimmed = quoted.strip_prefix("''\"").map(|rest| format!("\"{rest}")).unwrap_or(quoted);
@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn quotes_hold_and_variables_stand_outside_of_them() {
-        assert_eq!(quoted("a=it's&k=$API_KEY&x=1"), r#"'a=it'\''s&k='"$API_KEY"'&x=1'"#);
+        assert_eq!(quoted("a=it's&k=$API_KEY&x=1"), r#"'a=it'\''s&k='"$SALLYPORT_API_KEY"'&x=1'"#);
         assert_eq!(quoted("$HOME `id`"), "'$HOME `id`'");
         assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "\"$SALLYPORT_SECOND_API_KEY\"");
-        assert_eq!(quoted("k=$API_KEY"), r#"'k='"$API_KEY""#);
+        assert_eq!(quoted("k=$API_KEY"), r#"'k='"$SALLYPORT_API_KEY""#);
         assert_eq!(quoted("a\u{1b}[2J\u{202e}b"), r"'a'$'\x1b''[2J'$'\u202e''b'");
     }
 }

@@ -10,6 +10,10 @@ use crate::run::{CheckResult, ExpectationState, Report};
 pub fn markdown(report: &Report) -> String {
     let mut text = format!("# Conformance: {}\n\n", verdict_words(report));
     let _ = writeln!(text, "- target: {}", code(&report.target));
+    if let Some(implementation) = &report.implementation {
+        let _ = writeln!(text, "- tested: {}", escaped(implementation));
+    }
+    let _ = writeln!(text, "- {}, contract {}", report.suite, report.contract);
     let _ = writeln!(text, "- checks: {}: {}", report.totals.all(), counted(report.totals));
     let _ = writeln!(text, "- clauses: {} of {} judged", report.coverage.judged, report.coverage.clauses);
     for reason in not_judged(report) {

@@ -18,6 +18,10 @@ pub struct Report {
     pub suite: String,
     /// The base URL.
     pub target: String,
+    /// Name and version of what was tested, as the tester told them.
+    pub implementation: Option<String>,
+    /// Version of the contract.
+    pub contract: String,
     /// When it began, RFC 3339.
     pub begun: String,
     /// In milliseconds.

@@ -41,6 +41,8 @@ pub struct Options {
     pub expected: Vec<ExpectedFailure>,
     /// What the run must show before it may conform.
     pub gates: Gates,
+    /// Name and version of what is tested, for the report.
+    pub implementation: Option<String>,
     /// Leaves out what is not needed to notice so many percent of the known faults.
     pub detect: Option<u8>,
 }
@@ -56,6 +58,7 @@ impl Default for Options {
             fail_fast: false,
             expected: Vec::new(),
             gates: Gates::default(),
+            implementation: None,
             detect: None,
         }
     }
@@ -91,6 +94,7 @@ pub struct Suite<'a> {
     fail_fast: bool,
     expected: Vec<ExpectedFailure>,
     gates: Gates,
+    implementation: Option<String>,
     today: Date,
     meter: Arc<Meter>,
     wire: Wire,
@@ -118,8 +122,18 @@ impl<'a> Suite<'a> {
         options: Options,
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
-        let Options { selection, profile, budget, wire, retries, fail_fast, expected, gates, detect } =
-            options;
+        let Options {
+            selection,
+            profile,
+            budget,
+            wire,
+            retries,
+            fail_fast,
+            expected,
+            gates,
+            implementation,
+            detect,
+        } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
@@ -137,6 +151,7 @@ impl<'a> Suite<'a> {
             fail_fast,
             expected,
             gates,
+            implementation,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
@@ -189,6 +204,8 @@ impl<'a> Suite<'a> {
             schema_version: Report::VERSION,
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target: self.redactor.redact(self.target.base().as_str()),
+            implementation: self.implementation.as_deref().map(|name| self.redactor.redact(name)),
+            contract: self.contract.version.clone(),
             begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.elapsed()),
             busy_ms: millis(busy),

@@ -1,6 +1,7 @@
 //! What is tested: where it is, which credentials are at hand, and what the tester knows about the data behind it.
 
 mod canary;
+mod contradiction;
 mod environment;
 mod fact;
 mod form;
@@ -39,13 +40,17 @@ pub enum TargetError {
     /// A part that a base URL can't have.
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
+    /// Facts that can't be so, one sentence a line.
+    #[error("nothing was sent, since these facts can't be so:\n  {}", .0.join("\n  "))]
+    Facts(Vec<String>),
 }
 
 impl Target {
     /// A target at `base_url`. Plain http is refused unless it stays on this machine or `allow_http` is set.
     ///
     /// # Errors
-    /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http.
+    /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http; and when facts
+    /// contradict each other.
     pub fn new(base_url: &str, token: Secret, facts: Facts, allow_http: bool) -> Result<Self, TargetError> {
         let base = Url::parse(base_url).map_err(|error| TargetError::Url(error.to_string()))?;
         match base.scheme() {
@@ -59,6 +64,10 @@ impl Target {
         }
         if base.query().is_some() || base.fragment().is_some() {
             return Err(TargetError::Part("a query or a fragment"));
+        }
+        let contradictions = contradiction::contradictions(&token, &facts);
+        if !contradictions.is_empty() {
+            return Err(TargetError::Facts(contradictions));
         }
         Ok(Self { base, token, facts })
     }

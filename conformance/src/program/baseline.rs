@@ -1,0 +1,55 @@
+use std::fmt::Write as _;
+use std::path::Path;
+
+use sallyport_conformance::Verdict;
+use sallyport_conformance::config::quoted;
+use sallyport_conformance::contract::Clause;
+use serde_json::Value;
+
+use super::UsageError;
+use super::replay::read_report;
+use super::run::print;
+
+/// Days for which a broken clause is put up with unless the user says otherwise.
+const DAYS: i64 = 90;
+
+/// `conformance baseline`: the clauses that a report found broken, as expected failures for the configuration.
+pub(crate) fn baseline(
+    path: &Path,
+    reason: &str,
+    until: Option<jiff::civil::Date>,
+) -> Result<Verdict, UsageError> {
+    let report = read_report(path)?;
+    let until = match until {
+        Some(until) => until,
+        None => {
+            let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+            today.checked_add(jiff::Span::new().days(DAYS))?
+        }
+    };
+    let mut text = String::new();
+    for clause in broken(&report) {
+        let _ = write!(
+            text,
+            "[[expected-failure]]\nclause = \"{clause}\"\nreason = {}\nuntil = {until}\n\n",
+            quoted(reason)
+        );
+    }
+    if text.is_empty() {
+        text.push_str("# The report has no broken clause.\n");
+    }
+    print(&text);
+    Ok(Verdict::Conforms)
+}
+
+/// Clauses that findings of failed checks cite, those that were expected included, sorted by id.
+fn broken(report: &Value) -> std::collections::BTreeSet<Clause> {
+    let checks = report.get("checks").and_then(Value::as_array).into_iter().flatten();
+    let failed = checks.filter(|check| {
+        let outcome = check.pointer("/outcome/kind").and_then(Value::as_str);
+        matches!(outcome, Some("failed" | "expected-failure"))
+    });
+    let findings = failed.filter_map(|check| check.get("findings").and_then(Value::as_array)).flatten();
+    let failures = findings.filter(|found| found.get("severity").and_then(Value::as_str) == Some("fail"));
+    failures.filter_map(|found| Clause::from_id(found.get("clause")?.as_str()?)).collect()
+}

@@ -1,0 +1,183 @@
+//! Facts that can't be so, told before anything is sent: a check that rests on a wrong fact finds fault with a service that
+//! is in order.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use super::{Fact, Facts, Secret};
+
+/// What is wrong with some facts, one sentence each; empty when nothing is.
+pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
+    let mut wrong = Vec::new();
+    addresses(facts, &mut wrong);
+    tokens(token, facts, &mut wrong);
+    regions(facts, &mut wrong);
+    if let Some(order) = &facts.foreign_order
+        && facts.orders.iter().any(|held| held.number == *order)
+    {
+        wrong.push(both(Fact::ForeignOrder, Fact::Orders, order));
+    }
+    wrong
+}
+
+fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
+    let orders = facts.orders.iter().flat_map(|order| &order.addresses);
+    let all = [
+        (Fact::OwnAddresses, facts.own_addresses.iter().collect::<Vec<_>>()),
+        (Fact::Orders, orders.collect()),
+        (Fact::ForeignAddresses, facts.foreign_addresses.iter().collect()),
+        (Fact::SharedAddress, facts.shared_address.iter().collect()),
+    ];
+    for (fact, texts) in &all {
+        for text in texts.iter().filter(|text| host(text).is_none()) {
+            wrong.push(format!(
+                "{}: `{text}` is no address: expected IPv4, IPv4:port, IPv6 or [IPv6]:port",
+                fact.variable()
+            ));
+        }
+    }
+    let hosts =
+        |texts: &[&String]| -> BTreeSet<IpAddr> { texts.iter().filter_map(|text| host(text)).collect() };
+    let [(_, own), (_, orders), (_, foreign), (_, shared)] = &all;
+    let foreign = hosts(foreign);
+    for (fact, held) in [(Fact::OwnAddresses, own), (Fact::Orders, orders), (Fact::SharedAddress, shared)] {
+        for address in hosts(held).intersection(&foreign) {
+            wrong.push(both(fact, Fact::ForeignAddresses, &address.to_string()));
+        }
+    }
+}
+
+/// The address of an item of `ips`; the checks read them by the contract, this only finds slips.
+fn host(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let host = bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()));
+    host.map(|host: IpAddr| host.to_canonical())
+}
+
+fn tokens(token: &Secret, facts: &Facts, wrong: &mut Vec<String>) {
+    let others = [
+        (Fact::SecondToken, &facts.second_token),
+        (Fact::EmptyToken, &facts.empty_token),
+        (Fact::RevokedToken, &facts.revoked_token),
+        (Fact::TokenNotWhitelisted, &facts.token_not_whitelisted),
+        (Fact::TokenNotVerified, &facts.token_not_verified),
+        (Fact::TokenNotEntitled, &facts.token_not_entitled),
+        (Fact::TokenPartlyEntitled, &facts.token_partly_entitled),
+        (Fact::LinkCredential, &facts.link_credential),
+    ];
+    let same = |one: &Secret, other: &Option<Secret>| {
+        other.as_ref().is_some_and(|other| one.expose() == other.expose())
+    };
+    for (fact, _) in others.iter().filter(|(_, other)| same(token, other)) {
+        wrong.push(format!(
+            "{} is the account's own token: expected {}",
+            fact.variable(),
+            fact.description()
+        ));
+    }
+    if let Some(revoked) = &facts.revoked_token {
+        let living = others.iter().filter(|(fact, _)| *fact != Fact::RevokedToken);
+        for (fact, _) in living.filter(|(_, other)| same(revoked, other)) {
+            wrong.push(both(Fact::RevokedToken, *fact, "one token"));
+        }
+    }
+    if let Some(none) = &facts.token_not_entitled
+        && same(none, &facts.token_partly_entitled)
+    {
+        wrong.push(both(Fact::TokenNotEntitled, Fact::TokenPartlyEntitled, "one token"));
+    }
+}
+
+fn regions(facts: &Facts, wrong: &mut Vec<String>) {
+    let regions = [
+        (Fact::PlentifulRegion, &facts.plentiful_region),
+        (Fact::ScarceRegion, &facts.scarce_region),
+        (Fact::EmptyRegion, &facts.empty_region),
+    ];
+    for (number, (fact, region)) in regions.iter().enumerate() {
+        let Some(region) = region else { continue };
+        for (other, _) in regions[number + 1..].iter().filter(|(_, other)| other.as_ref() == Some(region)) {
+            wrong.push(both(*fact, *other, region));
+        }
+    }
+}
+
+/// Two facts that exclude each other.
+fn both(one: Fact, other: Fact, what: &str) -> String {
+    format!(
+        "{} and {} can't both hold for {what}: the one is {}, the other {}",
+        one.variable(),
+        other.variable(),
+        one.description(),
+        other.description()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::HeldOrder;
+
+    fn wrong(change: impl FnOnce(&mut Facts)) -> Vec<String> {
+        let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
+        let mut facts = Facts {
+            own_addresses: vec!["203.0.113.7".into(), "[2001:db8::1]:1080".into(), "203.0.113.8:80".into()],
+            orders: vec![HeldOrder { number: "SO-1".into(), addresses: vec!["203.0.113.7".into()] }],
+            foreign_addresses: vec!["203.0.113.9".into()],
+            foreign_order: Some("SO-2".into()),
+            shared_address: Some("203.0.113.8".into()),
+            second_token: secret("token-of-second"),
+            revoked_token: secret("token-revoked"),
+            // One account may lack both.
+            token_not_verified: secret("token-of-fourth"),
+            token_not_entitled: secret("token-of-fourth"),
+            plentiful_region: Some("USA".into()),
+            empty_region: Some("FRA".into()),
+            ..Facts::default()
+        };
+        change(&mut facts);
+        contradictions(&Secret::new("API_KEY", "token-of-main"), &facts)
+    }
+
+    #[test]
+    fn facts_that_fit_are_left_alone() {
+        assert_eq!(wrong(|_| {}), Vec::<String>::new());
+        assert_eq!(contradictions(&Secret::new("API_KEY", "token"), &Facts::default()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_by_variable_and_without_a_token() {
+        let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
+        type Change = Box<dyn FnOnce(&mut Facts)>;
+        let slips: [(Change, &[&str]); 7] = [
+            (
+                Box::new(|facts| facts.own_addresses.push("198.51.100.300".into())),
+                &["OWN_ADDRESSES", "198.51.100.300"],
+            ),
+            (
+                Box::new(|facts| facts.foreign_addresses.push("203.0.113.8:99".into())),
+                &["FOREIGN_ADDRESSES", "203.0.113.8"],
+            ),
+            (Box::new(|facts| facts.foreign_order = Some("SO-1".into())), &["FOREIGN_ORDER", "SO-1"]),
+            (
+                Box::new(move |facts| facts.second_token = secret("token-of-main")),
+                &["SECOND_API_KEY", "second account"],
+            ),
+            (
+                Box::new(move |facts| facts.revoked_token = secret("token-of-second")),
+                &["REVOKED_API_KEY", "SECOND_API_KEY"],
+            ),
+            (
+                Box::new(move |facts| facts.token_partly_entitled = secret("token-of-fourth")),
+                &["PARTLY_ENTITLED", "NOT_ENTITLED"],
+            ),
+            (Box::new(|facts| facts.empty_region = Some("USA".into())), &["EMPTY_REGION", "USA"]),
+        ];
+        for (slip, words) in slips {
+            let told = wrong(slip).join("\n");
+            assert!(words.iter().all(|word| told.contains(word)), "{told}");
+            assert!(!told.contains("token-of"), "{told}");
+        }
+    }
+}
