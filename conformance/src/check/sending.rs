@@ -109,6 +109,8 @@ impl Probe<'_> {
         match class.decision() {
             Decision::Accepted => Ok((exchange, true)),
             Decision::Rejected => Ok((exchange, false)),
+            // A rejection by a 5xx is doubtful, and one all the same.
+            Decision::Failed if has_business_code(&exchange) => Ok((exchange, false)),
             Decision::Failed | Decision::Undecided => Err(undecided(&class)),
         }
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::access::{HEADERS, NOBODYS, claimed};
 use super::forms::{Context, says_error};
+use super::supply::UNKNOWN_REGION;
 use crate::check::{
     Case, Check, Cost, Form, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
@@ -179,7 +180,7 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
             Unspecified::ExtractUnknownRegion,
             "the region QQQ, which no directory has",
             &extract.regions.name,
-            "QQQ",
+            UNKNOWN_REGION,
         ),
         one(
             "unused separator",

@@ -8,7 +8,7 @@ use crate::check::{
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Answer, Exchange, RetryAfter};
+use crate::wire::{Answer, Exchange, Request, RetryAfter};
 
 pub(super) static PARTIAL: Check = Check {
     id: "extract.partial.headers",
@@ -188,7 +188,7 @@ pub(super) static SHORTAGE: Check = Check {
             let is_plain = shared == Context::PLAIN;
             let gateways = u32::try_from(data.2).unwrap_or(u32::MAX);
             // A shortage as 503 has a control beside it, in case the service is just busy.
-            let cost = if is_many { Cost::extraction(2, gateways) } else { Cost::extraction(2, 2) };
+            let cost = if is_many { Cost::extraction(3, gateways) } else { Cost::extraction(3, 2) };
             let case = Case::with(label, cost, data, |probe, data| Box::pin(shortage(probe, data)));
             if is_plain { case } else { shared.share(case) }
         };
@@ -229,11 +229,33 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     if exchange.result.is_err() || tells_when(&exchange) {
         return Ok(());
     }
+    if is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION)).await? {
+        let seen = format!("an empty region is answered like an unknown one, {}", context.name());
+        probe.observe(Unspecified::ExtractUnknownRegion, &seen);
+        return Err(probe.skip("the empty region is answered like an unknown one"));
+    }
     let came = exchange.result.as_ref().ok().and_then(|answer| answer.header("Retry-After"));
     let actual = came.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
     let expected = format!("Retry-After with seconds or an HTTP date, {}, by {name}", context.name());
     probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     Ok(())
+}
+
+/// A region that no directory has: three letters that ISO 3166 leaves to users.
+pub(super) const UNKNOWN_REGION: &str = "QQQ";
+
+/// Whether a region without gateways is short of them or unknown is open. One that is answered like an unknown region, which
+/// is no shortage either, is unknown.
+async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
+    let (unknown, class) = probe.send_once(request).await?;
+    if class == ResponseClass::Accepted || tells_when(&unknown) {
+        return Ok(false);
+    }
+    let outline = |exchange: &Exchange| {
+        let answer = exchange.result.as_ref().ok()?;
+        Some((answer.status, answer.at("/code").cloned()))
+    };
+    Ok(outline(empty).is_some() && outline(empty) == outline(&unknown))
 }
 
 fn tells_when(exchange: &Exchange) -> bool {

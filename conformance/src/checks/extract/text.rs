@@ -379,8 +379,10 @@ fn asked_or_returned(probe: &Probe<'_>, accepted: &Accepted) -> usize {
 
 /// The text without what ends it: one line break, one separator, or both.
 fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
-    let text = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
-    text.strip_suffix(separator).unwrap_or(text)
+    let before_break = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
+    // A separator may end with a line break itself.
+    let both = before_break.strip_suffix(separator);
+    both.or_else(|| text.strip_suffix(separator)).unwrap_or(before_break)
 }
 
 /// How often, at least and at most, `separator` stands within one entry of the same extraction with the default separator.
@@ -420,5 +422,7 @@ mod tests {
         assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is no end");
         assert_eq!(trimmed("a\rb\r\n", "\r"), "a\rb");
         assert_eq!(trimmed("a,b,,", ","), "a,b,");
+        assert_eq!(trimmed("a\n\nb\n\n", "\n\n"), "a\n\nb");
+        assert_eq!(trimmed("a\r\n--\r\nb\r\n--\r\n", "\r\n--\r\n"), "a\r\n--\r\nb");
     }
 }
