@@ -30,7 +30,7 @@ use crate::{
         tls::Identity,
     },
     handlers, log,
-    metrics::{MeasuredRepository, Metrics},
+    metrics::{self, Metrics},
     proxies::TrustedProxies,
     retention::Retention,
     store::Store,
@@ -169,8 +169,8 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let measured = MeasuredRepository::new(Arc::clone(&store) as _, Arc::clone(&metrics));
-    let context = Context { service: Service::new(Arc::new(measured)), admission: Arc::new(admission) };
+    let measured = metrics::measured(Arc::clone(&store) as _, Arc::clone(&metrics));
+    let context = Context { service: Service::new(measured), admission: Arc::new(admission) };
     let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
     // The operator's address first: whoever finds it taken has served nobody yet.
     let admin = admin

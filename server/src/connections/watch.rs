@@ -94,7 +94,7 @@ impl Rounds {
                 return Err(error);
             }
         };
-        self.metrics.connections.set(i64::try_from(open.len()).unwrap_or(i64::MAX));
+        self.metrics.connections_open(open.len());
         let seen_before = std::mem::take(&mut self.first_seen);
         for (number, address) in open {
             let first_seen = seen_before.get(&address).copied().unwrap_or(now);
@@ -106,7 +106,7 @@ impl Rounds {
                 sockets::close(number, address);
                 // Whoever serves it has to notice; until then it is like a new one.
                 self.first_seen.remove(&address);
-                self.metrics.connections_timed_out.inc();
+                self.metrics.connection_timed_out();
                 tracing::debug!(peer = %address, "connection closed: nothing moved for {stalled_for:?}");
             }
         }

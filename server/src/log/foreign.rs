@@ -17,7 +17,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::{Format, is_ours};
+use super::subscriber::{Format, is_ours};
 
 /// Formats our own events as `ours` does, and of all others the place in the source and the numbers.
 pub(super) struct Scrubbed<F> {

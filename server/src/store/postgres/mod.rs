@@ -10,6 +10,7 @@ mod extract;
 mod lease;
 mod load;
 mod owners;
+#[cfg(feature = "admin")]
 mod registry;
 mod schema;
 mod search;

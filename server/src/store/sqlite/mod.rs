@@ -8,6 +8,7 @@ mod load;
 mod new_file;
 mod open;
 mod readers;
+#[cfg(feature = "admin")]
 mod registry;
 mod revision;
 mod schema;
