@@ -149,7 +149,7 @@ impl<'a> Probe<'a> {
         notes.case = Begun { label: label.to_owned(), findings, requests };
     }
 
-    /// Ends the case that was begun. The reason why it ended may hold what came, so it is redacted here, whoever wrote it.
+    /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
     pub(crate) fn end(&self, result: Result<(), Stop>) -> CaseResult {
         let shown = |reason: &str| self.context.redactor.excerpt(reason, LONGEST);
         let mut notes = self.notes();

@@ -4,7 +4,9 @@ use crate::contract::Clause;
 pub(super) fn of(clause: Clause) -> &'static str {
     match clause {
         Clause::AllHttps => "Tokens and addresses travel where others can read them.",
-        Clause::AllNoSecrets => "Whoever reads an answer, a log or a cache of it can use somebody's proxy.",
+        Clause::AllNoSecrets => {
+            "Anyone who reads a response, a log or a cache of it can use somebody's proxy."
+        }
         Clause::AllOwnAccount => "One customer reads or uses what belongs to another.",
         Clause::AllPrefix => "A client that was built for this version finds nothing, or something else.",
         Clause::AllThrottledRetryAfter => {
@@ -15,16 +17,16 @@ pub(super) fn of(clause: Clause) -> &'static str {
         Clause::ExtractCountryAlias => {
             "A client that says `country` gets gateways of another country without a word."
         }
-        Clause::ExtractCountryEqual => "A slip in a request is settled by chance instead of being refused.",
+        Clause::ExtractCountryEqual => "A slip in a request is settled by chance instead of being rejected.",
         Clause::ExtractEndpoint => "A client can't connect to what it got, or learns what it should not.",
         Clause::ExtractEntitlement => "A customer uses a protocol that was not bought.",
         Clause::ExtractEnvelope => "A client takes a failure for a success, or a success for a failure.",
         Clause::ExtractErrorEnvelope => "A client can't tell why an extraction failed, or that it did.",
         Clause::ExtractIdempotent => "A client that repeats a request after a broken connection pays twice.",
         Clause::ExtractLinkCredential => "Old links of customers stop working.",
-        Clause::ExtractNoBody => "A client that sends no body, as the contract has it, is refused.",
+        Clause::ExtractNoBody => "A client that sends no body, as the contract has it, is rejected.",
         Clause::ExtractNumRange => {
-            "A client is refused within the limits it was promised, or served beyond them."
+            "A client is rejected within the limits it was promised, or served beyond them."
         }
         Clause::ExtractNumRequired => "A slip in a request takes gateways that nobody asked for.",
         Clause::ExtractPartial => "A client takes a part for the whole and goes on with too few gateways.",
@@ -39,7 +41,7 @@ pub(super) fn of(clause: Clause) -> &'static str {
         Clause::ExtractRequestIp => "A client can't find out which address to put on its whitelist.",
         Clause::ExtractReturnType => "A client gets a form that it can't read.",
         Clause::ExtractSbLength => {
-            "A separator in another script is refused too early, or one that is too long gets through."
+            "A separator in another script is rejected too early, or one that is too long gets through."
         }
         Clause::ExtractSbRequired => "A text answer comes without anything between its entries.",
         Clause::ExtractSeparator => "A client splits a text answer in the wrong places.",
@@ -48,7 +50,9 @@ pub(super) fn of(clause: Clause) -> &'static str {
         }
         Clause::ExtractShortageRetryAfter => "A client asks again at once, or gives up, when it should wait.",
         Clause::ExtractTokenEqual => "It is left to chance which of two accounts pays.",
-        Clause::ExtractTokenTransport => "A client that sends its token in a way that is allowed is refused.",
+        Clause::ExtractTokenTransport => {
+            "A client that sends its token in a way that is allowed is rejected."
+        }
         Clause::ExtractWhitelist => "A stolen token works from anywhere.",
         Clause::GroupsEmpty => "A client that walks through the list breaks on an account without groups.",
         Clause::GroupsEnvelope => "A client takes a failure for a success, or does not find the groups.",
@@ -78,14 +82,14 @@ pub(super) fn of(clause: Clause) -> &'static str {
             "A client takes the answer to a part of its batch for the answer to all of it."
         }
         Clause::SearchIpsDedupLimit => {
-            "A batch within the promised limit is refused, or one beyond it slows everybody down."
+            "A batch within the promised limit is rejected, or one beyond it slows everybody down."
         }
         Clause::SearchIpsItem => {
-            "A whole network is searched where single addresses were allowed, or a good address is refused."
+            "A whole network is searched where single addresses were allowed, or a valid address is rejected."
         }
         Clause::SearchIpsPort => "A slip in a request looks like an empty result.",
         Clause::SearchIpsRawLimit => {
-            "A batch within the promised limit is refused, or one beyond it slows everybody down."
+            "A batch within the promised limit is rejected, or one beyond it slows everybody down."
         }
         Clause::SearchIpsRequired => "A search without addresses lists an account.",
         Clause::SearchJsonBody => "A broken request is read as another one.",

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::screen::Tone;
-use super::{Detail, Screen, curl, plain};
+use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
 use crate::wire::Recorded;
@@ -44,7 +44,8 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
         }
         let more = result.findings.len().saturating_sub(shown);
         if more > 0 {
-            let words = format!("{more} more of this check: in the reports, and with --verbose");
+            let words =
+                format!("{} of this check not shown; see the report or --verbose", quantity(more, "finding"));
             text.push_str(&screen.labelled(Tone::Faint, "and", &words));
         }
     }
@@ -67,7 +68,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             ExpectationState::Expired => {
                 "is still broken, and the day up to which that was expected has passed"
             }
-            ExpectationState::NotChecked => "was expected to fail, and no check of it came to a result",
+            ExpectationState::NotChecked => "was expected to fail, but no check of it has a result",
         };
         text.push_str(&screen.labelled(
             Tone::Doubtful,
@@ -93,9 +94,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
         }
         let cost = format!(
-            "{} requests, {} gateways, {:.2} s, of which the checks were busy {:.2} s",
-            usage.requests,
-            usage.gateways,
+            "{}, {}, {:.2} s, of which the checks were busy {:.2} s",
+            quantity(usage.requests, "request"),
+            quantity(usage.gateways, "gateway"),
             seconds(report.elapsed_ms),
             seconds(report.busy_ms)
         );
@@ -143,7 +144,7 @@ pub(super) fn verdict_words(report: &Report) -> String {
     let coverage = &report.coverage;
     match report.verdict {
         Verdict::Conforms if coverage.is_complete() => {
-            format!("conforms: no violation of {} clauses, and all were judged", coverage.clauses)
+            format!("conforms: no violation of {}, and all were judged", quantity(coverage.clauses, "clause"))
         }
         Verdict::Conforms => format!(
             "no violation found in the {} of {} clauses that were judged",

@@ -218,14 +218,12 @@ fn missing(needs: &[Fact], facts: &Facts) -> Option<String> {
 }
 
 fn too_many(most: u64) -> String {
-    format!(
-        "the run may send {most} requests, some of them kept for repetitions: raise --max-requests to run this"
-    )
+    format!("the run may send at most {most} requests, retries included; raise --max-requests to run this")
 }
 
 fn too_expensive(gateways: u64, most: u64) -> String {
     format!(
-        "it may take {gateways} gateways, and the whole run may take {most}: raise --max-gateways to run this"
+        "it may extract {gateways} gateways, and the whole run at most {most}; raise --max-gateways to run this"
     )
 }
 

@@ -39,7 +39,7 @@ fn wrong_usage_ends_with_2_and_one_line_of_help() {
         (&["run", "--base-url", "http://api.invalid"], Some(TOKEN), "--allow-http"),
         (&["run", "--base-url", "api.invalid"], Some(TOKEN), "https://"),
         (&["run", "--report", "pdf=x"], None, "json=FILE"),
-        (&["explain", "search.nothing"], None, "is no clause"),
+        (&["explain", "search.nothing"], None, "unknown clause"),
     ];
     for (arguments, token, expected) in wrong {
         let output = conformance(arguments, token);
