@@ -15,7 +15,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use super::{foreign::Scrubbed, panics};
+use super::{foreign::RedactingFormat, panics};
 
 /// How an event is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +62,11 @@ fn dispatch<W: Write + 'static>(
     match format {
         Format::Text => {
             let ours = format::format().with_ansi(colours);
-            log.with(lines.with_ansi(colours).event_format(Scrubbed::new(ours, format))).into()
+            log.with(lines.with_ansi(colours).event_format(RedactingFormat::new(ours, format))).into()
         }
         Format::Json => {
             let ours = format::json().flatten_event(true).with_span_list(false);
-            log.with(lines.json().event_format(Scrubbed::new(ours, format))).into()
+            log.with(lines.json().event_format(RedactingFormat::new(ours, format))).into()
         }
     }
 }

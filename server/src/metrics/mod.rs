@@ -27,6 +27,6 @@ pub(crate) const fn outcome(code: Option<ErrorCode>) -> &'static str {
         Some(ErrorCode::Throttled) => "throttled",
         Some(ErrorCode::Overloaded) => "shed",
         Some(ErrorCode::Internal | ErrorCode::Busy | ErrorCode::Unavailable) => "failed",
-        Some(_) => "refused",
+        Some(_) => "rejected",
     }
 }

@@ -23,7 +23,7 @@ impl Metrics {
     }
 
     /// An empty text in the format of OpenMetrics.
-    pub(crate) async fn of(&self, _: &dyn Upkeep) -> Result<String, fmt::Error> {
+    pub(crate) async fn render(&self, _: &dyn Upkeep) -> Result<String, fmt::Error> {
         Ok("# EOF\n".to_owned())
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct Metrics {
     operations: Vec<OperationMetrics>,
     calls: Family<Outcome, Counter>,
     in_flight: Gauge<i64, AtomicI64>,
-    /// Open connections, counted in each round of their watch.
+    /// Open connections, counted in each round of the stall monitor.
     connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed since nothing moved on them.
     connections_timed_out: Counter,
@@ -88,10 +88,10 @@ struct OperationLabel {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct QueryLabel {
-    question: &'static str,
+    query: &'static str,
 }
 
-/// What the repository is asked while a caller waits.
+/// A query to the repository while a caller waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Query {
     Extraction,
@@ -130,7 +130,7 @@ impl Metrics {
         let store_seconds = Histograms::new_with_constructor(histograms);
         let store_failures = Family::<QueryLabel, Counter>::default();
         let queries = Query::ALL.map(|query| {
-            let label = QueryLabel { question: query.name() };
+            let label = QueryLabel { query: query.name() };
             QueryMetrics {
                 seconds: store_seconds.get_or_create_owned(&label),
                 failures: store_failures.get_or_create_owned(&label),
@@ -153,7 +153,7 @@ impl Metrics {
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
         registry.register("store_failures", "Queries that the database did not answer", store_failures);
         let help = "Extractions answered from the cache, without a query to the database";
-        registry.register("store_at_hand", help, cached.clone());
+        registry.register("store_cache_hits", help, cached.clone());
         registry.register(
             "pool_connections",
             "Maximum number of connections to the database",
@@ -184,7 +184,7 @@ impl Metrics {
     ///
     /// # Errors
     /// Writing to a text fails, which it does not.
-    pub(crate) async fn of(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
+    pub(crate) async fn render(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         tell(&self.pool.connections, connections);

@@ -3,7 +3,8 @@
 mod archive;
 mod cache;
 mod error;
-mod kind;
+
+mod load_progress;
 #[cfg(feature = "postgres")]
 mod location;
 mod packed;
@@ -11,10 +12,10 @@ mod packed;
 pub mod postgres;
 mod prefetch;
 pub mod record;
+mod record_kind;
 #[cfg(feature = "admin")]
 pub mod registry;
 pub mod sqlite;
-mod tally;
 mod upkeep;
 
 #[cfg(feature = "postgres")]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::seed::{Order, Sample};
 use crate::{
     domain::{address::Address, instance::Id},
-    store::record::{InstanceRecord, Loaded, Record},
+    store::record::{InstanceRecord, Record, RecordCounts},
 };
 
 /// The name of the account that has everything.
@@ -29,7 +29,7 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
     let second: Vec<_> = instances::second(&canary).collect();
     let (own, foreign) = (addresses(&main), addresses(&second));
     let sample = Sample {
-        loaded: Loaded::default(),
+        loaded: RecordCounts::default(),
         tokens,
         addresses: own.iter().copied().collect(),
         orders: orders(&main),
