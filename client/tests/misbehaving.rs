@@ -479,7 +479,7 @@ async fn retry_after_is_limited_by_the_policy_if_it_says_so() {
     let policy = RetryPolicy { max_retry_after: Some(second), ..RetryPolicy::default() };
     let error = server.builder().retry(policy).build().unwrap().groups().await.unwrap_err();
     assert_eq!((error.retry_after(), server.seen().len()), (Some(2 * second), 1));
-    // A short maximum of the backoff is none of Retry-After.
+    // A short maximum of the backoff does not limit Retry-After.
     let server = Faulty::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
     let policy = RetryPolicy { max_backoff: Duration::from_millis(1), ..RetryPolicy::default() };
     let started = Instant::now();

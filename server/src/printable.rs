@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    fmt::Display,
     io::{self, Write},
 };
 
@@ -20,6 +21,17 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         if is_steering(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
     }
     Cow::Owned(shown)
+}
+
+/// A number with its noun, in the plural unless the number is one: "1 account", "2 entries".
+#[must_use]
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == N::from(1) => format!("1 {noun}"),
+        // Entries, but gateways.
+        Some(stem) if !stem.ends_with('a') => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 /// Writes a value as compact JSON, and the end of a line. What would steer a terminal is escaped as JSON does it, so
@@ -70,6 +82,15 @@ mod tests {
         assert_eq!(printable(STEERING), shown);
         assert_eq!(printable(shown), shown);
         assert_eq!(printable(ORDINARY), ORDINARY);
+    }
+
+    #[test]
+    fn nouns_follow_their_numbers() {
+        assert_eq!(counted(1_u64, "entry"), "1 entry");
+        assert_eq!(
+            ["entry", "gateway", "token"].map(|noun| counted(0_i64, noun)),
+            ["0 entries", "0 gateways", "0 tokens"]
+        );
     }
 
     #[test]

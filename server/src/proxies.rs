@@ -57,7 +57,7 @@ impl TrustedProxies {
     }
 }
 
-/// The address that counts as one caller: whoever has one IPv6 address has the other 2⁶⁴ of its network as well.
+/// The address that counts as one caller: a caller with one IPv6 address has the other 2⁶⁴ of its network as well.
 pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use crate::{
     admin::{self, Admin},
     api::generated::OPERATIONS,
-    connections::{self, Connections, Watch},
+    connections::{self, Connections, StallMonitor},
     domain::service::Service,
     edge::{
         admission::{
@@ -30,7 +30,7 @@ use crate::{
         tls::Identity,
     },
     handlers, log,
-    metrics::{MeasuredRepository, Metrics},
+    metrics::{self, Metrics},
     proxies::TrustedProxies,
     retention::Retention,
     store::Store,
@@ -49,12 +49,12 @@ pub struct Config {
     pub connection_timeout: Duration,
     /// Certificate and key; without them the server speaks plain http, with this machine and declared proxies alone.
     pub tls: Option<Identity>,
-    /// The proxies that may say for whom they ask.
+    /// Proxies whose forwarding headers are believed.
     pub trusted_proxies: TrustedProxies,
-    /// How many calls a token or an address may make.
+    /// Rate limits of tokens and addresses.
     pub rates: Vec<RateRule>,
-    /// How many calls are worked on at once; more are refused until there is room. It also bounds memory: for each of
-    /// them there is room for one of the largest bodies and for half a MiB of responses that are being sent.
+    /// Maximum number of concurrent requests; more get 503. It also bounds memory: for each of them, one of the largest
+    /// bodies and half a MiB of responses that are being sent.
     pub max_in_flight: usize,
     /// The operator's address, for health, readiness and metrics.
     pub admin: Option<SocketAddr>,
@@ -63,14 +63,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// How many calls a server works on at once when nobody says otherwise. The storage answers one in milliseconds.
+    /// Default maximum number of concurrent requests. The storage answers one in milliseconds.
     pub const MAX_IN_FLIGHT: usize = 256;
 
-    /// The deadline of connections when nobody says otherwise. That of Dropshot for heads over HTTP/1.1 is as long.
+    /// Default deadline of connections. Dropshot's own for request heads over HTTP/1.1 is as long.
     pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// How many days an extraction is kept under its request id when nobody says otherwise: long enough for any caller
-    /// that was interrupted.
+    /// Default number of days for which an extraction is kept under its request id: long enough for any caller that was
+    /// interrupted.
     pub const REQUEST_ID_RETENTION_DAYS: u32 = 7;
 
     /// Serves `store` on a free port of the loopback interface.
@@ -126,7 +126,7 @@ const CONNECTION_BYTES: usize = 4 << 20;
 pub struct Running {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
-    watch: Watch,
+    stall_monitor: StallMonitor,
     draining: Arc<AtomicBool>,
     retention: Option<Retention>,
 }
@@ -169,10 +169,10 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let measured = MeasuredRepository::new(Arc::clone(&store) as _, Arc::clone(&metrics));
-    let context = Context { service: Service::new(Arc::new(measured)), admission: Arc::new(admission) };
+    let measured = metrics::measured(Arc::clone(&store) as _, Arc::clone(&metrics));
+    let context = Context { service: Service::new(measured), admission: Arc::new(admission) };
     let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
-    // The operator's address first: whoever finds it taken has served nobody yet.
+    // The operator's address first: when it is taken, the server has not yet accepted a request.
     let admin = admin
         .map(|address| {
             let api = admin::api().map_err(StartError::Api)?;
@@ -185,8 +185,8 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
     let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
     let ports = addresses.iter().flatten().map(SocketAddr::port).collect();
-    let watch = Watch::start(connections, ports, connection_timeout, metrics);
-    Ok(Running { server, admin, watch, draining, retention })
+    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, metrics);
+    Ok(Running { server, admin, stall_monitor, draining, retention })
 }
 
 impl Running {
@@ -225,10 +225,10 @@ impl Running {
     /// to the runtime. The operator's address is there until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
-        let Self { server, admin, watch, draining: _, retention } = self;
+        let Self { server, admin, stall_monitor, draining: _, retention } = self;
         drop(retention);
         let closed = matches!(tokio::time::timeout(deadline, server.close()).await, Ok(Ok(())));
-        drop((admin, watch));
+        drop((admin, stall_monitor));
         closed
     }
 }

@@ -178,7 +178,7 @@ fn an_import_reads_standard_input() {
         .unwrap();
     import.stdin.take().unwrap().write_all(ACCOUNT.as_bytes()).unwrap();
     let output = import.wait_with_output().unwrap();
-    assert!(done(&output).starts_with("imported 1 accounts, 0 tokens"));
+    assert!(done(&output).starts_with("imported 1 account, 0 tokens"));
 }
 
 /// The mode of each file in the folder, folders included, as a umask of 022 would leave it.

@@ -150,14 +150,14 @@ fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
     let (_, log) = server.ended();
     assert!(!log.contains(token));
     let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (answer, outcome) in answers.iter().zip(["success", "refused"]) {
+    for (answer, outcome) in answers.iter().zip(["success", "rejected"]) {
         let line = lines.iter().find(|line| line["outcome"] == outcome).unwrap();
         let id = line["span"]["request_id"].as_str().unwrap();
         assert!(answer.contains(&format!("x-request-id: {id}")), "{line} is not of {answer}");
         assert_eq!(line["span"]["operation"], "listStaticGroups", "{line}");
         assert_eq!(line["span"]["caller"], "127.0.0.1", "{line}");
         assert_eq!(line["span"]["account"].is_number(), outcome == "success", "{line}");
-        assert_eq!(line["code"].is_number(), outcome == "refused", "{line}");
+        assert_eq!(line["code"].is_number(), outcome == "rejected", "{line}");
         assert!(line["status"].is_number() && line["micros"].is_number(), "{line}");
     }
 }

@@ -117,7 +117,7 @@ impl Outcome {
     #[must_use]
     pub fn of_cases(cases: &[CaseResult]) -> Self {
         let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
-        let Some(worst) = worst else { return Self::Skipped("it has no case here".to_owned()) };
+        let Some(worst) = worst else { return Self::Skipped("no case of it applies here".to_owned()) };
         let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
         let mut reasons: Vec<String> = Vec::new();
         for case in alike {

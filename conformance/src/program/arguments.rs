@@ -8,9 +8,9 @@ use sallyport_conformance::Secret;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
 
-/// Hold a service against the Sallyport contract.
+/// Test whether a service conforms to the Sallyport contract.
 ///
-/// Without a subcommand it runs. Without --base-url it runs against the embedded reference server with sample data.
+/// Without a subcommand, run the checks. Without --base-url, test the embedded reference server with sample data.
 #[derive(Debug, Parser)]
 #[command(name = "conformance", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -33,92 +33,93 @@ Examples:
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
 
-The account's token is read from SALLYPORT_API_KEY, from --api-key-file or from --api-key-stdin. A check that is skipped
-names the variable that supplies what it needs; the same names, in lower case, are the keys of [facts] in the configuration.
-An argument goes before a variable, and that before the configuration.
+The account's token is read from SALLYPORT_API_KEY, --api-key-file or --api-key-stdin. A skipped check names the environment
+variables that it needs; in lower case they are the keys of [facts] in the configuration. Arguments take precedence over
+environment variables, and those over the configuration.
 
 Exit codes:
-  0  the service conforms to every clause that was checked
-  1  it breaks at least one; for `compare`: something has changed
-  2  wrong usage or configuration
-  3  it could not be reached, or rejects the account's token
-  4  no verdict: a ceiling was reached, the run was stopped, a check came to no result or to changing ones, a gate was not
-     met, or nothing ran";
+  0  no violation found in the clauses that were judged
+  1  at least one clause is violated; for `compare`: the behaviour has changed
+  2  invalid usage or configuration
+  3  the service is unreachable, or rejects the account's token
+  4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, or nothing
+     ran";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the checks.
     #[command(after_help = EXAMPLES)]
     Run(Box<RunArguments>),
-    /// Say which checks would run, what they would cost and notice, and which would be skipped and why. Sends nothing, and
-    /// needs no token.
+    /// Print which checks would run, their cost, the known faults they would notice, and which would be skipped and why; send
+    /// nothing. Needs no token.
     Plan(Box<RunArguments>),
     /// List the checks with the clauses they cite.
     List {
-        /// How to print them.
+        /// Output format.
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
     },
-    /// Explain a clause: its words, what a failure means, a sample request, and the checks that cite it.
+    /// Explain a clause: its text, the meaning of a failure, a sample request, and the checks that cite it.
     Explain {
-        /// Id of the clause, for instance search.match-port.
+        /// Id of the clause, for example search.match-port.
         clause: String,
     },
-    /// Run the check of one finding again. Tokens go to --base-url (or `base-url` of the configuration) only, never to
-    /// where a report points.
+    /// Run the check of one finding again.
+    ///
+    /// Tokens are sent only to --base-url (or `base-url` of the configuration), never to the target that the report names.
     Replay {
-        /// A report in JSON.
+        /// JSON report.
         report: PathBuf,
         /// Id of the check.
         check: String,
-        /// Replay against a target that is not the one of the report, for instance
+        /// Allow another target than that of the report, for example
         /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.
         #[arg(long)]
         allow_other_target: bool,
         #[command(flatten)]
         target: TargetArguments,
     },
-    /// Print the clauses that a report found broken as expected failures, for the configuration.
+    /// Print the clauses that a report found violated as expected failures for the configuration.
     Baseline {
-        /// A report in JSON.
+        /// Report in JSON.
         report: PathBuf,
-        /// Why they are put up with, for instance `--reason 'ticket 123'`.
+        /// Why they are accepted, for example `--reason 'ticket 123'`.
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// The last day on which they are [default: in 90 days].
+        /// Last day on which they are accepted [default: in 90 days].
         #[arg(long, value_name = "YYYY-MM-DD")]
         until: Option<jiff::civil::Date>,
     },
-    /// Record how a target behaves, case by case, what the contract leaves open included.
+    /// Record how a target behaves in each case, unspecified behaviour included.
     Record {
-        /// The folder to write to; one file a case.
+        /// Folder to write to, one file for each case.
         folder: PathBuf,
         #[command(flatten)]
         target: TargetArguments,
     },
-    /// Compare a recording with another one, or with how a target behaves now.
+    /// Compare a recording with another one, or with the current behaviour of a target.
     Compare {
-        /// A recording.
+        /// Folder of a recording.
         before: PathBuf,
-        /// Another one; without it the target is asked.
+        /// Folder of another recording [default: record the target now]
         after: Option<PathBuf>,
         #[command(flatten)]
         target: TargetArguments,
     },
-    /// Write a configuration with comments; on a terminal it asks for what it needs.
+    /// Write a commented configuration; on a terminal, ask for its values.
     Init {
-        /// The file to write.
+        /// File to write.
         #[arg(default_value = "conformance.toml")]
         file: PathBuf,
-        /// Write over a file that is there.
+        /// Overwrite an existing file.
         #[arg(long)]
         force: bool,
     },
     /// Print the JSON Schema of the JSON report.
     Schema,
-    /// Print completions for a shell.
+    /// Print a completion script for a shell.
     Completions {
-        /// The shell.
+        /// Shell that the script is for.
         shell: clap_complete::Shell,
     },
 }
@@ -135,73 +136,75 @@ pub(crate) enum ListFormat {
 pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
-    /// Run only checks whose id, clause or operation fits, or one case, as `check-id/case-label`; may be repeated.
+    /// Run only checks whose id, clause or operation matches, for example `groups.*`, or one case, as `check-id/case-label`;
+    /// may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<Glob>,
-    /// Leave out checks whose id, clause or operation fits, or one case; may be repeated.
+    /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Write reports as well: html, json, junit, sarif or md, for instance html=report.html,json=report.json; json=- writes
-    /// to standard output.
+    /// Also write reports: html, json, junit, sarif or md, for example html=report.html,json=report.json; json=- writes to
+    /// standard output.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     #[command(flatten)]
     pub(crate) gates: GateArguments,
-    /// Run only as many cases as are needed to notice so many percent of the known faults, the cheapest ones.
+    /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
-    /// What is tested, for instance `--implementation 'gateway 4.2'`; reports name it.
+    /// Name and version of what is tested, for the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,
     /// End the run at the first failure.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Run a check that found something so often again before calling it a failure.
+    /// Retry a failing check up to N times; a check that then passes is flaky.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) retries: u8,
-    /// Only say what would run, as `plan` does.
+    /// Print what would run, as `plan` does; send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print failures and the verdict only.
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print what each check asked and was answered, and what was seen of things that the contract leaves open.
+    /// Also print the requests and responses of each check, and unspecified behaviour.
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
 
-/// What a run must show before it conforms. The same keys, without the dashes, stand in [gates] of the configuration.
+/// What a run must show before it conforms; [gates] of the configuration has the same keys without the dashes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gates")]
 pub(crate) struct GateArguments {
-    /// No verdict (exit code 4) unless every clause that fits is judged; may be repeated.
+    /// No verdict (exit code 4) unless every clause that matches is judged; may be repeated.
     #[arg(long, value_name = "CLAUSE-GLOB")]
     pub(crate) require: Vec<Glob>,
-    /// No verdict unless at least so many clauses are judged.
+    /// No verdict unless at least N clauses are judged.
     #[arg(long, value_name = "N")]
     pub(crate) min_clauses: Option<u16>,
-    /// No verdict unless the run would have noticed at least so many percent of the known faults.
+    /// No verdict unless the run would have noticed at least this share of the known faults.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) min_detection: Option<u8>,
-    /// No verdict when a check or a case is skipped.
+    /// No verdict if a check or a case is skipped.
     #[arg(long)]
     pub(crate) fail_on_skip: bool,
-    /// A warning is a failure (exit code 1).
+    /// Treat warnings as failures (exit code 1).
     #[arg(long)]
     pub(crate) fail_on_warning: bool,
 }
 
-/// Where the target is, how it is reached and how much of it may be taken.
+/// The target, the way to it, and the limits of the load on it.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
-    /// Where the service is, for instance https://api.example.com.
+    /// URL of the service, for example https://api.example.com.
     #[arg(long, value_name = "URL", env = "CONFORMANCE_BASE_URL")]
     pub(crate) base_url: Option<String>,
-    /// A configuration; `conformance init` writes one.
+    /// Configuration file; `conformance init` writes one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// How much load to put on the target [default: production; full for the embedded server]. Full takes some 1,400
-    /// gateways, for instance `--profile full` for a test environment.
+    /// Load on the target [default: production; full for the embedded server].
+    ///
+    /// `full` is for test environments: it extracts some 1,400 gateways.
     #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
     pub(crate) profile: Option<String>,
     /// Read the account's token from a file.
@@ -210,43 +213,43 @@ pub(crate) struct TargetArguments {
     /// Read the account's token from standard input.
     #[arg(long, group = "token")]
     pub(crate) api_key_stdin: bool,
-    /// The account's token itself. Every user of this machine can see it in the list of processes.
+    /// The account's token. Other users of this machine can see command lines; prefer --api-key-file.
     #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
     pub(crate) api_key: Option<Secret>,
-    /// Allow plain http to another machine. The token travels in clear text then.
+    /// Allow plain HTTP to another machine; the token is then sent unencrypted.
     #[arg(long)]
     pub(crate) allow_http: bool,
-    /// Time for one exchange.
+    /// Timeout of one request.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<NonZeroU32>,
-    /// Trust the certificates in this file, in PEM, as well.
+    /// Also trust the PEM certificates in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Go through this proxy. One with a password belongs into the configuration.
+    /// Send requests through this proxy. Put a proxy URL with a password into the configuration.
     #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
     pub(crate) proxy: Option<Secret>,
-    /// Send this header with every request; may be repeated. Its value is kept out of reports.
+    /// Send this header with every request; reports hide its value. May be repeated.
     #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
     pub(crate) header: Vec<Secret>,
-    /// The same with a value that reports may show.
+    /// Send this header with every request; reports show its value. May be repeated.
     #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
     pub(crate) public_header: Vec<Secret>,
-    /// Most requests; reaching it ends the run without a verdict.
+    /// Maximum number of requests; reaching it ends the run without a verdict.
     #[arg(long, value_name = "N")]
     pub(crate) max_requests: Option<u64>,
-    /// Most gateways that answers may hand out; see the README for what a target can hand out beyond it.
+    /// Maximum number of gateways that responses may hand out; the README says how a target can exceed it.
     #[arg(long, value_name = "N")]
     pub(crate) max_gateways: Option<u64>,
-    /// Most bytes of bodies, sent and received.
+    /// Maximum number of bytes of request and response bodies.
     #[arg(long, value_name = "N")]
     pub(crate) max_bytes: Option<u64>,
-    /// Longest time for the whole run.
-    #[arg(long, value_name = "N")]
+    /// Maximum time of the run.
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) max_seconds: Option<NonZeroU32>,
-    /// Most requests per second.
+    /// Maximum number of requests per second.
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<NonZeroU32>,
-    /// Checks at the same time.
+    /// Maximum number of checks that run at the same time.
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroU8>,
 }

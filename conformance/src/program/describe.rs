@@ -50,15 +50,15 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Some(clause) = Clause::from_id(id) else {
         let known = || Clause::ALL.iter().map(|clause| clause.id());
-        // Who names a check asks for what it cites.
+        // The id of a check is a likely mistake.
         let of_check = registry().into_iter().find(|check| check.id == id);
         let nearest = known().max_by(|one, other| likeness(one, id).total_cmp(&likeness(other, id)));
         let advice = match (of_check, nearest.filter(|nearest| likeness(nearest, id) > 0.8)) {
             (Some(check), _) => format!("it is a check, which cites {}", joined(check.clauses, " and ")),
             (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
-            (None, None) => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            (None, None) => format!("expected one of: {}", known().collect::<Vec<_>>().join(", ")),
         };
-        return Err(format!("`{id}` is no clause: {advice}").into());
+        return Err(format!("unknown clause `{id}`; {advice}").into());
     };
     let Explanation { clause, sample, checks } = Explanation::new(contract, clause);
     let mut text = format!(

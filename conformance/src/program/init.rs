@@ -12,12 +12,12 @@ use super::run::print;
 /// `conformance init`.
 pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
     if file.exists() && !force {
-        return Err(format!("{} is there already: give another name, or --force", file.display()).into());
+        return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
     }
     let asked = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let answers = if asked { ask()? } else { Answers::default() };
     let mut opening = OpenOptions::new();
-    // Between the look above and this, somebody may have written it.
+    // Another process may have created it since the check above.
     if force {
         opening.create(true).truncate(true)
     } else {

@@ -30,7 +30,9 @@ pub(crate) async fn replay(
         .collect();
     if !with_findings.contains(&check) {
         let known = if with_findings.is_empty() { "none".to_owned() } else { with_findings.join(", ") };
-        return Err(wrong(&format!("`{check}` found nothing there; checks with findings: {known}")));
+        return Err(wrong(&format!(
+            "`{check}` has no finding in this report; checks with findings: {known}"
+        )));
     }
     if !registry().iter().any(|known| known.id == check) {
         return Err(wrong(&format!("this version has no check `{check}`")));

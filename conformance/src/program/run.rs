@@ -2,7 +2,7 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
 use sallyport_conformance::detection::Matrix;
-use sallyport_conformance::report::{self, Detail, Progress, Screen, Style};
+use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
 use sallyport_conformance::run::{Plan, Planned, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
@@ -122,7 +122,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     }
     selection.skip.extend(arguments.skip.iter().cloned());
     if let Some(idle) = selection.idle(&registry()) {
-        return Err(format!("`{}` selects no check: see `conformance list`", idle.as_str()).into());
+        return Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into());
     }
     Ok(setup)
 }
@@ -165,10 +165,10 @@ fn sum(plan: &Plan) -> String {
     let skipped = plan.planned().iter().filter(|planned| planned.skipped().is_some()).count();
     let cost = plan.cost();
     format!(
-        "\n{} checks would run and {skipped} be skipped; at most {} requests and {} gateways, but for repetitions\n",
-        plan.planned().len() - skipped,
-        cost.requests,
-        cost.gateways
+        "\n{} would run, {skipped} would be skipped; at most {} and {}, without retries\n",
+        quantity(plan.planned().len() - skipped, "check"),
+        quantity(cost.requests, "request"),
+        quantity(cost.gateways, "gateway")
     )
 }
 
@@ -217,5 +217,5 @@ async fn with_reference<T>(
 
 #[cfg(not(feature = "embedded"))]
 async fn with_reference<T>(_: impl AsyncFnOnce(&Target) -> Result<T, UsageError>) -> Result<T, UsageError> {
-    Err("this build has no embedded server: give --base-url".into())
+    Err("this build has no embedded server; set --base-url".into())
 }

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use sallyport_conformance::contract::{Clause, Unspecified};
-use sallyport_conformance::report::plain;
+use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::snapshot::{self, RecordError, Recorded, Recording};
 use sallyport_conformance::{Contract, Verdict};
 
@@ -17,8 +17,8 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
         Ok(recording) => {
             recording.write(folder)?;
             print(&format!(
-                "wrote {} cases to {}\n",
-                recording.entries().count(),
+                "wrote {} to {}\n",
+                quantity(recording.entries().count(), "case"),
                 plain(&folder.to_string_lossy())
             ));
             Ok(Verdict::Conforms)

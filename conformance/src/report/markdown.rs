@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
-use super::{curl, plain};
+use super::{curl, plain, quantity};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
 
@@ -29,9 +29,9 @@ pub fn markdown(report: &Report) -> String {
     let usage = report.usage;
     let _ = writeln!(
         text,
-        "- cost: {} requests, {} gateways, {:.2} s, profile {}",
-        usage.requests,
-        usage.gateways,
+        "- cost: {}, {}, {:.2} s, profile {}",
+        quantity(usage.requests, "request"),
+        quantity(usage.gateways, "gateway"),
         report.elapsed_ms as f64 / 1000.0,
         report.profile
     );

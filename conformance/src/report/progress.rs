@@ -3,7 +3,7 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::terminal::{check_text, is_trouble};
-use super::{Detail, Screen};
+use super::{Detail, Screen, quantity};
 use crate::check::{Check, Outcome};
 use crate::run::{CheckResult, Observer};
 
@@ -68,7 +68,7 @@ impl<W: Write + Send> Observer for Progress<W> {
         state.all = checks.len();
         let passive = checks.iter().filter(|check| check.is_passive()).count();
         let text = if self.screen.detail > Detail::Quiet {
-            format!("{:>16} {} checks, {passive} of them passive\n", "running", checks.len())
+            format!("{:>16} {}, {passive} of them passive\n", "running", quantity(checks.len(), "check"))
         } else {
             String::new()
         };

@@ -49,7 +49,7 @@ impl Screen {
     /// Width of the column of labels.
     pub(super) const LABELS: usize = 16;
 
-    /// A text in colour. Text of others is made plain.
+    /// A text in colour, without control characters.
     pub(super) fn paint(&self, tone: Tone, text: &str) -> String {
         let text = plain(text);
         let code = match tone {

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::screen::Tone;
-use super::{Detail, Screen, curl, plain};
+use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
@@ -45,7 +45,8 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
         }
         let more = result.findings.len().saturating_sub(shown);
         if more > 0 {
-            let words = format!("{more} more of this check: in the reports, and with --verbose");
+            let words =
+                format!("{} of this check not shown; see the report or --verbose", quantity(more, "finding"));
             text.push_str(&screen.labelled(Tone::Faint, "and", &words));
         }
     }
@@ -68,7 +69,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             ExpectationState::Expired => {
                 "is still broken, and the day up to which that was expected has passed"
             }
-            ExpectationState::NotChecked => "was expected to fail, and no check of it came to a result",
+            ExpectationState::NotChecked => "was expected to fail, but no check of it has a result",
         };
         text.push_str(&screen.labelled(
             Tone::Doubtful,
@@ -98,9 +99,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             text.push_str(&screen.labelled(Tone::Faint, "not noticed", &unlock));
         }
         let cost = format!(
-            "{} requests, {} gateways, {:.2} s, of which the checks were busy {:.2} s",
-            usage.requests,
-            usage.gateways,
+            "{}, {}, {:.2} s, of which the checks were busy {:.2} s",
+            quantity(usage.requests, "request"),
+            quantity(usage.gateways, "gateway"),
             seconds(report.elapsed_ms),
             seconds(report.busy_ms)
         );
@@ -151,7 +152,7 @@ pub(super) fn verdict_words(report: &Report) -> String {
     let coverage = &report.coverage;
     match report.verdict {
         Verdict::Conforms if coverage.is_complete() => {
-            format!("conforms: no violation of {} clauses, and all were judged", coverage.clauses)
+            format!("conforms: no violation of {}, and all were judged", quantity(coverage.clauses, "clause"))
         }
         Verdict::Conforms => format!(
             "no violation found in the {} of {} clauses that were judged",
@@ -193,9 +194,12 @@ pub fn detected(detection: &Detection) -> String {
 /// What kept the run from noticing more known faults: the few reasons with the most of them.
 pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
     const MOST: usize = 5;
-    report.detection.unlocks.iter().take(MOST).map(|Unlock { reason, faults }| {
-        format!("{faults} {}: {reason}", if *faults == 1 { "known fault" } else { "known faults" })
-    })
+    report
+        .detection
+        .unlocks
+        .iter()
+        .take(MOST)
+        .map(|Unlock { reason, faults }| format!("{}: {reason}", quantity(*faults, "known fault")))
 }
 
 /// Why clauses were not judged, a line for each reason.

@@ -205,14 +205,14 @@ impl Chosen {
 
 fn too_many(budget: &Budget) -> String {
     format!(
-        "the run may send {} requests, some of them kept for repetitions: raise --max-requests to run this",
+        "the run may send at most {} requests, retries included; raise --max-requests to run this",
         budget.requests
     )
 }
 
 fn too_expensive(budget: &Budget) -> String {
     format!(
-        "the run may take {} gateways and send {} requests: raise --max-gateways or --max-requests to run this",
+        "the run may extract at most {} gateways and send {} requests; raise --max-gateways or --max-requests to run this",
         budget.gateways, budget.requests
     )
 }

@@ -78,7 +78,7 @@ impl Coverage {
     }
 }
 
-const NOT_SELECTED: &str = "no check of them was selected: see --only, --skip and --profile";
+const NOT_SELECTED: &str = "none of their checks was selected; see --only, --skip and --profile";
 
 #[cfg(test)]
 mod tests {

@@ -51,7 +51,11 @@ impl Gates {
             let checks = results.iter().filter(|result| is_skipped(&result.outcome)).count();
             let cases = cases().filter(|case| is_skipped(&case.outcome)).count();
             if checks + cases > 0 {
-                unmet.push(format!("--fail-on-skip: {} and {} skipped", checks_in(checks), cases_in(cases)));
+                unmet.push(format!(
+                    "--fail-on-skip: {} and {} skipped",
+                    counted(checks, "check"),
+                    counted(cases, "case")
+                ));
             }
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
@@ -77,12 +81,8 @@ fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
         .all(|result| result.outcome.concluded() && result.cases.iter().all(|case| case.outcome.concluded()))
 }
 
-fn checks_in(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "check" } else { "checks" })
-}
-
-fn cases_in(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "case" } else { "cases" })
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

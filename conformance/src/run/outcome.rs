@@ -156,7 +156,7 @@ impl Report {
 }
 
 impl Verdict {
-    /// Exit code of wrong usage or configuration; a run never comes to it.
+    /// Exit code of invalid usage or configuration; no run returns it.
     pub const USAGE: u8 = 2;
 
     /// The exit code of the program.

@@ -80,7 +80,7 @@ async fn accepts_nothing(
         [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
-            // A target that hands out gateways beside a rejection is to be judged.
+            // A target that hands out gateways beside a rejection is judged by the checks.
             Ok(exchange) if hands_out(contract, request, &exchange) => return None,
             Ok(exchange) => answers.push(rejection(contract, redactor, operation, exchange)?),
             // No gateway may be taken, so the others have to do.
@@ -174,7 +174,7 @@ fn unreachable(failure: &WireFailure) -> String {
             "its certificate is not trusted; --ca-file names an authority of your own"
         }
         FailureKind::Connect => "check host and port, and whether it is running",
-        FailureKind::Timeout => "it took too long to answer; --timeout gives it more time",
+        FailureKind::Timeout => "it timed out; raise --timeout",
         FailureKind::Broken => "what answers there does not speak HTTP, or breaks the connection",
         FailureKind::TooLarge => "its answer is too large",
         FailureKind::Request => "the request can't be built: check the base URL and the token",

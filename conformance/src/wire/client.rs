@@ -99,8 +99,8 @@ impl Default for WireOptions {
 }
 
 impl WireOptions {
-    /// Every secret among them. The proxy's password is one by itself, as it is written and as it is meant: whoever speaks of
-    /// the proxy may leave out the rest of its URL.
+    /// Every secret among them. The proxy's password is one by itself, as it is written and as it is meant: a message
+    /// about the proxy may leave out the rest of its URL.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
         let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
         let password = self.proxy.as_ref().and_then(|proxy| {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::nginx::Nginx;
 
-/// Longer than anything here may take; whoever waits so long waits in vain.
+/// Longer than anything here may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An encrypted connection.

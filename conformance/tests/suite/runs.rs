@@ -7,7 +7,7 @@ use sallyport_conformance::{Outcome, Report, Verdict};
 
 use crate::canned::{Canned, Reply};
 
-/// Listings in order, for whoever has the token.
+/// Valid lists of groups, for requests with the token.
 async fn groups_server(refuse: impl Fn() -> Reply + Send + Sync + 'static) -> Canned {
     Canned::start(move |asked| if asked.has_token() { Reply::groups() } else { refuse() }).await
 }

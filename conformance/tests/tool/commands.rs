@@ -18,7 +18,7 @@ fn a_plan_sends_nothing_and_keeps_to_the_profile() {
     {
         let output = run(&[arguments, &["--base-url", &target.url()]].concat());
         assert_eq!(code(&output), 0, "{}", text(&output));
-        assert!(text(&output).contains("0 gateways, but for repetitions"), "{}", text(&output));
+        assert!(text(&output).contains("0 gateways, without retries"), "{}", text(&output));
         assert!(!text(&output).contains("extract.num-range"), "{}", text(&output));
     }
     let full = run(&["plan", "--base-url", &target.url()]);

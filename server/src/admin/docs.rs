@@ -1,4 +1,4 @@
-//! The contract as a page for a browser: what the document says comes generated, the refusals from this server's own
+//! The contract as a page for a browser: what the document says comes generated, the error codes from this server's own
 //! catalogue. The page needs no other file and no network.
 
 use std::fmt::{self, Display, Formatter};

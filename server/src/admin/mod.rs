@@ -41,7 +41,7 @@ pub(crate) struct Admin {
 /// The operator's pages.
 ///
 /// # Errors
-/// Says which pages Dropshot refuses.
+/// Says which pages Dropshot rejects.
 pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
     let mut api = ApiDescription::new();
     api.register(healthz).map_err(|error| error.to_string())?;
@@ -76,12 +76,12 @@ async fn readyz(rqctx: RequestContext<Admin>) -> Page {
 async fn metrics(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
     let Admin { metrics, store, connections: _, draining: _ } = rqctx.context();
-    let text = metrics.of(store.as_ref()).await;
+    let text = metrics.render(store.as_ref()).await;
     let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
     Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
 }
 
-/// The contract for whoever integrates it, with the refusals of this server.
+/// The contract as a page for integrators, with the error codes of this server.
 #[endpoint { method = GET, path = "/docs" }]
 async fn contract(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
@@ -101,9 +101,9 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
     if admin.draining.load(Ordering::Relaxed) {
         return Some("draining");
     }
-    // A question that calls ask, for a token that nobody has: no token's digest is known to be zero.
-    let question = admin.store.groups(TokenDigest::from_bytes([0; 32]));
-    match tokio::time::timeout(PATIENCE, question).await {
+    // A query that calls make, for a token that nobody has: no token's digest is known to be zero.
+    let query = admin.store.groups(TokenDigest::from_bytes([0; 32]));
+    match tokio::time::timeout(PATIENCE, query).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
             tracing::warn!(%error, "not ready: the storage failed");

@@ -16,18 +16,18 @@ use super::{
 /// What to do with a configuration.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Check the settings that `run` would use, and show where each comes from.
+    /// Check the settings that `run` would use, and print the source of each.
     Check(Box<Arguments>),
 }
 
-/// Shows nothing but that the settings go together; [`parse`] has refused all else, and [`sources`] shows the rest.
+/// Checks that the settings are consistent. [`parse`] has checked each by itself.
 pub(super) fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     let Command::Check(arguments) = command;
     Settings::try_from(*arguments)?;
     sources.iter().try_for_each(|line| say(line))
 }
 
-/// The command line with what it leaves to the configuration file, and a line on each setting.
+/// The command line, completed from the configuration file, and a line on each setting.
 pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> {
     let matches = Cli::command().try_get_matches_from(&line).or_else(wrong_usage)?;
     let (command, given) = innermost(&matches);
@@ -40,11 +40,11 @@ pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> 
     let mut all = line.clone();
     let mut filled = Vec::new();
     for (key, value) in &table {
-        let flag = flag(&command, key).map_err(|fault| refused(file, fault))?;
+        let flag = flag(&command, key).map_err(|fault| invalid(file, fault))?;
         // Flags and the environment go before the file.
         let absent =
             matches!(given.value_source(flag.get_id().as_str()), None | Some(ValueSource::DefaultValue));
-        for text in texts(key, value).map_err(|fault| refused(file, fault))? {
+        for text in texts(key, value).map_err(|fault| invalid(file, fault))? {
             let argument = OsString::from(format!("--{key}={text}"));
             // What does not count is read all the same: a mistake in it would show up one day.
             if absent { all.push(argument) } else { try_alone(&line, argument, file)? }
@@ -53,7 +53,7 @@ pub(super) fn parse(line: Vec<OsString>) -> Result<(Cli, Vec<String>), Failure> 
             filled.push(key.as_str());
         }
     }
-    let matches = Cli::command().try_get_matches_from(all).map_err(|error| refused(file, brief(&error)))?;
+    let matches = Cli::command().try_get_matches_from(all).map_err(|error| invalid(file, brief(&error)))?;
     let (command, given) = innermost(&matches);
     let sources = sources(&command, given, &filled);
     Ok((read(&matches)?, sources))
@@ -63,7 +63,7 @@ fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
     Cli::from_arg_matches(matches).map_err(|error| Failure::Usage(brief(&error)))
 }
 
-/// Shows what clap has to say and ends the program, unless there is a token in it: clap repeats what it does not expect.
+/// Prints clap's message and exits, unless the message could hold a token: clap quotes unexpected arguments.
 fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
     if Token::resembles(&error.to_string()) {
         let line = "one of the arguments looks like a token, which belongs into no command line and is not repeated \
@@ -78,14 +78,14 @@ fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
     error.exit()
 }
 
-/// Whether the argument would pass if nobody else gave it.
+/// Whether the argument would be valid by itself.
 fn try_alone(line: &[OsString], argument: OsString, file: &Path) -> Result<(), Failure> {
     let name = line.first().cloned().unwrap_or_default();
     let alone = Cli::command().try_get_matches_from([name, "run".into(), argument]);
-    alone.map(drop).map_err(|error| refused(file, brief(&error)))
+    alone.map(drop).map_err(|error| invalid(file, brief(&error)))
 }
 
-/// The subcommand that was called, with what it was given.
+/// The subcommand that was called, with its arguments.
 fn innermost(matches: &ArgMatches) -> (clap::Command, &ArgMatches) {
     let (mut command, mut given) = (Cli::command(), matches);
     command.build();
@@ -97,11 +97,11 @@ fn innermost(matches: &ArgMatches) -> (clap::Command, &ArgMatches) {
 }
 
 fn table(file: &Path) -> Result<Table, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| refused(file, error))?;
+    let text = std::fs::read_to_string(file).map_err(|error| invalid(file, error))?;
     text.parse().map_err(|error: toml::de::Error| {
         // The error's own text repeats the line, which may hold a password.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        refused(file, format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
+        invalid(file, format!("line {}: {}", before.matches('\n').count() + 1, error.message()))
     })
 }
 
@@ -122,7 +122,7 @@ fn flag<'a>(command: &'a clap::Command, key: &str) -> Result<&'a Arg, String> {
     })
 }
 
-/// The value as flags have it: a list is given piece by piece.
+/// The value as the flag expects it: a list one item at a time.
 fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::String(text) => Ok(vec![text.clone()]),
@@ -139,7 +139,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// Each setting with its value and where it comes from. Of what `--help` hides only that it is set.
+/// Each setting with its value and source. Values that `--help` hides are shown as set only.
 fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<String> {
     let line = |(flag, name): (&Arg, &str)| {
         let id = flag.get_id().as_str();
@@ -166,6 +166,6 @@ fn brief(error: &clap::Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-fn refused(file: &Path, fault: impl Display) -> Failure {
+fn invalid(file: &Path, fault: impl Display) -> Failure {
     Failure::Usage(format!("{}: {fault}", file.display()))
 }

@@ -9,13 +9,13 @@ use super::Failure;
 /// Whether to ask.
 #[derive(clap::Args)]
 pub(super) struct Confirmation {
-    /// Do it without being asked; needed where standard input is no terminal.
+    /// Do not ask for confirmation; required when standard input is not a terminal.
     #[arg(long, short)]
     yes: bool,
 }
 
 impl Confirmation {
-    /// Makes sure that somebody can be asked, before anything is looked up.
+    /// Fails before anything is looked up when nobody can be asked.
     pub(super) fn possible(&self) -> Result<(), Failure> {
         if self.yes || io::stdin().is_terminal() {
             return Ok(());
@@ -25,7 +25,7 @@ impl Confirmation {
         Err(Failure::Usage(line.to_owned()))
     }
 
-    /// Asks, unless the answer was given beforehand.
+    /// Asks for confirmation, unless `--yes` was given.
     pub(super) fn ask(&self, question: &str) -> Result<(), Failure> {
         if self.yes || agreed(question, &mut io::stdin().lock(), &mut io::stderr())? {
             return Ok(());
@@ -34,7 +34,7 @@ impl Confirmation {
     }
 }
 
-/// Whether the answer is yes; all else, silence too, is no.
+/// Whether the answer is yes; anything else, also none, is no.
 fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     write!(output, "{} This cannot be undone. [y/N] ", printable(question))?;
     output.flush()?;

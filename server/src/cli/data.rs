@@ -10,7 +10,8 @@ use std::{
 
 use sallyport_server::{
     data::{export, import, seed},
-    store::{LoadError, Location, OpenMode, Store, record::Loaded, sqlite::NewFile},
+    printable::counted,
+    store::{LoadError, Location, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
 };
 
 use super::{
@@ -18,14 +19,14 @@ use super::{
     terminal::{remark, say},
 };
 
-/// What `seed` is told.
+/// Arguments of `seed`.
 #[derive(clap::Args)]
 pub(super) struct SeedArguments {
     #[command(flatten)]
     database: Database,
 }
 
-/// What `import` is told.
+/// Arguments of `import`.
 #[derive(clap::Args)]
 pub(super) struct ImportArguments {
     #[command(flatten)]
@@ -34,7 +35,7 @@ pub(super) struct ImportArguments {
     file: PathBuf,
 }
 
-/// What `export` is told.
+/// Arguments of `export`.
 #[derive(clap::Args)]
 pub(super) struct ExportArguments {
     #[command(flatten)]
@@ -43,7 +44,7 @@ pub(super) struct ExportArguments {
     file: PathBuf,
 }
 
-/// Fills the database and prints the tokens: the one time that they can be seen.
+/// Fills the database and prints the tokens, which are not shown again.
 pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
     let sample = fill(&arguments.database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
     for line in describe(&sample) {
@@ -77,19 +78,19 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         let from_start =
             input.try_clone().and_then(|mut input| input.seek(SeekFrom::Start(start)).map(|_| input));
         let lines = BufReader::new(from_start.map_err(|error| wrong(&error))?);
-        import::import(store, lines, progress("read")).await.map_err(|error| refused(file, &error))
+        import::import(store, lines, progress("read")).await.map_err(|error| import_failed(file, &error))
     })
     .await?;
-    say(&format!("imported {}", count(&loaded)))
+    say(&format!("imported {}", described_counts(&loaded)))
 }
 
-/// Bad lines stand below each other, and each is one line whatever is in it.
-fn refused(file: &Path, error: &LoadError) -> Failure {
+/// Lists each invalid line on one line of its own.
+fn import_failed(file: &Path, error: &LoadError) -> Failure {
     let text = error.to_string();
     let summary = |text: &str| format!("{}: {text}", file.display());
     let LoadError::Rejected(bad) = error else { return Failure::Failed(summary(&text)) };
     let lines = bad.lines.iter().map(|(number, reason)| format!("line {number}: {reason}"));
-    Failure::Listed(summary(text.lines().next().unwrap_or_default()), lines.collect())
+    Failure::FailedWithDetails(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
 /// Fills the database, which is created if it is missing. A new file gets its name when it is complete, so that a failure
@@ -113,7 +114,7 @@ async fn fill<T>(
     fill(location.open(OpenMode::Create).await?.as_ref()).await
 }
 
-/// Writes every record to a file, which appears when it is whole, or to standard output.
+/// Writes every record to standard output, or to a file that gets its name when it is complete.
 pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
     let (store, file) = (arguments.database.open().await?, &arguments.file);
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
@@ -129,10 +130,10 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
     let unloaded = export::export(store.as_ref(), output, progress).await.map_err(|error| wrong(&error))?;
     whole.as_file().sync_all().map_err(|error| wrong(&error))?;
     whole.persist(file).map_err(|error| wrong(&error))?;
-    say(&format!("exported {}", count(&unloaded)))
+    say(&format!("exported {}", described_counts(&unloaded)))
 }
 
-/// Says now and then how many lines there are.
+/// Reports progress in lines now and then.
 fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
     const STEP: u64 = 100_000;
     let mut said = 0;
@@ -144,10 +145,10 @@ fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
     }
 }
 
-/// The sample data in words, one line each.
+/// Describes the sample data, in lines.
 pub(super) fn describe(sample: &seed::Sample) -> Vec<String> {
-    let mut lines = vec![format!("sample data: {}", count(&sample.loaded)), String::new()];
-    lines.push("tokens, shown this once:".to_owned());
+    let mut lines = vec![format!("sample data: {}", described_counts(&sample.loaded)), String::new()];
+    lines.push("tokens, which are not shown again:".to_owned());
     lines.extend(sample.tokens.list().map(|(name, token)| format!("  {name:<30} {}", token.expose())));
     lines.push(String::new());
     lines.push("regions:".to_owned());
@@ -157,10 +158,16 @@ pub(super) fn describe(sample: &seed::Sample) -> Vec<String> {
     lines
 }
 
-fn count(loaded: &Loaded) -> String {
-    let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = loaded;
-    format!(
-        "{accounts} accounts, {tokens} tokens, {whitelist} whitelist entries, {entitlements} entitlements, \
-         {gateways} gateways, {groups} groups, {instances} instances"
-    )
+fn described_counts(counts: &RecordCounts) -> String {
+    let RecordCounts { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = counts;
+    let counts = [
+        (accounts, "account"),
+        (tokens, "token"),
+        (whitelist, "whitelist entry"),
+        (entitlements, "entitlement"),
+        (gateways, "gateway"),
+        (groups, "group"),
+        (instances, "instance"),
+    ];
+    counts.map(|(count, noun)| counted(*count, noun)).join(", ")
 }

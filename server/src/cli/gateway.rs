@@ -11,6 +11,7 @@ use std::{
 use clap::{Args, Subcommand};
 use sallyport_server::{
     domain::extraction::Protocol,
+    printable::counted,
     store::{
         record::{GatewayRecord, ProxyPassword},
         registry::{GatewayEntry, GatewayFilter, GatewayName},
@@ -139,12 +140,10 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             on.what.confirmation.possible()?;
             let (registry, Remove { region, protocol, confirmation, .. }) = on.open().await?;
             let name = GatewayName { host, port, region, protocol };
-            let gateways =
-                |count: u64| if count == 1 { "1 gateway".to_owned() } else { format!("{count} gateways") };
             let count = registry.count_gateways(name.clone()).await?;
-            confirmation.ask(&format!("Remove {name}, {}?", gateways(count)))?;
+            confirmation.ask(&format!("Remove {name}, {}?", counted(count, "gateway")))?;
             let count = registry.remove_gateways(name.clone()).await?;
-            say(&format!("{name} removed, {}", gateways(count)))
+            say(&format!("{name} removed, {}", counted(count, "gateway")))
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use sallyport_server::store::{record::GroupRecord, registry::GroupFilter};
+use sallyport_server::{
+    printable::counted,
+    store::{record::GroupRecord, registry::GroupFilter},
+};
 
 use super::{
     Failure,
@@ -111,11 +114,12 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             if ungroup || held == 0 {
                 let (number, name, account) = (id.get(), group.name, group.account);
                 confirmation.ask(&format!(
-                    "Remove group {number}, {name:?} of account {account:?}, which holds {held} instances?"
+                    "Remove group {number}, {name:?} of account {account:?}, which holds {}?",
+                    counted(held, "instance")
                 ))?;
             }
             let left = registry.remove_group(id, ungroup).await?;
-            say(&format!("group {} is removed; it held {left} instances", id.get()))
+            say(&format!("group {} removed; it held {}", id.get(), counted(left, "instance")))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 
 use sallyport_server::{
     printable::{printable, write_json},
-    store::registry::{Listed, Registry, RegistryError, Taker},
+    store::registry::{ListConsumer, ListEntry, Registry, RegistryError},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -15,18 +15,18 @@ use super::{
     terminal::{remark, say, unless_closed},
 };
 
-/// How a list is shown.
+/// Output format of a list.
 #[derive(clap::Args)]
 pub(super) struct ListArguments {
-    /// Print JSON lines in place of a table: one object a line, named as in an import.
+    /// Print JSON lines instead of a table, with the field names of an import.
     #[arg(long)]
     json: bool,
-    /// Most that are shown [default: 1000 in a table, all with --json]
+    /// Maximum number of entries to print [default: 1000 in a table, all with --json]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
 }
 
-/// How a result is shown.
+/// Output format of a result.
 #[derive(clap::Args)]
 pub(super) struct ShowArguments {
     /// Print one JSON object.
@@ -34,21 +34,21 @@ pub(super) struct ShowArguments {
     pub(super) json: bool,
 }
 
-/// What has a line in a table.
+/// An entry of a table.
 pub(super) trait Line: Serialize {
-    /// Heads of the columns.
+    /// Column headers.
     const HEAD: &'static [&'static str];
 
-    /// Texts of the columns.
+    /// Values of the columns.
     fn cells(&self) -> Vec<String>;
 }
 
-/// Most lines of a table, and how many of its first lines are kept in memory to find out how wide its columns are.
+/// Default maximum of lines in a table, and how many of them are buffered to determine the widths of its columns.
 const TABLE: u32 = 1000;
 
 impl ListArguments {
-    /// Lists what matches, as it comes from the database.
-    pub(super) async fn print<T: Listed + Line>(
+    /// Prints the matching entries as the database returns them.
+    pub(super) async fn print<T: ListEntry + Line>(
         &self,
         registry: &Registry,
         filter: T::Filter,
@@ -77,7 +77,7 @@ impl ListArguments {
 }
 
 impl ShowArguments {
-    /// Prints all that is known of one thing.
+    /// Prints one entry in full.
     pub(super) fn print(&self, thing: &impl Serialize) -> Result<(), Failure> {
         if self.json {
             return write_json(io::stdout(), thing).or_else(unless_closed);
@@ -94,7 +94,7 @@ impl ShowArguments {
         })
     }
 
-    /// Prints what was made, or says it in words.
+    /// Prints the result as JSON or as text.
     pub(super) fn print_or(&self, thing: &impl Serialize, words: &str) -> Result<(), Failure> {
         if self.json { self.print(thing) } else { say(words) }
     }
@@ -110,7 +110,7 @@ enum Printer {
     Table { output: BufWriter<Stdout>, table: Table },
 }
 
-impl<T: Line> Taker<T> for Printer {
+impl<T: Line> ListConsumer<T> for Printer {
     fn take(&mut self, item: T) -> io::Result<()> {
         match self {
             Self::Json(output) => write_json(output, &item),
@@ -134,10 +134,10 @@ impl Printer {
     }
 }
 
-/// Lines in columns. The first lines wait until it is known how wide the columns must be.
+/// Aligns lines in columns. The first lines are buffered until the widths of the columns are known.
 struct Table {
     waiting: Vec<Vec<String>>,
-    /// Widths of the columns, once the first lines are out.
+    /// Widths of the columns, once the first lines are printed.
     widths: Vec<usize>,
 }
 
@@ -146,14 +146,14 @@ impl Table {
         Self { waiting: vec![head.iter().map(|&name| name.to_owned()).collect()], widths: Vec::new() }
     }
 
-    /// Takes a line and gives text to print, if there is some.
+    /// Adds a line and returns text to print, if any.
     fn add(&mut self, cells: Vec<String>) -> Option<String> {
         self.waiting.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
         let known = !self.widths.is_empty();
         (known || self.waiting.len() > TABLE as usize).then(|| self.waiting())
     }
 
-    /// The text of the lines that wait.
+    /// The text of the buffered lines.
     fn waiting(&mut self) -> String {
         let lines = std::mem::take(&mut self.waiting);
         if self.widths.is_empty() {

@@ -1,4 +1,4 @@
-//! The program's commands. Results go to standard output, everything else to standard error, all by `terminal`.
+//! The program's commands. Results go to standard output, messages to standard error, all through `terminal`.
 
 mod account;
 mod argument;
@@ -29,7 +29,7 @@ use sallyport_server::store::{Location, OpenMode, Store};
 
 use terminal::{remark, say, unless_closed};
 
-/// Serves proxy extraction and static IP queries from a SQLite or PostgreSQL database.
+/// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
 #[derive(Parser)]
 #[command(name = "server", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
@@ -39,58 +39,60 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  server run                              a sandbox with sample data, which is gone when it ends
-  server seed --db sandbox.db             the same data in a file; prints the tokens
+  server run                              a sandbox with temporary sample data
+  server seed --db sandbox.db             sample data in a file; prints the tokens
   server run --db sandbox.db              serves that file
   server import --db real.db data.jsonl   real data, all or nothing
   server export --db real.db data.jsonl   everything, for a backup or another database
-  server account add --db real.db acme    accounts, tokens, whitelist and the rest by hand
+  server account add --db real.db acme    administers accounts, tokens, whitelist entries …
   server token issue --db real.db --account acme
   server config check --config sallyport.toml
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. A failure is one line on standard error.";
+Exit codes: 0 success, 1 failure, 2 invalid usage. A failure is reported in one line on standard error.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve until SIGINT or SIGTERM, then finish what has begun.
+    /// Serve until SIGINT or SIGTERM, then finish the requests under way.
     Run(Box<settings::Arguments>),
-    /// Look at the configuration of `run`.
+    /// Check the configuration of `run`.
     #[command(subcommand)]
     Config(config::Command),
-    /// Fill a database with sample data and print its tokens, this once.
+    /// Fill a database with sample data and print its tokens, which are not shown again.
     Seed(data::SeedArguments),
-    /// Add records from a file of JSON lines, all or nothing.
+    /// Add the records of a JSON lines file, all or none.
     Import(data::ImportArguments),
-    /// Write every record to a file of JSON lines, while the server runs. It has proxy passwords, and tokens as hashes.
+    /// Write every record to a JSON lines file; the server may be running.
+    ///
+    /// The file holds proxy passwords, and tokens as SHA-256 hashes.
     Export(data::ExportArguments),
-    /// Look after accounts and their real-name verification.
+    /// Manage accounts and their real-name verification.
     #[command(subcommand, after_help = account::EXAMPLES)]
     Account(account::Command),
     /// Issue, list, rotate and revoke tokens.
     #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),
-    /// Look after the addresses from which accounts may extract.
+    /// Manage the addresses from which accounts may extract.
     #[command(subcommand, after_help = whitelist::EXAMPLES)]
     Whitelist(whitelist::Command),
-    /// Look after the protocols that accounts may extract.
+    /// Manage the protocols that accounts may extract.
     #[command(subcommand, after_help = entitlement::EXAMPLES)]
     Entitlement(entitlement::Command),
-    /// Look after the pool of gateways.
+    /// Manage the pool of gateways.
     #[command(subcommand, after_help = gateway::EXAMPLES)]
     Gateway(gateway::Command),
-    /// Look after groups of static instances.
+    /// Manage groups of static instances.
     #[command(subcommand, after_help = group::EXAMPLES)]
     Group(group::Command),
-    /// Look after static instances.
+    /// Manage static instances.
     #[command(subcommand, after_help = instance::EXAMPLES)]
     Instance(instance::Command),
-    /// Print the OpenAPI document that the running API emits.
+    /// Print the OpenAPI document of the served API.
     Openapi,
-    /// Print the contract as one HTML page, with the refusals of this server.
+    /// Print the contract and the error codes of this server as one HTML page.
     Docs,
     /// Print a completion script for a shell.
     Completions {
-        /// Shell to write it for.
+        /// Shell that the script is for.
         shell: clap_complete::Shell,
     },
 }
@@ -98,15 +100,16 @@ enum Command {
 /// Where the database is.
 #[derive(clap::Args)]
 struct Database {
-    /// File of the database, or postgres://user:password@host/database; a URL with a password is better kept in the
-    /// environment, since other users can see command lines.
+    /// Database file, or postgres://user:password@host/database.
+    ///
+    /// Put a URL with a password into the environment variable: other users of the machine can see command lines.
     // Not parsed by clap, whose error would repeat the password, as the help would what is in the environment.
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: OsString,
 }
 
 impl Database {
-    /// Opens the database, which must be there.
+    /// Opens the database, which must exist.
     async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         Ok(self.location()?.open(OpenMode::Existing).await?)
     }
@@ -120,14 +123,14 @@ fn location(db: &OsStr) -> Result<Location, Failure> {
     Location::try_from(db).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 enum Failure {
-    /// The command line asks for something that cannot be.
+    /// Invalid usage.
     Usage(String),
     /// Anything else.
     Failed(String),
-    /// The same, with a line on each thing that is wrong.
-    Listed(String, Vec<String>),
+    /// The same, with one line for each problem.
+    FailedWithDetails(String, Vec<String>),
 }
 
 impl<E: std::error::Error> From<E> for Failure {
@@ -136,13 +139,13 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and executes the command.
 pub(crate) fn main() -> ExitCode {
     match config::parse(env::args_os().collect()).and_then(|(cli, sources)| execute(cli.command, &sources)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Failed(line)) => failed(1, &line),
         Err(Failure::Usage(line)) => failed(2, &line),
-        Err(Failure::Listed(line, details)) => {
+        Err(Failure::FailedWithDetails(line, details)) => {
             let code = failed(1, &line);
             details.iter().for_each(|detail| remark(&format!("  {detail}")));
             code
@@ -182,7 +185,7 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text that is all this program's own, line ends included.
+/// Writes a text of this program as it is, line ends included.
 fn print_own(text: &str) -> Result<(), Failure> {
     io::stdout().write_all(text.as_bytes()).or_else(unless_closed)
 }

@@ -104,7 +104,7 @@ async fn renew(running: &Running, tls: Option<&TlsFiles>) {
             running.renew(&identity).await;
             tracing::info!("the certificate was read again; new connections get it");
         }
-        Err(Failure::Failed(line) | Failure::Usage(line) | Failure::Listed(line, _)) => {
+        Err(Failure::Failed(line) | Failure::Usage(line) | Failure::FailedWithDetails(line, _)) => {
             tracing::error!("the certificate stays as it is: {line}");
         }
     }

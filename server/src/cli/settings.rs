@@ -13,35 +13,37 @@ use tracing_subscriber::EnvFilter;
 
 use super::{Failure, location};
 
-/// The settings of a server. The keys of a configuration file are the long names of these flags.
+/// The settings of a server. A configuration file has the long names of these flags as keys.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// TOML file with settings, named as these flags without `--`. Flags and the environment go before it.
+    /// TOML file with settings; its keys are these flags without `--`.
+    ///
+    /// Flags and environment variables take precedence.
     // Read before everything else, by `config::parse`.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_CONFIG")]
     config: Option<PathBuf>,
-    /// File or postgres:// URL of the database; without one, sample data that is gone when the server ends.
+    /// Database file or postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: Option<OsString>,
-    /// Address to listen on. Port 0 takes a free one.
+    /// Address to listen on; port 0 chooses a free port.
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Address of the operator's pages: /healthz, /readyz and /metrics. They ask for no token.
+    /// Address of the operator's pages /healthz, /readyz, /metrics and /docs, which require no token [default: none]
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN")]
     admin: Option<SocketAddr>,
-    /// Certificate chain as PEM, the server's own first. SIGHUP reads it and its key again.
+    /// Certificate chain in PEM format, the server's own first. SIGHUP reloads it and its key.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT")]
     tls_cert: Option<PathBuf>,
-    /// Private key of the certificate as PEM: PKCS#8, PKCS#1 or SEC1, not encrypted.
+    /// Private key of the certificate in PEM format: PKCS#8, PKCS#1 or SEC1, not encrypted.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Proxies whose X-Forwarded-For or Forwarded header tells where a call comes from.
+    /// Proxies whose X-Forwarded-For or Forwarded header is trusted for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<ProxyNet>,
-    /// Most calls of a token or an address, such as `listStaticGroups:token:10/s+20` or `*:address:600/min`.
+    /// Rate limit of a token or an address, for example `listStaticGroups:token:10/s+20` or `*:address:600/min`.
     #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
     rate: Vec<RateRule>,
-    /// Most calls that are worked on at once; more get 503 until there is room.
+    /// Maximum number of concurrent requests; more get HTTP 503.
     #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value_t = Config::MAX_IN_FLIGHT)]
     max_in_flight: usize,
     /// Maximum time for receiving a request body.
@@ -51,26 +53,27 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_CONNECTION_TIMEOUT",
         default_value_t = Config::CONNECTION_TIMEOUT.as_secs() as u32, value_parser = clap::value_parser!(u32).range(1..))]
     connection_timeout: u32,
-    /// How long an extraction is kept under its request id, at least. 0 keeps it for ever.
+    /// Minimum time for which an extraction is kept under its request id; 0 keeps it forever.
     #[arg(long, value_name = "DAYS", env = "SALLYPORT_REQUEST_ID_RETENTION",
         default_value_t = Config::REQUEST_ID_RETENTION_DAYS)]
     request_id_retention: u32,
-    /// How long calls are still taken after a signal, so that whoever watches /readyz stops sending them.
+    /// Time after a signal during which requests are still accepted, so that load balancers see /readyz fail first.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_DELAY", default_value_t = 0)]
     drain_delay: u32,
-    /// How long calls under way may take after that.
+    /// Maximum time for requests under way to finish after that.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_TIMEOUT", default_value_t = 10)]
     drain_timeout: u32,
-    /// What is logged on standard error, for instance `info` or `sallyport_server=debug`. Of other crates only the place in
-    /// their source and numbers are logged, at every level, since their texts can hold tokens.
+    /// Events to log on standard error, for example `info` or `sallyport_server=debug`.
+    ///
+    /// Of other crates only the source location and numbers are logged, since their texts can hold tokens.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
     log: EnvFilter,
-    /// Form of the log.
+    /// Format of the log.
     #[arg(long, value_enum, env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
     log_format: LogFormat,
 }
 
-/// Form of the log.
+/// Format of the log.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum LogFormat {
     /// For people.
@@ -79,7 +82,7 @@ pub(super) enum LogFormat {
     Json,
 }
 
-/// Settings that go together.
+/// Validated settings.
 pub(super) struct Settings {
     pub(super) database: Option<Location>,
     pub(super) tls: Option<TlsFiles>,
@@ -90,7 +93,7 @@ pub(super) struct Settings {
     serving: Serving,
 }
 
-/// Certificate and key, where they are and as they were.
+/// Certificate and key as they were loaded, with their paths.
 pub(super) struct TlsFiles {
     certificates: PathBuf,
     key: PathBuf,
@@ -109,7 +112,7 @@ struct Serving {
 }
 
 impl Settings {
-    /// The same as a server wants it.
+    /// The configuration of a server on `store`.
     pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
         let Serving {
             listen,
@@ -142,7 +145,7 @@ impl TlsFiles {
         Ok(Self { certificates, key, identity })
     }
 
-    /// The files as they are now.
+    /// Loads the files again.
     pub(super) fn reload(&self) -> Result<Identity, Failure> {
         Ok(Identity::load(&self.certificates, &self.key)?)
     }
@@ -183,7 +186,7 @@ impl TryFrom<Arguments> for Settings {
             )));
         }
         if max_in_flight == 0 {
-            return Err(usage("expected max-in-flight to be 1 or more: with 0 every call is refused"));
+            return Err(usage("expected max-in-flight to be 1 or more; with 0 every request is rejected"));
         }
         check_rates(&rate).map_err(|error| usage(&error.to_string()))?;
         let seconds = |number: u32| Duration::from_secs(number.into());

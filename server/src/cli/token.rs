@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    data::tokens::{self, End, Rotated},
+    data::tokens::{self, End, TokenRotation},
     domain::token::TokenKind,
     store::registry::{TokenEntry, TokenFilter},
 };
@@ -24,7 +24,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   server token issue --account acme --expires 2027-01-01T00:00:00Z
   server token list --account acme
-  server token rotate 3 --overlap 7d     a new one; the old one is good for seven days more
+  server token rotate 3 --overlap 7d     a new one; the old one stays valid for seven days
   server token revoke 3                  rejected from the next call on";
 
 /// Commands for tokens.
@@ -40,7 +40,7 @@ pub(super) enum Command {
     Revoke(On<Revoke>),
 }
 
-/// What `issue` is told.
+/// Arguments of `issue`.
 #[derive(Args)]
 pub(super) struct Issue {
     /// Name of the account that owns the token.
@@ -56,7 +56,7 @@ pub(super) struct Issue {
     show: ShowArguments,
 }
 
-/// What `list` is told.
+/// Arguments of `list`.
 #[derive(Args)]
 pub(super) struct List {
     /// Only those of this account.
@@ -66,7 +66,7 @@ pub(super) struct List {
     list: ListArguments,
 }
 
-/// What `rotate` is told.
+/// Arguments of `rotate`.
 #[derive(Args)]
 pub(super) struct Rotate {
     /// Number of the old token, as `list` shows it.
@@ -84,7 +84,7 @@ pub(super) struct Rotate {
     confirmation: Confirmation,
 }
 
-/// What `revoke` is told.
+/// Arguments of `revoke`.
 #[derive(Args)]
 pub(super) struct Revoke {
     /// Numbers of the tokens, as `list` shows them.
@@ -109,16 +109,16 @@ impl Line for TokenEntry {
     }
 }
 
-/// A new token, for a program.
+/// A new token as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Issued<'a> {
+struct IssuedToken<'a> {
     id: i64,
     account: &'a str,
     kind: TokenKind,
     expires_at: Option<Timestamp>,
     token: &'a str,
-    /// The one that it replaces.
+    /// The token that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     old: Option<&'a TokenEntry>,
 }
@@ -128,7 +128,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Issue(on) => {
             let (registry, Issue { account, kind, expires, show }) = on.open().await?;
             let (id, token) = tokens::issue(&registry, &account, kind, expires).await?;
-            let issued = Issued {
+            let issued = IssuedToken {
                 id: id.get(),
                 account: &account,
                 kind,
@@ -166,7 +166,8 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
         confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
     }
     let expires = expires.unwrap_or(End::AsBefore);
-    let Rotated { id, token, expires_at, old } = tokens::rotate(&registry, old, overlap, expires).await?;
+    let TokenRotation { id, token, expires_at, old } =
+        tokens::rotate(&registry, old, overlap, expires).await?;
     let end = match (old.revoked_at, old.expires_at) {
         (None, Some(end)) => format!("good until {end}"),
         (Some(_), _) | (None, None) => "revoked".to_owned(),
@@ -177,7 +178,7 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
         old.account,
         old.id.get()
     ));
-    let issued = Issued {
+    let issued = IssuedToken {
         id: id.get(),
         account: &old.account,
         kind: old.kind,
@@ -188,7 +189,7 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
     show.print_or(&issued, token.expose())
 }
 
-/// A time to come, or none.
+/// A time in the future, or none.
 fn end(text: &str) -> Result<End, String> {
     if text == "never" { Ok(End::Never) } else { future(text).map(End::At) }
 }

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{Connection, Kind};
+use super::{Connection, MemoryUse};
 
 /// Bytes that all connections may hold together, and the share of one of them.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Budget {
     held: AtomicUsize,
 }
 
-/// There is no room for more.
+/// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
@@ -33,13 +33,13 @@ impl Budget {
 #[derive(Debug)]
 pub(crate) struct Reservation {
     connection: Arc<Connection>,
-    kind: Kind,
+    usage: MemoryUse,
     bytes: usize,
 }
 
 impl Reservation {
-    pub(super) const fn new(connection: Arc<Connection>, kind: Kind) -> Self {
-        Self { connection, kind, bytes: 0 }
+    pub(super) const fn new(connection: Arc<Connection>, usage: MemoryUse) -> Self {
+        Self { connection, usage, bytes: 0 }
     }
 
     /// Takes so many bytes more. Three bounds hold: that of all connections; the share of this one; and its address may
@@ -50,8 +50,8 @@ impl Reservation {
     /// One of the bounds is reached; nothing is taken then.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), Full> {
         let Connection { shared, peer, held, .. } = &*self.connection;
-        let budget = shared.budget(self.kind);
-        let (here, from_address) = (held.of(self.kind), peer.held.of(self.kind));
+        let budget = shared.budget(self.usage);
+        let (here, from_address) = (held.of(self.usage), peer.held.of(self.usage));
         let own = self.bytes.saturating_add(more);
         let add = |counter: &AtomicUsize| counter.fetch_add(more, Ordering::Relaxed).saturating_add(more);
         let (all, here, from_address) = (add(&budget.held), add(here), add(from_address));
@@ -68,7 +68,7 @@ impl Reservation {
 
     fn release(&mut self, bytes: usize) {
         let Connection { shared, peer, held, .. } = &*self.connection;
-        for counter in [&shared.budget(self.kind).held, held.of(self.kind), peer.held.of(self.kind)] {
+        for counter in [&shared.budget(self.usage).held, held.of(self.usage), peer.held.of(self.usage)] {
             counter.fetch_sub(bytes, Ordering::Relaxed);
         }
         self.bytes -= bytes;

@@ -1,12 +1,12 @@
 //! What each connection holds, and for how long. Dropshot owns the sockets and gives them no deadline before the first
 //! request, between two requests over HTTP/2, or while a response is not read; it does not bound the responses that wait
-//! to be read either. So requests and responses are counted here by connection, and [`Watch`] closes the connections on
+//! to be read either. So requests and responses are counted here by connection, and [`StallMonitor`] closes the connections on
 //! which nothing has moved for too long.
 
 mod activity;
 mod budget;
 mod sockets;
-mod watch;
+mod stall_monitor;
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ use bytes::Bytes;
 use self::activity::Activity;
 pub(crate) use self::{
     budget::{Budget, Full, Reservation},
-    watch::Watch,
+    stall_monitor::StallMonitor,
 };
 use crate::proxies::{TrustedProxies, network};
 
@@ -44,7 +44,7 @@ const PARTS: usize = 64;
 /// What all connections share.
 #[derive(Debug)]
 struct Shared {
-    /// When the watch looks at the connections next, in milliseconds since the start. Deadlines need no finer clock, and
+    /// When the monitor looks at the connections next, in milliseconds since the start. Deadlines need no finer clock, and
     /// reading one costs more than the rest of the counting.
     now: AtomicU64,
     bodies: Budget,
@@ -57,29 +57,29 @@ pub(crate) struct Connection {
     shared: Arc<Shared>,
     peer: Arc<Peer>,
     activity: Mutex<Activity>,
-    held: Held,
+    held: BytesInUse,
 }
 
 /// All connections from one address.
 #[derive(Debug)]
 struct Peer {
-    held: Held,
+    held: BytesInUse,
     /// A declared proxy speaks for many callers, so it has no share of its own.
     is_proxy: bool,
 }
 
-/// Bytes under way.
+/// Bytes that request bodies and responses take.
 #[derive(Debug, Default)]
-struct Held {
+struct BytesInUse {
     bodies: AtomicUsize,
     responses: AtomicUsize,
 }
 
-/// What is held under way.
+/// What the memory of a connection is used for.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum MemoryUse {
     /// A request body that is being received.
-    Body,
+    RequestBody,
     /// A response that is being sent.
     Response,
 }
@@ -132,7 +132,7 @@ impl Connections {
         let connection = known.entry(address).or_insert_with(|| {
             let activity = Mutex::new(Activity::new(self.shared.now()));
             let shared = Arc::clone(&self.shared);
-            Arc::new(Connection { shared, peer, activity, held: Held::default() })
+            Arc::new(Connection { shared, peer, activity, held: BytesInUse::default() })
         });
         Arc::clone(connection)
     }
@@ -145,7 +145,7 @@ impl Connections {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = peers.entry(network(ip)).or_default();
         slot.upgrade().unwrap_or_else(|| {
-            let peer = Arc::new(Peer { held: Held::default(), is_proxy: self.proxies.contains(ip) });
+            let peer = Arc::new(Peer { held: BytesInUse::default(), is_proxy: self.proxies.contains(ip) });
             *slot = Arc::downgrade(&peer);
             peer
         })
@@ -188,12 +188,12 @@ impl Connection {
 
     /// An empty reservation for a request body, which grows as it is received.
     pub(crate) fn receive_body(self: &Arc<Self>) -> Reservation {
-        Reservation::new(Arc::clone(self), Kind::Body)
+        Reservation::new(Arc::clone(self), MemoryUse::RequestBody)
     }
 
-    /// Whether the responses that wait to be read leave room for another one.
-    pub(crate) fn has_room_for_response(&self) -> bool {
-        let held = self.held.of(Kind::Response).load(Ordering::Relaxed);
+    /// Whether the responses that wait to be read leave memory for another one.
+    pub(crate) fn can_send_response(&self) -> bool {
+        let held = self.held.of(MemoryUse::Response).load(Ordering::Relaxed);
         held < self.shared.responses.connection_share()
     }
 
@@ -209,13 +209,13 @@ impl Connection {
             return Ok(self.counted(bytes, None));
         }
         drop(activity);
-        let mut reservation = Reservation::new(Arc::clone(self), Kind::Response);
+        let mut reservation = Reservation::new(Arc::clone(self), MemoryUse::Response);
         reservation.grow(bytes.len())?;
         self.activity().response_made(0, self.shared.now());
         Ok(self.counted(bytes, Some(reservation)))
     }
 
-    /// The same for the few bytes of a rejection, for which there is always room.
+    /// The same for the few bytes of a rejection, which no limit applies to.
     pub(crate) fn send_rejection(self: &Arc<Self>, bytes: Vec<u8>) -> Bytes {
         self.activity().response_made(bytes.len(), self.shared.now());
         self.counted(bytes, None)
@@ -240,19 +240,19 @@ impl Shared {
         Duration::from_millis(self.now.load(Ordering::Relaxed))
     }
 
-    fn budget(&self, kind: Kind) -> &Budget {
-        match kind {
-            Kind::Body => &self.bodies,
-            Kind::Response => &self.responses,
+    fn budget(&self, usage: MemoryUse) -> &Budget {
+        match usage {
+            MemoryUse::RequestBody => &self.bodies,
+            MemoryUse::Response => &self.responses,
         }
     }
 }
 
-impl Held {
-    fn of(&self, kind: Kind) -> &AtomicUsize {
-        match kind {
-            Kind::Body => &self.bodies,
-            Kind::Response => &self.responses,
+impl BytesInUse {
+    fn of(&self, usage: MemoryUse) -> &AtomicUsize {
+        match usage {
+            MemoryUse::RequestBody => &self.bodies,
+            MemoryUse::Response => &self.responses,
         }
     }
 }
@@ -317,10 +317,10 @@ mod tests {
         let sent = connection.send(vec![7; 100 * KIB]).unwrap();
         let part = sent.slice(10..20);
         drop(sent);
-        assert!(!connection.has_room_for_response());
+        assert!(!connection.can_send_response());
         assert_eq!(connection.send(vec![7; 20 * KIB]), Err(Full), "one connection has its share");
         drop(part);
-        assert!(connection.has_room_for_response());
+        assert!(connection.can_send_response());
         assert!(connection.send(vec![7; KIB]).is_ok());
     }
 

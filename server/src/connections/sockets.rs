@@ -54,7 +54,7 @@ mod unix {
         }
     }
 
-    /// Ends the connection with this descriptor, if it is still the one to `address`. Whoever serves it sees its end.
+    /// Ends the connection with this descriptor, if it is still the one to `address`. The task that serves it sees its end.
     /// Should another thread close the descriptor between the two calls of the system, and a third one get its number for
     /// a new connection, that connection ends too soon; its caller sees what a restart would show.
     pub(crate) fn close(number: RawFd, address: SocketAddr) {

@@ -6,7 +6,7 @@ use crate::{
     printable::write_json,
     store::{
         Archive, Sink, UnloadError,
-        record::{Loaded, Record},
+        record::{Record, RecordCounts},
     },
 };
 
@@ -19,7 +19,7 @@ pub async fn export(
     archive: &dyn Archive,
     output: impl Write + Send + 'static,
     progress: impl FnMut(u64) + Send + 'static,
-) -> Result<Loaded, UnloadError> {
+) -> Result<RecordCounts, UnloadError> {
     archive.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use crate::store::{
     Archive, LoadError,
-    record::{Line, Loaded, Record},
+    record::{Line, Record, RecordCounts},
 };
 
 /// Longest line in bytes, so that a file without line ends does not fill the memory.
@@ -44,7 +44,7 @@ pub async fn import(
     archive: &dyn Archive,
     input: impl BufRead + Send + 'static,
     mut progress: impl FnMut(u64) + Send + 'static,
-) -> Result<Loaded, LoadError> {
+) -> Result<RecordCounts, LoadError> {
     let lines = Records { input, number: 0, done: false, line: Vec::new() };
     let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
     archive.load(Box::new(lines)).await

@@ -1,7 +1,10 @@
 //! Data in and out: sample data, exports, imports, tokens.
 
+#[cfg(feature = "admin")]
 pub mod export;
+#[cfg(feature = "admin")]
 pub mod import;
 mod sample;
 pub mod seed;
+#[cfg(feature = "admin")]
 pub mod tokens;

@@ -5,7 +5,7 @@ use crate::{
     domain::{address::Address, instance::Id, token::Token},
     store::{
         Archive, LoadError, StoreError,
-        record::{Line, Loaded},
+        record::{Line, RecordCounts},
     },
 };
 
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// How many records of each kind there are.
-    pub loaded: Loaded,
+    pub loaded: RecordCounts,
     /// The tokens.
     pub tokens: SampleTokens,
     /// Every distinct address of the main account, without ports.

@@ -1,4 +1,4 @@
-//! Issuing tokens. A token is seen once, by whoever asked for it; the store keeps its digest.
+//! Issuing tokens. A token is shown once, when it is issued; the store keeps its digest.
 
 use std::time::Duration;
 
@@ -28,20 +28,20 @@ pub async fn issue(
     Ok((registry.issue_token(new).await?, token))
 }
 
-/// A token that took the place of another.
+/// The result of [`rotate`].
 #[derive(Debug)]
-pub struct Rotated {
+pub struct TokenRotation {
     /// Number of the new token.
     pub id: Id,
     /// The new token itself.
     pub token: Token,
-    /// When its time is over; `None` for never.
+    /// Expiry of the new token; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// What is now known of the old one.
+    /// The old token as it is now.
     pub old: TokenEntry,
 }
 
-/// When the time of a new token is over.
+/// Expiry of a new token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// Never, if the old one has no end either. If it has one, nobody can tell what the new one's should be.
@@ -63,7 +63,7 @@ pub async fn rotate(
     old: Id,
     overlap: Duration,
     end: End,
-) -> Result<Rotated, RegistryError> {
+) -> Result<TokenRotation, RegistryError> {
     let entry = registry.token(old).await?;
     let created_at = Timestamp::now();
     let overlap = SignedDuration::try_from(overlap).unwrap_or(SignedDuration::MAX);
@@ -86,5 +86,5 @@ pub async fn rotate(
     let token = Token::generate(entry.kind);
     let new = Replacement { old, old_ends_at, digest: token.digest(), created_at, expires_at };
     let (id, old) = registry.replace_token(new).await?;
-    Ok(Rotated { id, token, expires_at, old })
+    Ok(TokenRotation { id, token, expires_at, old })
 }

@@ -50,7 +50,7 @@ impl Service {
         if query.request_id.is_none()
             && let Some(data) = self.repository.cached_extraction(&query)
         {
-            let Authorized { caller_ip, data, .. } = authorize(&query, data)?;
+            let AuthorizedExtraction { caller_ip, data, .. } = authorize(&query, data)?;
             return extraction(&query, caller_ip, data.candidates);
         }
         // Boxed, so that the future of an extraction stays small: most end above.
@@ -59,7 +59,7 @@ impl Service {
 
     async fn extract_from_database(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
         let data = of_known_token(self.repository.extraction(&query).await)?;
-        let Authorized { account, caller_ip, data } = authorize(&query, data)?;
+        let AuthorizedExtraction { account, caller_ip, data } = authorize(&query, data)?;
         let ExtractionData { stored, candidates, .. } = data;
         let parameters = &query.parameters;
         let endpoints = match (stored, &query.request_id) {
@@ -108,18 +108,21 @@ impl Service {
 }
 
 /// An extraction that the account may have.
-struct Authorized {
+struct AuthorizedExtraction {
     account: AccountId,
     caller_ip: Ipv4Addr,
     data: ExtractionData,
 }
 
-fn authorize(query: &ExtractionQuery, data: Guarded<ExtractionData>) -> Result<Authorized, Rejection> {
+fn authorize(
+    query: &ExtractionQuery,
+    data: Guarded<ExtractionData>,
+) -> Result<AuthorizedExtraction, Rejection> {
     let (account, data) = data.authorize(Purpose::Extraction, query.now)?;
     record_account(account);
     let caller_ip =
         data.account.authorize_extraction(query.caller_ip, query.parameters.protocol, query.now)?;
-    Ok(Authorized { account, caller_ip, data })
+    Ok(AuthorizedExtraction { account, caller_ip, data })
 }
 
 fn extraction(

@@ -17,21 +17,21 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::{Format, is_ours};
+use super::subscriber::{Format, is_ours};
 
 /// Formats our own events as `ours` does, and of all others the place in the source and the numbers.
-pub(super) struct Scrubbed<F> {
+pub(super) struct RedactingFormat<F> {
     ours: F,
     format: Format,
 }
 
-impl<F> Scrubbed<F> {
+impl<F> RedactingFormat<F> {
     pub(super) fn new(ours: F, format: Format) -> Self {
         Self { ours, format }
     }
 }
 
-impl<S, N, F> FormatEvent<S, N> for Scrubbed<F>
+impl<S, N, F> FormatEvent<S, N> for RedactingFormat<F>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Metrics, Query};
+use super::prometheus::{Metrics, Query};
 use crate::domain::{
     access::{AccountId, Credential, Guarded},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
@@ -15,18 +15,19 @@ use crate::domain::{
     token::TokenDigest,
 };
 
+/// The same repository, with how long callers wait for it in `metrics`.
+pub(crate) fn measured(repository: Arc<dyn Repository>, metrics: Arc<Metrics>) -> Arc<dyn Repository> {
+    Arc::new(MeasuredRepository { repository, metrics })
+}
+
 /// Forwards every query and measures how long callers wait for it.
 #[derive(Debug)]
-pub(crate) struct MeasuredRepository {
+struct MeasuredRepository {
     repository: Arc<dyn Repository>,
     metrics: Arc<Metrics>,
 }
 
 impl MeasuredRepository {
-    pub(crate) fn new(repository: Arc<dyn Repository>, metrics: Arc<Metrics>) -> Self {
-        Self { repository, metrics }
-    }
-
     async fn timed<T>(
         &self,
         query: Query,
@@ -44,7 +45,7 @@ impl Repository for MeasuredRepository {
     fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         let data = self.repository.cached_extraction(query)?;
         // It is not timed: reading the clock twice would be a good part of it.
-        self.metrics.cached.inc();
+        self.metrics.answered_from_cache();
         Some(data)
     }
 

@@ -4,18 +4,18 @@ use async_trait::async_trait;
 
 use super::{
     LoadError, UnloadError,
-    record::{Line, Loaded, Record},
+    record::{Line, Record, RecordCounts},
 };
 
 /// A store that records can be loaded into and unloaded from.
 #[async_trait]
 pub trait Archive: Send + Sync {
     /// Adds records, all or none.
-    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError>;
+    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError>;
 
     /// Passes every record to `sink`, from one snapshot, in an order in which they can be loaded. Extractions that are
     /// stored under a request id are not records.
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError>;
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError>;
 }
 
 /// Records to load, in order, each with its line number or the reason why it cannot be read.

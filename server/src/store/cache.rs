@@ -169,6 +169,7 @@ impl<F: Freshness> Cache<F> {
     }
 
     /// How many extractions the cached gateways have served since this was last asked.
+    #[cfg(any(feature = "postgres", test))]
     pub(in crate::store) fn take_uses(&self, parameters: &Parameters) -> usize {
         let cached = self.gateways.peek(&GatewaysKeyRef::from(parameters));
         cached.map_or(0, |it| it.uses.swap(0, Ordering::Relaxed))

@@ -3,21 +3,26 @@
 mod archive;
 mod cache;
 mod error;
-mod kind;
+
+mod load_progress;
+#[cfg(feature = "postgres")]
 mod location;
 mod packed;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod prefetch;
 pub mod record;
+mod record_kind;
+#[cfg(feature = "admin")]
 pub mod registry;
 pub mod sqlite;
-mod tally;
 mod upkeep;
 
+#[cfg(feature = "postgres")]
+pub use self::location::{Location, LocationError};
 pub use self::{
     archive::{Archive, Lines, Sink},
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
-    location::{Location, LocationError},
     upkeep::{Pool, Supply, Upkeep},
 };
 use crate::domain::ports::Repository;

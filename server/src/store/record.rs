@@ -31,7 +31,7 @@ pub struct Line {
 /// How many records of each kind were loaded, or unloaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the number of records of the kind that it is named after")]
-pub struct Loaded {
+pub struct RecordCounts {
     pub accounts: u64,
     pub tokens: u64,
     pub whitelist: u64,
@@ -41,10 +41,10 @@ pub struct Loaded {
     pub instances: u64,
 }
 
-impl Loaded {
+impl RecordCounts {
     /// Counts a record.
     pub(super) fn count(&mut self, record: &Record) {
-        let Loaded { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = self;
+        let RecordCounts { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = self;
         let count = match record {
             Record::Account(_) => accounts,
             Record::Token(_) => tokens,

@@ -29,7 +29,7 @@ fn damaged_requests_get_no_5xx() {
                 request.splice(place..request.len().min(place + removed), added);
             }
             let stream = target.open(&request);
-            // Whoever has no more to say is not waited for.
+            // The server does not wait for a client that has closed its side.
             let _ = stream.shutdown(Shutdown::Write);
             let given = statuses(stream);
             prop_assert!(given.iter().all(|status| !status.starts_with('5')), "{given:?}");

@@ -165,7 +165,7 @@ fn read_all(mut source: impl Read + Send + 'static) -> JoinHandle<String> {
 }
 
 pub(crate) fn statuses(mut stream: TcpStream) -> Vec<String> {
-    // Longer than the server waits for a body; whoever still has no answer then gets none.
+    // Longer than the server waits for a body; a client without a response by then gets none.
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let mut answer = Vec::new();
     // A reset is an end as well, and what came before it counts.

@@ -53,7 +53,7 @@ impl Encrypted {
     /// A connection to a server by this name, if the handshake succeeds.
     pub(crate) fn connect_to(&self, name: &str, client: Arc<ClientConfig>) -> io::Result<Stream> {
         let mut socket = TcpStream::connect(self.target.address).unwrap();
-        // Whoever only sends, and reads no answer, is not read from for ever either.
+        // A client that sends and reads no response is not read from for ever either.
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         socket.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
         let name = ServerName::try_from(name.to_owned()).unwrap();

@@ -24,7 +24,7 @@ async fn health_readiness_and_metrics_are_apart_from_the_operations() {
     for line in [
         "sallyport_calls_total{operation=\"listStaticGroups\",outcome=\"success\",status=\"200\",code=\"0\"} 1",
         "sallyport_call_duration_seconds_count{operation=\"listStaticGroups\"} 1",
-        "sallyport_store_duration_seconds_count{question=\"groups\"} 1",
+        "sallyport_store_duration_seconds_count{query=\"groups\"} 1",
         "sallyport_calls_in_flight 0",
         "sallyport_pool_busy 0",
         "sallyport_pool_waiting 0",

@@ -13,7 +13,7 @@ use sallyport_server::{
         token::TokenDigest,
     },
     store::{
-        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
+        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::RecordCounts,
         sqlite::SqliteStore,
     },
 };
@@ -83,11 +83,11 @@ impl Repository for Held {
 
 #[async_trait]
 impl Archive for Held {
-    async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
+    async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
         Err(StoreError::Closed.into())
     }
 
-    async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+    async fn unload(&self, _: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         Err(StoreError::Closed.into())
     }
 }

@@ -116,9 +116,9 @@ async fn bodies_that_arrive_share_their_room() {
     };
     let good = |spaces: usize| [b"{\"ips\":[\"192.0.2.1\"]}".to_vec(), vec![b' '; spaces]].concat();
     let large = MAX_BYTES / 3 * 2;
-    assert_eq!(asked(good(large)).await.unwrap().status, 401, "there is room for one");
+    assert_eq!(asked(good(large)).await.unwrap().status, 401, "one fits");
 
-    // The half may still be on its way when the other comes, and be the one that finds no room.
+    // The half may still be on its way when the other comes, and be the one that does not fit.
     let mut pauses = (1..20).map(|number| Duration::from_millis(10 * number));
     let (half_sent, shed) = loop {
         let half_sent = exchange(address, &[search(MAX_BYTES).as_bytes(), &vec![b' '; large]]);
@@ -130,11 +130,11 @@ async fn bodies_that_arrive_share_their_room() {
     };
     assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(ErrorCode::Overloaded.number())));
     assert_eq!(shed.header("retry-after"), Some("1"));
-    assert_eq!(asked(good(0)).await.unwrap().status, 401, "there is room for a small one");
+    assert_eq!(asked(good(0)).await.unwrap().status, 401, "a small one fits");
 
     drop(half_sent);
     seen(&running, "sallyport_calls_in_flight 0").await;
-    assert_eq!(asked(good(large)).await.unwrap().status, 401, "the room is given back");
+    assert_eq!(asked(good(large)).await.unwrap().status, 401, "the memory is free again");
 }
 
 /// What has a deadline is a caller who does nothing, not a server that is slow.
@@ -144,13 +144,13 @@ async fn a_request_under_way_outlives_the_deadline_of_its_connection() {
     let connection_timeout = Duration::from_secs(1);
     let running = start(Config { connection_timeout, ..Config::loopback(store.clone()) }).unwrap();
     let stream = exchange(running.address(), &[head().as_bytes()]);
-    // Some rounds of the watch.
+    // Some rounds of the stall monitor.
     tokio::time::sleep(4 * connection_timeout).await;
     store.permits.add_permits(1);
     assert_eq!(tokio::task::spawn_blocking(|| read(stream)).await.unwrap().status, 401);
 }
 
-/// Responses that wait to be read have bounded room: a caller over HTTP/2 without a window fills that of one connection.
+/// Responses that wait to be read have bounded memory: a caller over HTTP/2 without a window fills that of one connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_that_nobody_reads_are_bounded() {
     let (running, sample) = served(|config| {

@@ -18,7 +18,7 @@ use sallyport_server::{
     edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
     store::{
-        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::Loaded,
+        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::RecordCounts,
         sqlite::SqliteStore,
     },
 };
@@ -114,11 +114,11 @@ impl Repository for Broken {
 
 #[async_trait]
 impl Archive for Broken {
-    async fn load(&self, _: Lines) -> Result<Loaded, LoadError> {
+    async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
         panic!("broken")
     }
 
-    async fn unload(&self, _: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+    async fn unload(&self, _: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         panic!("broken")
     }
 }

@@ -1,4 +1,4 @@
-//! When a change is in force: for whoever has heard that it is done, on the next call, on every server.
+//! When a change is in force: once it was reported as done, on the next call, on every server.
 
 use std::{net::Ipv4Addr, sync::Arc};
 
@@ -90,7 +90,7 @@ fn query(question: &Question) -> ExtractionQuery {
     ExtractionQuery { digest, caller_ip, parameters, request_id: None, pivot: 0, now }
 }
 
-async fn whoever_heard_that_a_change_is_done_finds_it_everywhere(database: Database) {
+async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
     let (account, protocol) = ("aurora".to_owned(), Protocol::Http);
@@ -128,7 +128,7 @@ async fn whoever_heard_that_a_change_is_done_finds_it_everywhere(database: Datab
     assert_eq!(servers.ask(&question).await, Err(Rejection::TokenRevoked));
 }
 
-async fn whoever_heard_that_an_import_is_done_finds_it_everywhere(database: Database) {
+async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
     registry.revoke_entitlement("aurora".to_owned(), Protocol::Socks5).await.unwrap();
@@ -172,8 +172,8 @@ async fn what_is_held_is_used_for_so_long(database: Database) {
 }
 
 on_both! {
-    whoever_heard_that_a_change_is_done_finds_it_everywhere,
-    whoever_heard_that_an_import_is_done_finds_it_everywhere,
+    a_change_that_was_reported_as_done_is_in_force_everywhere,
+    an_import_that_was_reported_as_done_is_in_force_everywhere,
     a_whitelist_may_be_longer_than_what_is_held,
     what_is_held_is_used_for_so_long,
 }

@@ -9,7 +9,7 @@ use sallyport_server::{
     },
     store::{
         LoadError, Store,
-        record::Loaded,
+        record::RecordCounts,
         registry::{InstanceEntry, InstanceFilter, TokenEntry, TokenFilter, WhitelistFilter, WhitelistRow},
     },
 };
@@ -20,7 +20,7 @@ const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
 const GROUP: &str = r#"{"group":{"account":"new","groupId":1,"name":"g","createdAt":"2026-01-01T00:00:00+02:00","updatedAt":"2026-01-01T00:00:00Z"}}"#;
 const INSTANCE: &str = r#"{"instance":{"account":"new","orderNo":"SO-1","instanceId":1,"offerId":1,"status":"active","ip":"2001:db8::1","port":0,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-01T00:00:00.000000001Z","capabilities":{"renew":{"allowedDays":[30]}},"groupId":1,"username":"u","password":"p"}}"#;
 
-async fn load(store: &dyn Store, lines: &[&str]) -> Result<Loaded, LoadError> {
+async fn load(store: &dyn Store, lines: &[&str]) -> Result<RecordCounts, LoadError> {
     import(store, Cursor::new(lines.join("\n")), |_| {}).await
 }
 
@@ -52,7 +52,7 @@ async fn every_kind_of_record_is_loaded(database: Database) {
     )
     .await
     .unwrap();
-    let expected = Loaded {
+    let expected = RecordCounts {
         accounts: 1,
         tokens: 1,
         whitelist: 2,
@@ -69,7 +69,7 @@ async fn the_example_of_the_readme_can_be_imported(database: Database) {
     let (example, _) = example.split_once("```").unwrap();
     let store = database.open().await;
     let loaded = import(store.as_ref(), Cursor::new(example), |_| {}).await.unwrap();
-    let one = Loaded {
+    let one = RecordCounts {
         accounts: 1,
         tokens: 1,
         whitelist: 1,

@@ -22,8 +22,8 @@ use sallyport_server::{
         },
         registry::{
             AccountFilter, EntitlementFilter, GatewayEntry, GatewayFilter, GatewayName, GroupChoice,
-            GroupFilter, InstanceEntry, InstanceFilter, Listed, Registry, RegistryError, Taker, TokenEntry,
-            TokenFilter, WhitelistFilter, WhitelistRow,
+            GroupFilter, InstanceEntry, InstanceFilter, ListConsumer, ListEntry, Registry, RegistryError,
+            TokenEntry, TokenFilter, WhitelistFilter, WhitelistRow,
         },
     },
 };
@@ -61,7 +61,7 @@ fn gateway(port: u16, protocol: Protocol) -> GatewayRecord {
     }
 }
 
-async fn all<T: Listed>(registry: &Registry, filter: T::Filter) -> Vec<T> {
+async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
     let (all, more) = registry.list::<T, _>(filter, None, Vec::new()).await.unwrap();
     assert!(!more);
     all
@@ -393,7 +393,7 @@ async fn instances_are_found_changed_and_removed(database: Database) {
 
 async fn a_reader_that_has_enough_ends_the_list(database: Database) {
     struct Few(u32);
-    impl<T> Taker<T> for Few {
+    impl<T> ListConsumer<T> for Few {
         fn take(&mut self, _: T) -> std::io::Result<()> {
             self.0 += 1;
             if self.0 == 3 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }

@@ -6,6 +6,7 @@ mod docs;
 mod json_schema;
 mod reference;
 pub(crate) mod server;
+pub(crate) mod texts;
 
 use serde::Deserialize;
 

@@ -64,13 +64,13 @@ fn the_page_of_checks_names_each_clause_its_checks_and_the_gaps() {
     assert!(page.contains("No check cites this clause yet."));
 }
 
-/// Removes single lines: what is left is refused with a place, or generated from. Neither panics.
+/// Removes single lines: what is left is rejected with a place, or generated from. Neither panics.
 #[test]
 fn no_missing_line_makes_a_generator_panic() {
     const STEP: usize = 23;
     let lines: Vec<&str> = TEXT.lines().collect();
     let mut generated = 0;
-    let mut refused = 0;
+    let mut rejected = 0;
     for removed in (0..lines.len()).step_by(STEP) {
         let text: Vec<_> =
             lines.iter().enumerate().filter(|(index, _)| *index != removed).map(|(_, line)| *line).collect();
@@ -86,9 +86,9 @@ fn no_missing_line_makes_a_generator_panic() {
                     "{}: {problems:?}",
                     lines[removed]
                 );
-                refused += 1;
+                rejected += 1;
             }
         }
     }
-    assert!(generated > 0 && refused > 0, "{generated} generated, {refused} refused");
+    assert!(generated > 0 && rejected > 0, "{generated} generated, {rejected} rejected");
 }

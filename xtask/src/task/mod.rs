@@ -5,12 +5,17 @@ pub(crate) mod docs;
 pub(crate) mod generate;
 mod programs;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     artifact::Artifact,
     document::Document,
-    emit, lint,
+    emit::{self, texts::Texts},
+    lint,
     problem::{DOCUMENT, Problem},
 };
 
@@ -35,7 +40,39 @@ fn code(document: &Document) -> Result<Vec<Artifact>, String> {
 /// The pages generated from the document and from the checks of the suite.
 fn pages(root: &Path, document: &Document) -> Result<Vec<Artifact>, String> {
     let checks = programs::checks(root)?;
-    emit::pages(document, &checks).map_err(|problems| render(&problems))
+    let mut pages = emit::pages(document, &checks).map_err(|problems| render(&problems))?;
+    let contract_page = String::from_utf8_lossy(&programs::page(root)?).into_owned();
+    let texts = Texts { help: programs::help(root)?, contract_page, sources: sources(root)? };
+    pages.push(emit::texts::emit(&texts)?);
+    Ok(pages)
+}
+
+/// The sources of every crate by their paths below `root`, without `.rs`. Generated files and those of tests are left out.
+fn sources(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut found = BTreeMap::new();
+    for name in ["client", "conformance", "server", "xtask"] {
+        let folder = root.join(name).join("src");
+        read_sources(root, &folder, &mut found).map_err(|error| {
+            format!("error: cannot read the sources below {}: {error}\n", folder.display())
+        })?;
+    }
+    Ok(emit::texts::hand_written(found))
+}
+
+fn read_sources(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_sources(root, &path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && path.file_stem().is_some_and(|name| name != "tests")
+        {
+            let shown = path.strip_prefix(root).unwrap_or(&path).with_extension("");
+            let shown = shown.to_string_lossy().replace('\\', "/");
+            found.insert(shown, std::fs::read_to_string(&path)?);
+        }
+    }
+    Ok(())
 }
 
 /// The file on disk; `None` when it does not exist.

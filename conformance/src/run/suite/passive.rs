@@ -27,7 +27,7 @@ pub(super) async fn look_again(context: &ProbeContext<'_>) {
 pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResult {
     let PassiveCheck { check, seen, findings } = passive;
     if seen == 0 {
-        let reason = "no answer of the other checks concerned it; run it together with them";
+        let reason = "no response of the other checks applied to it; run it together with them";
         return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);

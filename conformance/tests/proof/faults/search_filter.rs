@@ -109,7 +109,7 @@ fn status() -> Vec<Fault> {
         ),
         Fault::request(
             "search.status/unlisted",
-            "An unlisted status finds nothing instead of being refused.",
+            "An unlisted status finds nothing instead of being rejected.",
             nothing,
         )
         .when(unlisted),

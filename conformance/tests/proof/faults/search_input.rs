@@ -31,7 +31,7 @@ fn required() -> Vec<Fault> {
     vec![
         Fault::request(
             "search.ips-required/absent",
-            "A search without ips finds nothing instead of being refused.",
+            "A search without ips finds nothing instead of being rejected.",
             nothing,
         )
         .when(absent),
@@ -83,7 +83,7 @@ fn raw_limit() -> Vec<Fault> {
             .when(move |scene, seen| (most(scene) / 2 + 1..=most(scene)).contains(&count(scene, seen))),
         Fault::request(
             "search.ips-raw-limit/empty",
-            "An empty list finds nothing instead of being refused.",
+            "An empty list finds nothing instead of being rejected.",
             |scene, seen| {
                 edit_ips(scene, seen, |items| items.push(NOBODY.into()));
             },
@@ -294,7 +294,7 @@ fn all_or_nothing() -> Vec<Fault> {
         .when(|scene, seen| distinct(scene, seen) > scene.contract.search.distinct_items),
         Fault::request(
             "search.ips-all-or-nothing/empty-set",
-            "An empty set finds nothing instead of being refused.",
+            "An empty set finds nothing instead of being rejected.",
             |scene, seen| {
                 edit_ips(scene, seen, |items| items.push(NOBODY.into()));
             },

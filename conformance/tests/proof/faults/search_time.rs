@@ -396,7 +396,7 @@ fn order() -> Vec<Fault> {
     vec![
         Fault::request(
             "search.activated-order/finds-nothing",
-            "Reversed bounds find nothing instead of being refused.",
+            "Reversed bounds find nothing instead of being rejected.",
             nothing,
         )
         .when(reversed),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::seed::{Order, Pool, Sample};
 use crate::{
     domain::{address::Address, instance::Id},
-    store::record::{GatewayRecord, InstanceRecord, Loaded, Record},
+    store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
 };
 
 /// The name of the account that has everything.
@@ -31,7 +31,7 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
     let second: Vec<_> = instances::second(&canary).collect();
     let (own, foreign) = (addresses(&main), addresses(&second));
     let sample = Sample {
-        loaded: Loaded::default(),
+        loaded: RecordCounts::default(),
         tokens,
         addresses: own.iter().copied().collect(),
         orders: orders(&main),

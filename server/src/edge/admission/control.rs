@@ -51,7 +51,7 @@ impl AdmissionControl {
     /// # Errors
     /// There are too many concurrent requests, or the connection does not read the responses that it already has.
     pub(crate) fn start_work(&self, connection: &Connection) -> Result<SemaphorePermit<'_>, ApiError> {
-        if !connection.has_room_for_response() {
+        if !connection.can_send_response() {
             return Err(ApiError::overloaded());
         }
         self.work.try_acquire().map_err(|_| ApiError::overloaded())

@@ -193,9 +193,9 @@ mod tests {
         let limits = limits(&["a:address:2/h", "*:token:1/h+2"]);
         let (one, other) = (ip("192.0.2.1"), ip("192.0.2.2"));
         assert!((0..2).all(|_| limits.address("a", one).is_ok()));
-        let refused = limits.address("a", one).unwrap_err();
-        assert_eq!(refused.code, ErrorCode::Throttled);
-        let wait = refused.retry_after.unwrap();
+        let error = limits.address("a", one).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Throttled);
+        let wait = error.retry_after.unwrap();
         assert!(wait > Duration::from_secs(1790) && wait <= Duration::from_secs(1800), "{wait:?}");
         assert!(limits.address("a", other).is_ok() && limits.address("b", one).is_ok());
         // `*` counts the calls of all operations together.

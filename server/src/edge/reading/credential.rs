@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn transports_that_differ_are_refused() {
+    fn transports_that_differ_are_rejected() {
         for (query, key, bearer) in [("a", "b", "a"), ("a", "a", "b"), ("b", "a", "a")] {
             let sent = [("x-api-key", key), ("authorization", &*format!("Bearer {bearer}"))];
             let error = token(&format!("api_key={query}"), &sent, &ALL).unwrap_err();

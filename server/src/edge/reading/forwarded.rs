@@ -129,7 +129,7 @@ mod tests {
             let last = Some("198.51.100.1".parse().unwrap());
             let hops = x_forwarded_for(&format!("{before}, 198.51.100.1"));
             prop_assert!(hops.last() == Some(&last));
-            // Where quotes are involved the whole may be refused, but it is never somebody else.
+            // Where quotes are involved the whole header may be rejected, but it is never somebody else.
             if let Ok(hops) = forwarded(&format!("{before}, for=198.51.100.1")) {
                 prop_assert!(hops.last() == Some(&last), "{before}");
             }

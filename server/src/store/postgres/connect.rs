@@ -56,7 +56,7 @@ impl PostgresUrl {
         config.application_name(config.get_application_name().unwrap_or("sallyport").to_owned());
         config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(NETWORK_TIMEOUT);
         if config.get_ssl_mode() == SslMode::Prefer {
-            // Whoever sits on the line could turn "prefer" into "disable".
+            // An attacker on the network could turn "prefer" into "disable".
             config.ssl_mode(if self.is_local() { SslMode::Disable } else { SslMode::Require });
         }
         let manage = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_host_or_database_is_refused() {
+    fn a_url_without_host_or_database_is_rejected() {
         for url in [
             "postgres:///x",
             "postgres:///x?hostaddr=192.0.2.1",

@@ -40,8 +40,8 @@ static GATEWAYS_EVERYWHERE: LazyLock<String> =
     LazyLock::new(|| GATEWAYS.replace("REGION", "$2::text IS NULL"));
 static GATEWAYS_IN_REGION: LazyLock<String> = LazyLock::new(|| GATEWAYS.replace("REGION", "region = $2"));
 
-/// What the database has for an extraction.
-pub(super) struct Extracted {
+/// What was read for an extraction.
+pub(super) struct ExtractionRead {
     pub(super) data: Guarded<ExtractionData>,
     /// Whether the account came with its whole whitelist.
     pub(super) is_whole: bool,
@@ -54,7 +54,7 @@ pub(super) async fn data(
     owner: Owner,
     query: &ExtractionQuery,
     whole: bool,
-) -> Result<Option<Extracted>, StoreError> {
+) -> Result<Option<ExtractionRead>, StoreError> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
     let (statement, region) = match &parameters.region {
         Region::Everywhere => (&*EVERYWHERE, None),
@@ -108,7 +108,7 @@ pub(super) async fn data(
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
         .collect::<Result<Vec<_>, StoreError>>()?;
     let data = Guarded::new(credential(&row, owner)?, ExtractionData { account, stored, candidates });
-    Ok(Some(Extracted { data, is_whole }))
+    Ok(Some(ExtractionRead { data, is_whole }))
 }
 
 /// All gateways that match an extraction; `None` when there are too many for the cache.
@@ -128,8 +128,8 @@ pub(super) async fn gateways(
     Ok((gateways.len() <= MAX_CACHED_GATEWAYS).then_some(Gateways(gateways)))
 }
 
-/// Stores an extraction, unless there is one under this request id, and returns the stored one. Whoever comes second waits
-/// for the first.
+/// Stores an extraction, unless there is one under this request id, and returns the stored one. The second of two
+/// concurrent calls waits for the first.
 pub(super) async fn store(
     client: &Client,
     account: AccountId,

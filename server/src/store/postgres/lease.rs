@@ -1,6 +1,6 @@
 //! For how long cached values may be used: nothing tells a server that another one, or a command, has changed the database,
 //! so what was read is used for a [`LEASE`] and no longer. Commands that change something wait longer than that before they
-//! report success: whoever sees them succeed finds the change in force on every server.
+//! report success: once they have succeeded, the change is in force on every server.
 
 use std::time::{Duration, Instant};
 

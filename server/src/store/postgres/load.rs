@@ -1,5 +1,5 @@
 //! Loading records, all or none. Records of one kind that follow each other are copied together; when the database
-//! refuses them, they are stored one by one, to find out which are to blame.
+//! rejects them, they are stored one by one, to find out which are to blame.
 
 use std::{collections::HashMap, mem, net::IpAddr, pin::pin};
 
@@ -13,20 +13,20 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
+    load_progress::{LoadProgress, RecordError},
     packed::{Json, StoredIp, StoredTime, spin},
     prefetch::{self, BATCH, BATCH_BYTES},
     record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
-        ProxyPassword, Record, TokenRecord, WhitelistRecord,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, ProxyPassword,
+        Record, RecordCounts, TokenRecord, WhitelistRecord,
     },
-    tally::{RecordError, Tally},
 };
 
 /// Number of the lock that lets one import or administrator at a time give out numbers ("sallyloa" in ASCII).
 pub(super) const LOCK: i64 = 0x7361_6c6c_796c_6f61;
 
 /// Adds every record, or none.
-pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, LoadError> {
+pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<RecordCounts, LoadError> {
     let change = client.transaction().await.map_err(StoreError::from)?;
     schema::lock(&change, LOCK).await?;
     let row = change.query_one("SELECT coalesce(max(id), 0) FROM gateways", &[]).await;
@@ -37,7 +37,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
         gateways,
         waiting: Vec::new(),
         waiting_bytes: 0,
-        tally: Tally::default(),
+        progress: LoadProgress::default(),
     };
     let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.recv().await {
@@ -49,8 +49,8 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<Loaded, Lo
     }
     // Whether there were enough bad lines no longer matters: there is nothing left to stop.
     let _ = loader.flush().await?;
-    let Loader { change, tally, .. } = loader;
-    let loaded = tally.finish()?;
+    let Loader { change, progress, .. } = loader;
+    let loaded = progress.finish()?;
     change.commit().await.map_err(StoreError::from)?;
     Ok(loaded)
 }
@@ -65,7 +65,7 @@ struct Loader<'a> {
     waiting: Vec<(u64, Record)>,
     /// Length of their lines.
     waiting_bytes: usize,
-    tally: Tally,
+    progress: LoadProgress,
 }
 
 type Flow = std::ops::ControlFlow<()>;
@@ -92,7 +92,7 @@ impl Loader<'_> {
     async fn line(&mut self, Line { number, bytes, record }: Line) -> Result<Flow, LoadError> {
         let record = match record {
             Ok(record) => record,
-            Err(reason) => return self.tally.reject(number, RecordError::Line(reason)),
+            Err(reason) => return self.progress.reject(number, RecordError::Line(reason)),
         };
         let same =
             self.waiting.last().is_none_or(|(_, last)| mem::discriminant(last) == mem::discriminant(&record));
@@ -112,22 +112,22 @@ impl Loader<'_> {
         for (number, record) in mem::take(&mut self.waiting) {
             match self.row(&record).await {
                 Ok(row) => ready.push((number, record, row)),
-                Err(refused) => {
-                    if self.tally.reject(number, refused)?.is_break() {
+                Err(error) => {
+                    if self.progress.reject(number, error)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
             }
         }
         if self.copied(&ready).await? {
-            ready.iter().for_each(|(_, record, _)| self.tally.stored(record));
+            ready.iter().for_each(|(_, record, _)| self.progress.stored(record));
             return Ok(Flow::Continue(()));
         }
         for (number, record, row) in ready {
             match self.insert(&record, &row).await {
-                Ok(()) => self.tally.stored(&record),
-                Err(refused) => {
-                    if self.tally.reject(number, refused)?.is_break() {
+                Ok(()) => self.progress.stored(&record),
+                Err(error) => {
+                    if self.progress.reject(number, error)?.is_break() {
                         return Ok(Flow::Break(()));
                     }
                 }
@@ -136,13 +136,13 @@ impl Loader<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Stores rows together; `false`, with nothing stored, when the database refuses one of them.
+    /// Stores rows together; `false`, with nothing stored, when the database rejects one of them.
     async fn copied(&mut self, rows: &[(u64, Record, Row)]) -> Result<bool, StoreError> {
         let Some((_, _, Row { table, .. })) = rows.first() else { return Ok(true) };
         let attempt = self.change.savepoint("copied").await?;
         match copy(&attempt, table, rows).await {
             Ok(()) => attempt.commit().await?,
-            Err(error) if is_refusal(&error) => {
+            Err(error) if is_rejected_row(&error) => {
                 attempt.rollback().await?;
                 return Ok(false);
             }
@@ -157,7 +157,7 @@ impl Loader<'_> {
         let Err(error) = attempt.execute(&statement, &row.parameters()).await else {
             return Ok(attempt.commit().await?);
         };
-        if !is_refusal(&error) {
+        if !is_rejected_row(&error) {
             return Err(error.into());
         }
         attempt.rollback().await?;
@@ -334,7 +334,7 @@ fn describe(record: &Record) -> String {
 }
 
 /// Whether the error tells something of the rows rather than of the database.
-fn is_refusal(error: &Error) -> bool {
+fn is_rejected_row(error: &Error) -> bool {
     matches!(
         error.code(),
         Some(

@@ -10,6 +10,7 @@ mod extract;
 mod lease;
 mod load;
 mod owners;
+#[cfg(feature = "admin")]
 mod registry;
 mod schema;
 mod search;
@@ -28,7 +29,7 @@ use self::{
     codec::{get, time},
     connection::Connection,
     demand::Demand,
-    extract::Extracted,
+    extract::ExtractionRead,
     lease::Moment,
     owners::{Owner, Owners},
 };
@@ -39,7 +40,7 @@ pub use self::{
 use super::{
     Archive, Lines, LoadError, OpenError, OpenMode, Sink, StoreError, Supply, UnloadError, Upkeep,
     cache::{Cache, Gateways},
-    record::Loaded,
+    record::RecordCounts,
 };
 use crate::{
     domain::{
@@ -94,8 +95,8 @@ impl PostgresStore {
     }
 
     /// Caches what was read for an extraction without request id, and reads its gateways if that pays.
-    fn fill_cache(&self, query: &ExtractionQuery, extracted: &Extracted, read_at: Moment) {
-        let Extracted { data, is_whole } = extracted;
+    fn fill_cache(&self, query: &ExtractionQuery, extracted: &ExtractionRead, read_at: Moment) {
+        let ExtractionRead { data, is_whole } = extracted;
         let account = is_whole.then(|| data.clone().map(|data| data.account));
         self.cache.insert_account(query.digest, account, read_at);
         let has_gateways = !data.value().candidates.is_empty();
@@ -227,7 +228,7 @@ impl Repository for PostgresStore {
 
 #[async_trait]
 impl Archive for PostgresStore {
-    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
+    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
         let mut client = Connection::get(&self.pool).await?;
         let loaded = load::load(&mut client, lines).await?;
         client.release();
@@ -235,7 +236,7 @@ impl Archive for PostgresStore {
         Ok(loaded)
     }
 
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         unload::unload(&mut *Connection::get(&self.pool).await?, sink).await
     }
 }

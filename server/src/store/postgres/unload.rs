@@ -11,18 +11,18 @@ use super::{
 };
 use crate::store::{
     Sink, StoreError, UnloadError,
-    kind::Kind,
     packed::{Json, StoredIp, StoredTime},
     record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Loaded, ProxyPassword,
-        Record, TokenRecord, WhitelistRecord,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, ProxyPassword, Record,
+        RecordCounts, TokenRecord, WhitelistRecord,
     },
+    record_kind::RecordKind,
 };
 
 /// Most records that wait for the sink.
 const AHEAD: usize = 4096;
 
-pub(super) async fn unload(client: &mut Client, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+pub(super) async fn unload(client: &mut Client, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
     let (records, queue) = mpsc::channel(AHEAD);
     let taking = tokio::task::spawn_blocking(move || take(sink, queue));
     let read = send(client, records).await;
@@ -41,7 +41,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
         .start()
         .await?;
     schema::take_time(&snapshot).await?;
-    for kind in Kind::ALL {
+    for kind in RecordKind::ALL {
         let none: [&str; 0] = [];
         let mut rows = std::pin::pin!(snapshot.query_raw(kind.select(), none).await?);
         while let Some(row) = rows.try_next().await? {
@@ -55,8 +55,8 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
     Ok(())
 }
 
-fn take(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io::Result<Loaded> {
-    let mut unloaded = Loaded::default();
+fn take(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io::Result<RecordCounts> {
+    let mut unloaded = RecordCounts::default();
     while let Some(record) = queue.blocking_recv() {
         match record {
             Some(record) => {
@@ -69,15 +69,15 @@ fn take(mut sink: Box<dyn Sink>, mut queue: Receiver<Option<Record>>) -> std::io
     Ok(unloaded)
 }
 
-fn read(kind: Kind, row: &Row) -> Result<Record, StoreError> {
+fn read(kind: RecordKind, row: &Row) -> Result<Record, StoreError> {
     match kind {
-        Kind::Account => account(row),
-        Kind::Token => token(row),
-        Kind::Whitelist => whitelist(row),
-        Kind::Entitlement => entitlement(row),
-        Kind::Gateway => gateway(row),
-        Kind::Group => group(row),
-        Kind::Instance => instance(row),
+        RecordKind::Account => account(row),
+        RecordKind::Token => token(row),
+        RecordKind::Whitelist => whitelist(row),
+        RecordKind::Entitlement => entitlement(row),
+        RecordKind::Gateway => gateway(row),
+        RecordKind::Group => group(row),
+        RecordKind::Instance => instance(row),
     }
 }
 

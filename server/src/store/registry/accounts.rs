@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, counted};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value};
 use crate::{
     domain::token::Token,
     names::nearest,
+    printable::counted,
     store::{StoreError, record::AccountRecord},
 };
 
@@ -51,7 +52,7 @@ impl Belongings {
     }
 }
 
-impl Listed for AccountRecord {
+impl ListEntry for AccountRecord {
     type Filter = AccountFilter;
 
     fn query(_: &mut dyn Session, filter: &AccountFilter) -> Result<Query, RegistryError> {
@@ -205,12 +206,12 @@ fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<B
 }
 
 fn check_name(name: &str) -> Result<(), RegistryError> {
-    let refused = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
+    let rejected = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
     if Token::resembles(name) {
-        return refused("expected a name for the account, but what came looks like a token; give it a name");
+        return rejected("expected a name for the account, but what came looks like a token; give it a name");
     }
     if name.trim() != name || name.is_empty() || name.chars().any(char::is_control) {
-        return refused(
+        return rejected(
             "expected a name for the account without control characters, and without spaces at its ends, that is \
              not empty",
         );
@@ -229,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_nobody_could_type_are_refused() {
+    fn names_that_nobody_could_type_are_rejected() {
         for good in ["acme", "Acme, Inc.", "北京公司", "a", &"x".repeat(LONGEST_NAME)] {
             assert!(check_name(good).is_ok(), "{good}");
         }

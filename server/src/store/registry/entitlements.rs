@@ -1,6 +1,6 @@
 //! Entitlements: the protocols that an account may extract.
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::extraction::Protocol,
     store::{StoreError, record::EntitlementRecord},
@@ -15,7 +15,7 @@ pub struct EntitlementFilter {
     pub protocol: Option<Protocol>,
 }
 
-impl Listed for EntitlementRecord {
+impl ListEntry for EntitlementRecord {
     type Filter = EntitlementFilter;
 
     fn query(session: &mut dyn Session, filter: &EntitlementFilter) -> Result<Query, RegistryError> {

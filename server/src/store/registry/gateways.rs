@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session};
 use crate::{
     domain::extraction::Protocol,
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
@@ -63,7 +63,7 @@ impl fmt::Display for GatewayName {
     }
 }
 
-impl Listed for GatewayEntry {
+impl ListEntry for GatewayEntry {
     type Filter = GatewayFilter;
 
     fn query(_: &mut dyn Session, filter: &GatewayFilter) -> Result<Query, RegistryError> {

@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, Value, accounts, counted};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts};
 use crate::{
     domain::instance::Id,
+    printable::counted,
     store::{StoreError, record::GroupRecord},
 };
 
@@ -18,7 +19,7 @@ pub struct GroupFilter {
 const SELECT: &str = "SELECT a.name, g.id, g.name, g.created_at, g.updated_at
      FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE TRUE";
 
-impl Listed for GroupRecord {
+impl ListEntry for GroupRecord {
     type Filter = GroupFilter;
 
     fn query(session: &mut dyn Session, filter: &GroupFilter) -> Result<Query, RegistryError> {

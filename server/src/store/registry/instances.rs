@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts, groups};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts, groups};
 use crate::{
     domain::instance::{Capabilities, Id, Status},
     store::{StoreError, packed::Json},
@@ -81,7 +81,7 @@ const SELECT: &str =
      i.password IS NOT NULL
      FROM accounts AS a CROSS JOIN instances AS i WHERE i.account_id = a.id";
 
-impl Listed for InstanceEntry {
+impl ListEntry for InstanceEntry {
     type Filter = InstanceFilter;
 
     fn query(session: &mut dyn Session, filter: &InstanceFilter) -> Result<Query, RegistryError> {

@@ -41,22 +41,22 @@ enum Backend {
     Postgres(PostgresStore),
 }
 
-/// Why an administrator's question has no answer, or a change was not made. Nothing was changed then.
+/// Why a query of the administrator failed, or a change was not made. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// There is no such thing.
+    /// Unknown name or number.
     #[error("{0}")]
     Unknown(String),
-    /// There is such a thing already.
+    /// The name or number already exists.
     #[error("{0}")]
     AlreadyExists(String),
-    /// Something refers to what shall go.
+    /// Something refers to what is to be removed.
     #[error("{0}")]
     InUse(String),
-    /// The change would make no sense.
+    /// The change is invalid.
     #[error("{0}")]
     Rejected(String),
-    /// What was asked for cannot be written down.
+    /// The output cannot be written.
     #[error("the output cannot be written: {0}")]
     Output(#[source] io::Error),
     /// The storage failed.
@@ -64,30 +64,30 @@ pub enum RegistryError {
     Store(#[from] StoreError),
 }
 
-/// Things that can be listed. Nobody else can implement this, since what it is made of cannot be named elsewhere.
-pub trait Listed: Sized + Send + 'static {
-    /// Which of them.
+/// An entry that can be listed. The trait is sealed: `Query` and `Row` cannot be named elsewhere.
+pub trait ListEntry: Sized + Send + 'static {
+    /// Selects entries.
     type Filter: Send + 'static;
 
-    /// All that match, each once, in an order that holds still.
+    /// The query for all matching entries, in a stable order.
     #[doc(hidden)]
     fn query(session: &mut dyn Session, filter: &Self::Filter) -> Result<Query, RegistryError>;
 
-    /// One of them, from its row.
+    /// Reads an entry from its row.
     #[doc(hidden)]
     fn read(row: Row) -> Result<Self, StoreError>;
 }
 
-/// Takes what is listed, on a thread that may block.
-pub trait Taker<T>: Send + 'static {
-    /// Takes one thing.
+/// Receives the entries of a list, on a thread that may block.
+pub trait ListConsumer<T>: Send + 'static {
+    /// Takes one entry.
     ///
     /// # Errors
-    /// It cannot be kept; no more follow then.
+    /// The entry cannot be written; no more follow then.
     fn take(&mut self, item: T) -> io::Result<()>;
 }
 
-impl<T: Send + 'static> Taker<T> for Vec<T> {
+impl<T: Send + 'static> ListConsumer<T> for Vec<T> {
     fn take(&mut self, item: T) -> io::Result<()> {
         self.push(item);
         Ok(())
@@ -114,7 +114,7 @@ impl Registry {
     ///
     /// # Errors
     /// The filter names an account that is not there; the taker fails; the storage's own faults.
-    pub async fn list<T: Listed, S: Taker<T>>(
+    pub async fn list<T: ListEntry, S: ListConsumer<T>>(
         &self,
         filter: T::Filter,
         most: Option<u32>,
@@ -182,13 +182,4 @@ impl Registry {
 fn given_number(row: Option<Row>) -> Result<Id, RegistryError> {
     let mut row = row.ok_or_else(|| StoreError::Internal { reason: "no number was given".to_owned() })?;
     Ok(row.take()?)
-}
-
-/// A count with its noun, in plural where it must be.
-fn counted(count: i64, noun: &str) -> String {
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) => format!("{count} {noun}s"),
-    }
 }

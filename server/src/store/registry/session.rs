@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_and_others_are_refused() {
+    fn values_come_back_and_others_are_rejected() {
         let ip: IpAddr = "192.0.2.1".parse().unwrap();
         let mut row = Row::new(vec![
             Value::from(Protocol::Socks5),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::{
         instance::Id,
@@ -70,7 +70,7 @@ pub struct TokenFilter {
 const SELECT: &str = "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t.revoked_at
      FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id WHERE TRUE";
 
-impl Listed for TokenEntry {
+impl ListEntry for TokenEntry {
     type Filter = TokenFilter;
 
     fn query(session: &mut dyn Session, filter: &TokenFilter) -> Result<Query, RegistryError> {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Listed, Query, Registry, RegistryError, Row, Session, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
     domain::instance::Id,
     store::{StoreError, packed::StoredIp, record::WhitelistRecord},
@@ -34,7 +34,7 @@ pub struct WhitelistFilter {
 const SELECT: &str = "SELECT w.id, a.name, w.first, w.last, w.enabled, w.expires_at
      FROM whitelist AS w JOIN accounts AS a ON a.id = w.account_id WHERE TRUE";
 
-impl Listed for WhitelistRow {
+impl ListEntry for WhitelistRow {
     type Filter = WhitelistFilter;
 
     fn query(session: &mut dyn Session, filter: &WhitelistFilter) -> Result<Query, RegistryError> {

@@ -10,13 +10,13 @@ use rusqlite::{
 
 use crate::store::{
     Lines, LoadError, StoreError,
+    load_progress::{LoadProgress, RecordError},
     packed::{Json, StoredIp, StoredTime, spin},
     prefetch,
     record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, Loaded,
-        ProxyPassword, Record, TokenRecord, WhitelistRecord,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Line, ProxyPassword,
+        Record, RecordCounts, TokenRecord, WhitelistRecord,
     },
-    tally::{RecordError, Tally},
 };
 
 /// Memory for pages that wait for their commit during an import, in KiB, written as SQLite wants it. Pages that do not fit
@@ -24,7 +24,7 @@ use crate::store::{
 const CACHE: i32 = -65_536;
 
 /// Adds every record, or gathers what is wrong; the caller undoes the change when this fails.
-pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
+pub(super) fn load(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
     let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0)).map_err(StoreError::from)?;
     db.pragma_update(None, "cache_size", CACHE).map_err(StoreError::from)?;
     let loaded = load_all(db, lines);
@@ -32,7 +32,7 @@ pub(super) fn load(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
     loaded
 }
 
-fn load_all(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
+fn load_all(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
     let index = AddressIndex::put_off(db).map_err(StoreError::from)?;
     let loaded = load_rows(db, lines)?;
     index.make(db).map_err(StoreError::from)?;
@@ -63,12 +63,12 @@ impl AddressIndex {
     }
 }
 
-fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
+fn load_rows(db: &Connection, lines: Lines) -> Result<RecordCounts, LoadError> {
     let gateways = db.query_row("SELECT coalesce(max(id), 0) FROM gateways", [], |row| row.get(0));
     let (inserts, gateways) = (Inserts::prepare(db), gateways.map_err(StoreError::from)?);
     let mut loader =
         Loader { db, inserts: inserts.map_err(StoreError::from)?, accounts: HashMap::new(), gateways };
-    let mut tally = Tally::default();
+    let mut progress = LoadProgress::default();
     let mut batches = prefetch::read(lines)?;
     'reading: while let Some(batch) = batches.blocking_recv() {
         for line in batch {
@@ -76,16 +76,16 @@ fn load_rows(db: &Connection, lines: Lines) -> Result<Loaded, LoadError> {
             let added =
                 record.map_err(RecordError::Line).and_then(|record| loader.add(&record).map(|()| record));
             match added {
-                Ok(record) => tally.stored(&record),
-                Err(refused) => {
-                    if tally.reject(number, refused)?.is_break() {
+                Ok(record) => progress.stored(&record),
+                Err(error) => {
+                    if progress.reject(number, error)?.is_break() {
                         break 'reading;
                     }
                 }
             }
         }
     }
-    tally.finish()
+    progress.finish()
 }
 
 struct Loader<'a> {

@@ -8,6 +8,7 @@ mod load;
 mod new_file;
 mod open;
 mod readers;
+#[cfg(feature = "admin")]
 mod registry;
 mod revision;
 mod schema;
@@ -30,7 +31,7 @@ use self::{
 };
 use super::{
     Archive, Lines, LoadError, OpenError, OpenMode, Pool, Sink, StoreError, Supply, UnloadError, Upkeep,
-    cache::Cache, record::Loaded,
+    cache::Cache, record::RecordCounts,
 };
 use crate::domain::{
     access::{AccountId, Credential, Guarded},
@@ -127,11 +128,11 @@ impl Repository for SqliteStore {
 
 #[async_trait]
 impl Archive for SqliteStore {
-    async fn load(&self, lines: Lines) -> Result<Loaded, LoadError> {
+    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
         self.writer.write(move |db| load::load(db, lines)).await
     }
 
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
+    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         self.readers.read(move |snapshot| unload::unload(snapshot, sink)).await
     }
 }

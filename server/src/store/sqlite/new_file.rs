@@ -13,7 +13,7 @@ use crate::store::{OpenError, OpenMode, StoreError};
 
 /// A new database, in a folder beside the place of its file, which only its owner can read. Dropped, it is removed.
 ///
-/// Whoever fills a new file under its own name cannot remove it when that fails: another process may use it by then.
+/// A file that is filled under its final name could not be removed when that fails: another process may use it by then.
 #[derive(Debug)]
 pub struct NewFile {
     folder: TempDir,

@@ -165,7 +165,7 @@ fn prepare(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
     )
 }
 
-/// Refuses a database that another program, or a later version of this one, has made.
+/// Rejects a database that another program, or a later version of this one, has made.
 fn check_owner(
     db: &Connection,
     path: &Path,

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::{Pool, StoreError};
 
-/// Maximum wait for a connection to be free. Whoever reads keeps a connection until the statement has ended, even if the
+/// Maximum wait for a connection to be free. A reader keeps its connection until the statement has ended, even if the
 /// caller has left.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
@@ -81,7 +81,7 @@ impl Readers {
                     .and_then(|it| work(&it)),
                 None => Err(StoreError::Closed.into()),
             };
-            // The connection goes back before the turn does, so that whoever has a turn finds one.
+            // The connection goes back before the turn does, so that a reader whose turn it is finds one.
             drop(lease);
             drop(turn);
             answer

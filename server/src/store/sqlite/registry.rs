@@ -65,7 +65,7 @@ impl Session for SqliteSession<'_> {
     }
 
     fn lock_numbers(&mut self) -> Result<(), StoreError> {
-        // Whoever writes at all is the only one.
+        // SQLite has one writer at a time.
         Ok(())
     }
 

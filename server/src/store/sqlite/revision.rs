@@ -1,6 +1,6 @@
 //! Which state of the database cached values belong to. Nothing is used from the cache before it was seen, on that very
 //! call, that it is still so: either nothing at all was committed since, or the table `revision`, which counts the changes
-//! of what is cached, whoever makes them, has the same numbers as when it was read.
+//! of what is cached, whichever process makes them, has the same numbers as when it was read.
 
 use std::{
     path::Path,

@@ -5,17 +5,17 @@ use rusqlite::{Connection, Row};
 use super::extract::time;
 use crate::store::{
     Sink, StoreError, UnloadError,
-    kind::Kind,
     packed::{Json, StoredIp, StoredTime},
     record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Loaded, ProxyPassword,
-        Record, TokenRecord, WhitelistRecord,
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, ProxyPassword, Record,
+        RecordCounts, TokenRecord, WhitelistRecord,
     },
+    record_kind::RecordKind,
 };
 
-pub(super) fn unload(snapshot: &Connection, mut sink: Box<dyn Sink>) -> Result<Loaded, UnloadError> {
-    let mut unloaded = Loaded::default();
-    for kind in Kind::ALL {
+pub(super) fn unload(snapshot: &Connection, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+    let mut unloaded = RecordCounts::default();
+    for kind in RecordKind::ALL {
         let mut statement = snapshot.prepare(kind.select()).map_err(StoreError::from)?;
         let mut rows = statement.query([]).map_err(StoreError::from)?;
         while let Some(row) = rows.next().map_err(StoreError::from)? {
@@ -28,15 +28,15 @@ pub(super) fn unload(snapshot: &Connection, mut sink: Box<dyn Sink>) -> Result<L
     Ok(unloaded)
 }
 
-fn read(kind: Kind, row: &Row<'_>) -> Result<Record, StoreError> {
+fn read(kind: RecordKind, row: &Row<'_>) -> Result<Record, StoreError> {
     match kind {
-        Kind::Account => account(row),
-        Kind::Token => token(row),
-        Kind::Whitelist => whitelist(row),
-        Kind::Entitlement => entitlement(row),
-        Kind::Gateway => gateway(row),
-        Kind::Group => group(row),
-        Kind::Instance => instance(row),
+        RecordKind::Account => account(row),
+        RecordKind::Token => token(row),
+        RecordKind::Whitelist => whitelist(row),
+        RecordKind::Entitlement => entitlement(row),
+        RecordKind::Gateway => gateway(row),
+        RecordKind::Group => group(row),
+        RecordKind::Instance => instance(row),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Whether anything at all was committed to a database since, for the price of a look at memory.
 //!
 //! The WAL index, the file that ends in `-shm`, begins with a header of which every commit changes the counter and the
-//! checksums, whoever makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so whoever
-//! finds the same header knows what they know (<https://www.sqlite.org/walformat.html>, section 2.1).
+//! checksums, whichever process makes it. SQLite's own readers learn of a commit from there, and from nowhere else, so the
+//! same header means that nothing was committed (<https://www.sqlite.org/walformat.html>, section 2.1).
 //!
 //! SQLite's own question for this, `PRAGMA data_version`, takes 1.7 µs more than `SELECT 1`, and callers would wait for each
 //! other's: an extraction takes 9 µs of CPU in all, of which it must cost no more than a tenth to be worth its

@@ -90,8 +90,8 @@ fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
         match db.transaction_with_behavior(TransactionBehavior::Immediate) {
             Ok(mut all) => {
                 let change = |job: Job| {
-                    // After some faults of the disk SQLite has undone everything, and whoever went on would begin anew, and
-                    // be committed after all.
+                    // After some disk errors SQLite has rolled everything back. Jobs that went on would begin a new
+                    // transaction, and be committed after all.
                     let undone = all.is_autocommit();
                     job(if undone { Err(undone_with_others()) } else { Ok(&mut all) })
                 };

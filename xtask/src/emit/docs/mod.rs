@@ -1,6 +1,6 @@
 //! Emits the contract as one page for a browser: no other file, no script from elsewhere, no network.
 //!
-//! The server puts its catalogue of refusals in the place of a mark, because this crate does not know it
+//! The server puts its catalogue of error codes in the place of a mark, because this crate does not know it
 //! (`server/src/admin/docs.rs`).
 
 mod curl;

@@ -31,7 +31,7 @@ impl Emitter<'_> {
         let source = stripped(source);
         if let Err(error) = serde_json::from_value::<schemars::schema::Schema>(source.clone()) {
             let help = "keep to the keywords that openapi/README.md names";
-            self.refuse::<()>(pointer, format!("Dropshot cannot hold this schema: {error}"), help);
+            self.reject::<()>(pointer, format!("Dropshot cannot hold this schema: {error}"), help);
         }
         let mut referred = Vec::new();
         references(&source, &mut referred);

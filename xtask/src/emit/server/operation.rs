@@ -22,7 +22,7 @@ impl Emitter<'_> {
         let error = self.error_type(operation)?;
         let Some(success) = operation.success.json().and_then(|schema| schema.name.as_deref()) else {
             let help = "give the success a named schema under application/json";
-            return self.refuse(&operation.success.pointer, "the success has no named JSON body", help);
+            return self.reject(&operation.success.pointer, "the success has no named JSON body", help);
         };
         let success = names::type_ident(success);
         let extra = operation.success.content.iter().find(|media| {
@@ -33,7 +33,7 @@ impl Emitter<'_> {
         {
             let help = "answer with status 200, as application/json and perhaps as text/plain";
             let message = format!("the server cannot answer {} as {}", operation.success.status, media.name);
-            return self.refuse(&operation.success.pointer, message, help);
+            return self.reject(&operation.success.pointer, message, help);
         }
 
         let (query, query_type) = self.documented(operation, Location::Query, &query_ident);
@@ -43,7 +43,7 @@ impl Emitter<'_> {
             None => None,
             Some(body) if !body.required => {
                 let help = "write `required: true`";
-                return self.refuse(&body.pointer, "the body is optional", help);
+                return self.reject(&body.pointer, "the body is optional", help);
             }
             Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
         };
@@ -248,7 +248,7 @@ impl Emitter<'_> {
         let numbers: Vec<u64> = version.split('.').filter_map(|number| number.parse().ok()).collect();
         let &[major, minor, patch] = numbers.as_slice() else {
             let help = "write three numbers, such as 1.0.0";
-            self.refuse::<()>("/info/version", format!("the version `{version}` is not semantic"), help);
+            self.reject::<()>("/info/version", format!("the version `{version}` is not semantic"), help);
             return TokenStream::new();
         };
         quote! {

@@ -99,7 +99,7 @@ impl Emitter<'_> {
             None => Some(request),
             Some(name) => {
                 let help = "rename one of them, or tie them by x-alias-of or x-falls-back-to";
-                self.refuse(
+                self.reject(
                     &operation.pointer,
                     format!("two parts of the request would be called `{name}`"),
                     help,
@@ -127,7 +127,7 @@ impl Emitter<'_> {
             let alias_ty = self.rust_type(&alias.schema, name, Side::Request)?;
             if alias_ty.to_string() != self.rust_type(&parameter.schema, name, Side::Request)?.to_string() {
                 let help = "give both names one schema";
-                return self.refuse(
+                return self.reject(
                     &alias.pointer,
                     format!("`{alias_name}` has another type than `{name}`"),
                     help,
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         if let Some(header) = &parameter.falls_back_to {
             let Some(header) = operation.parameter(Location::Header, header) else {
                 let help = "declare the header among the operation's parameters";
-                return self.refuse(
+                return self.reject(
                     &parameter.pointer,
                     format!("x-falls-back-to names no header `{header}`"),
                     help,
@@ -149,7 +149,7 @@ impl Emitter<'_> {
             let (header_ty, header_input) = self.parameter_type(operation, header, request)?;
             if header_ty.to_string() != ty.to_string() {
                 let help = "give the parameter and its header the same schema";
-                return self.refuse(&header.pointer, "the header has another type than its parameter", help);
+                return self.reject(&header.pointer, "the header has another type than its parameter", help);
             }
             let header_name = header_name(&header.name);
             read = quote! {
@@ -183,7 +183,7 @@ impl Emitter<'_> {
             (true, None) => request.push(ident, ty, doc, quote!(let #ident: #ty = #read;)),
             (true, Some(_)) => {
                 let help = "take one of the two away";
-                return self.refuse(&schema.pointer, "a required value has a default", help);
+                return self.reject(&schema.pointer, "a required value has a default", help);
             }
             (false, None) => request.push(ident, &optional, doc, quote!(let #ident: #optional = #read;)),
             (false, Some(default)) => {
@@ -215,7 +215,7 @@ impl Emitter<'_> {
         let Parameter { name, schema, pointer, .. } = parameter;
         if schema.nullable || matches!(schema.kind, Kind::Array { .. } | Kind::Object { .. }) {
             let help = "use a string, an integer or a boolean that is not nullable";
-            return self.refuse(pointer, "the server reads no such value from a query or header", help);
+            return self.reject(pointer, "the server reads no such value from a query or header", help);
         }
         let hint = format!("{}-{name}", operation.id);
         let ty = self.named_type(schema, &hint, &parameter.description, request)?;
@@ -262,11 +262,11 @@ impl Emitter<'_> {
     fn body_fields(&mut self, schema: &Schema, request: &mut Request) -> Option<()> {
         let Some(owner) = schema.name.as_deref() else {
             let help = "give the body's schema a name under components/schemas";
-            return self.refuse(&schema.pointer, "the body's schema has no name", help);
+            return self.reject(&schema.pointer, "the body's schema has no name", help);
         };
         if schema.properties().is_empty() || schema.nullable {
             let help = "make the body an object with properties that is not nullable";
-            return self.refuse(&schema.pointer, "the server reads only objects as bodies", help);
+            return self.reject(&schema.pointer, "the server reads only objects as bodies", help);
         }
         let known = schema.properties().iter().map(|property| &property.name);
         request.reading.extend(quote! {
@@ -291,7 +291,7 @@ impl Emitter<'_> {
                 }
                 (_, true, _) => {
                     let help = "a nullable field of a body is optional and has no default";
-                    return self.refuse(&schema.pointer, "the server cannot read this nullable field", help);
+                    return self.reject(&schema.pointer, "the server cannot read this nullable field", help);
                 }
                 (_, false, _) => {}
             }
@@ -308,7 +308,7 @@ impl Emitter<'_> {
     fn credential(&mut self, operation: &Operation, request: &mut Request) -> Option<()> {
         if operation.credentials.is_empty() {
             let help = "add `security`; every operation of this server needs a token";
-            return self.refuse(&operation.pointer, "the operation takes no token", help);
+            return self.reject(&operation.pointer, "the operation takes no token", help);
         }
         let transports = operation.credentials.iter().map(|credential| match credential {
             Credential::Query { name } => quote!(Transport::Query(#name)),
@@ -321,7 +321,7 @@ impl Emitter<'_> {
         let transports: Vec<_> = transports.collect();
         let Some(parameter) = operation.parameters.iter().find(|parameter| parameter.credential) else {
             let help = "declare the parameter that carries the token, with `x-credential: true`";
-            return self.refuse(&operation.pointer, "no parameter of the operation carries its token", help);
+            return self.reject(&operation.pointer, "no parameter of the operation carries its token", help);
         };
         let Kind::String {
             format: None,
@@ -332,7 +332,7 @@ impl Emitter<'_> {
         } = &parameter.schema.kind
         else {
             let help = "a token is a string, perhaps with `minLength: 1`";
-            return self.refuse(&parameter.schema.pointer, "the server keeps no such limit on a token", help);
+            return self.reject(&parameter.schema.pointer, "the server keeps no such limit on a token", help);
         };
         let name = &parameter.name;
         let at = match parameter.location {
@@ -348,7 +348,7 @@ impl Emitter<'_> {
             None if transports.len() == 1 => quote!(None),
             None => {
                 let help = "add `x-credentials-agree` with the clause that requires equal tokens";
-                return self.refuse(&operation.pointer, "several transports need not agree", help);
+                return self.reject(&operation.pointer, "several transports need not agree", help);
             }
         };
         let ident = format_ident!("credential");

@@ -1,4 +1,4 @@
-//! Answers: the objects of a success, the envelopes of a refusal.
+//! Answers: the objects of a success, the envelopes of an error.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use quote::quote;
 use super::{Emitter, names, types::doc};
 use crate::model::{Kind, Operation, Property, Schema, Side};
 
-/// The fields that a refusal's envelope can have, and what stands in them.
+/// The fields that an error's envelope can have, and what stands in them.
 const ENVELOPE: [(&str, &str); 3] = [("code", "integer"), ("message", "string"), ("requestId", "string")];
 
 impl Emitter<'_> {
@@ -80,13 +80,13 @@ impl Emitter<'_> {
             }
             (false, true) => {
                 let help = "make the field of the answer required or not nullable";
-                return self.refuse(&schema.pointer, "a field of an answer may be absent and null", help);
+                return self.reject(&schema.pointer, "a field of an answer may be absent and null", help);
             }
         };
         Some((quote!(#doc #field), own))
     }
 
-    /// The body of refusals.
+    /// The body of error responses.
     fn envelope(&mut self, schema: &Schema, name: &str, properties: &[Property]) -> Option<TokenStream> {
         let object = self.object(schema, name, properties)?;
         let ident = names::type_ident(name);
@@ -99,17 +99,17 @@ impl Emitter<'_> {
                 _ if !known || !plain => {
                     let help =
                         "an envelope has an integer `code`, a string `message` and a string `requestId`";
-                    return self.refuse(
+                    return self.reject(
                         &schema.pointer,
-                        "the server cannot fill this field of a refusal",
+                        "the server cannot fill this field of an error response",
                         help,
                     );
                 }
                 "code" => quote!(code),
                 "message" => quote!(message),
                 _ if *required => {
-                    let help = "leave requestId optional; a refusal by Dropshot itself has none";
-                    return self.refuse(&schema.pointer, "requestId is required in a refusal", help);
+                    let help = "leave requestId optional; a rejection by Dropshot itself has none";
+                    return self.reject(&schema.pointer, "requestId is required in an error response", help);
                 }
                 _ => {
                     values.extend(quote!(#field: request_id.map(str::to_owned),));
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The name of the one schema that all refusals of an operation have.
+    /// The name of the one schema that all error responses of an operation have.
     pub(super) fn error_type(&mut self, operation: &Operation) -> Option<TokenStream> {
         let names: BTreeSet<_> =
             operation.errors.iter().filter_map(|response| response.json()?.name.clone()).collect();
@@ -151,9 +151,9 @@ impl Emitter<'_> {
             }
             _ => {
                 let help = "give all error responses of the operation one named JSON schema";
-                self.refuse(
+                self.reject(
                     &operation.pointer,
-                    "the refusals of the operation have several bodies or none",
+                    "the error responses of the operation have several bodies or none",
                     help,
                 )
             }

@@ -23,7 +23,7 @@ impl Emitter<'_> {
         let mut without_text = separators.iter().filter(|separator| separator.text.is_none());
         let (Some(code), None) = (without_text.next(), without_text.next()) else {
             let help = "leave exactly one value without text; its text comes from the parameter of the rule";
-            return self.refuse(
+            return self.reject(
                 &parameter.schema.pointer,
                 "x-separators has several custom values or none",
                 help,
@@ -41,7 +41,7 @@ impl Emitter<'_> {
             Some(rule) => Some(Some(rule)),
             None => {
                 let help = format!("add a `required-when` rule for {} = {}", parameter.name, code.value);
-                self.refuse(&parameter.pointer, "no rule says where the custom separator stands", &help)
+                self.reject(&parameter.pointer, "no rule says where the custom separator stands", &help)
             }
         }
     }
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         let default = self.default_value(&parameter.schema, &plain_ty)?;
         let (Some(default), false, true) = (default, custom.required, text) else {
             let help = "give the code a default, and make the custom text an optional plain string";
-            return self.refuse(&parameter.pointer, "the server cannot read this separator", help);
+            return self.reject(&parameter.pointer, "the server cannot read this separator", help);
         };
         let rule = operation.rules.iter().find_map(|rule| match rule {
             Rule::RequiredWhen { parameter, condition, equals, clause, .. } if *parameter == custom.name => {

@@ -73,7 +73,7 @@ fn every_declared_constraint_moves_the_code() {
         let mut root = document.root().clone();
         change(&mut root, &constraint);
         assert!(&root != document.root(), "the test does not know how to change {shown}");
-        // A document that the server refuses has not lost the constraint either.
+        // A document that the server rejects has not lost the constraint either.
         if let Ok(after) = tokens(&document.with_root(root)) {
             assert!(before != bare(after), "{shown} is declared as kept, but changes nothing");
         }
@@ -87,7 +87,7 @@ fn is_fixed(constraint: &Constraint) -> bool {
     let token = constraint.credential && ["type", "minLength", "required"].contains(&constraint.keyword);
     // Every integer has 64 bits.
     let width = constraint.keyword == "format" && constraint.value == json!("int64");
-    // Refusals get their headers and media type from `OperationResponse`, plain text from `Content::Text`.
+    // Error responses get their headers and media type from `OperationResponse`, plain text from `Content::Text`.
     let answer = constraint.side == Side::Response
         && (constraint.at.starts_with("429")
             || constraint.at.starts_with("default header")

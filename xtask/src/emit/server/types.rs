@@ -31,7 +31,7 @@ impl Emitter<'_> {
                         quote!(Text<#min, #max, #bytes>)
                     }
                     (Some(_), _) if bounds.iter().any(|bound| bound.is_some()) => {
-                        return self.refuse(at, "a string has a format and a length", "keep one of the two");
+                        return self.reject(at, "a string has a format and a length", "keep one of the two");
                     }
                     (Some(Format::DateTime), _) => quote!(Timestamp),
                     (Some(Format::Ipv4), Side::Response) => quote!(std::net::Ipv4Addr),
@@ -41,7 +41,7 @@ impl Emitter<'_> {
                     }
                     _ => {
                         let help = "extend server/src/edge/ and xtask/src/emit/server/types.rs together";
-                        return self.refuse(
+                        return self.reject(
                             at,
                             "the server does not keep this constraint on this side",
                             help,
@@ -69,7 +69,7 @@ impl Emitter<'_> {
                     (Side::Response, (None, None, None)) => quote!(Vec<#item>),
                     (Side::Response, _) => {
                         let help = "leave the bounds of an answer's list out; the server does not keep them";
-                        return self.refuse(at, "a list in an answer has bounds", help);
+                        return self.reject(at, "a list in an answer has bounds", help);
                     }
                     (Side::Request, (min, max, distinct)) => {
                         let (min, max) = (size(min.unwrap_or(0)), upper(*max));
@@ -87,12 +87,12 @@ impl Emitter<'_> {
                 }
                 None => {
                     let help = "give the object a name under components/schemas";
-                    return self.refuse(at, "an object inside an answer has no name", help);
+                    return self.reject(at, "an object inside an answer has no name", help);
                 }
             },
             Kind::Object { .. } => {
                 let help = "bring its fields up into the body; the server reads flat objects";
-                return self.refuse(at, "an object lies inside a request body", help);
+                return self.reject(at, "an object lies inside a request body", help);
             }
         })
     }
@@ -108,7 +108,7 @@ impl Emitter<'_> {
             (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(ConstantBool<#value>)),
             _ => {
                 let help = "list values of strings only, or a single one in an answer";
-                self.refuse(&schema.pointer, "the server does not keep this `enum`", help)
+                self.reject(&schema.pointer, "the server does not keep this `enum`", help)
             }
         }
     }
@@ -131,7 +131,7 @@ impl Emitter<'_> {
             (Kind::Boolean, Value::Bool(value)) => quote!(#value),
             _ => {
                 let help = "use a default for plain strings, string enums, integers and booleans only";
-                return self.refuse(&schema.pointer, "the server cannot apply this `default`", help);
+                return self.reject(&schema.pointer, "the server cannot apply this `default`", help);
             }
         }))
     }
@@ -139,7 +139,7 @@ impl Emitter<'_> {
     /// A string enum: its variants, their texts, and for requests how it is read.
     pub(super) fn text_enum(&mut self, schema: &Schema, name: &str, side: Side) -> Option<TokenStream> {
         let Some(values) = schema.text_variants() else {
-            return self.refuse(
+            return self.reject(
                 &schema.pointer,
                 "an `enum` of strings holds something else",
                 "list strings only",
@@ -149,7 +149,7 @@ impl Emitter<'_> {
         let variants: Vec<_> = values.iter().map(|value| names::variant_ident(value)).collect();
         if (1..variants.len()).any(|index| variants[..index].contains(&variants[index])) {
             let help = "choose values that differ in more than letter case and punctuation";
-            return self.refuse(&schema.pointer, "two values get the same name in Rust", help);
+            return self.reject(&schema.pointer, "two values get the same name in Rust", help);
         }
         let docs = values.iter().map(|value| format!(" `{}`", value.escape_debug()));
         let doc = doc(&schema.description, &schema.citation, &format!("Values of `{name}`."));

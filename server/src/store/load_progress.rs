@@ -1,10 +1,10 @@
-//! What loading has come to: records counted, bad lines gathered.
+//! The progress of a load: records stored, lines rejected.
 
 use std::ops::ControlFlow;
 
 use super::{
     BadLines, LoadError, StoreError,
-    record::{Loaded, Record},
+    record::{Record, RecordCounts},
 };
 
 /// Why a record is not stored.
@@ -22,25 +22,25 @@ impl<E: Into<StoreError>> From<E> for RecordError {
     }
 }
 
-/// Records and bad lines so far.
+/// Records and rejected lines so far.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    loaded: Loaded,
+pub(super) struct LoadProgress {
+    loaded: RecordCounts,
     bad: BadLines,
 }
 
-impl Tally {
+impl LoadProgress {
     /// Counts a record that was stored.
     pub(super) fn stored(&mut self, record: &Record) {
         self.loaded.count(record);
     }
 
-    /// Gathers a line that was refused. Breaks when there are enough of them.
+    /// Adds a rejected line. Breaks when there are enough of them.
     ///
     /// # Errors
     /// The storage's own faults end the loading.
-    pub(super) fn reject(&mut self, number: u64, refused: RecordError) -> Result<ControlFlow<()>, LoadError> {
-        match refused {
+    pub(super) fn reject(&mut self, number: u64, error: RecordError) -> Result<ControlFlow<()>, LoadError> {
+        match error {
             RecordError::Store(error) => Err(error.into()),
             RecordError::Line(reason) => {
                 self.bad.lines.push((number, reason));
@@ -54,7 +54,7 @@ impl Tally {
     ///
     /// # Errors
     /// The bad lines, by number.
-    pub(super) fn finish(mut self) -> Result<Loaded, LoadError> {
+    pub(super) fn finish(mut self) -> Result<RecordCounts, LoadError> {
         if self.bad.lines.is_empty() {
             return Ok(self.loaded);
         }

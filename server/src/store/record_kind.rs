@@ -2,7 +2,7 @@
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     Account,
     Token,
     Whitelist,
@@ -12,7 +12,7 @@ pub(super) enum Kind {
     Instance,
 }
 
-impl Kind {
+impl RecordKind {
     /// Every kind, each after those that its records refer to.
     pub(super) const ALL: [Self; 7] = [
         Self::Account,

@@ -23,10 +23,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// The task that looks at the connections of a server. It ends when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch(JoinHandle<()>);
+pub(crate) struct StallMonitor(JoinHandle<()>);
 
-impl Watch {
-    /// Watches over the connections to these local ports: each is closed when for longer than `timeout` it had no
+impl StallMonitor {
+    /// Monitors the connections to these local ports: each is closed when for longer than `timeout` it had no
     /// request under way, or had responses under way and read none of them to its end.
     pub(crate) fn start(
         connections: Arc<Connections>,
@@ -64,7 +64,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for StallMonitor {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -94,7 +94,7 @@ impl Rounds {
                 return Err(error);
             }
         };
-        self.metrics.connections.set(i64::try_from(open.len()).unwrap_or(i64::MAX));
+        self.metrics.connections_open(open.len());
         let seen_before = std::mem::take(&mut self.first_seen);
         for (number, address) in open {
             let first_seen = seen_before.get(&address).copied().unwrap_or(now);
@@ -104,9 +104,9 @@ impl Rounds {
             let stalled_for = self.connections.stalled_for(&address).map_or(age, |stalled| stalled.min(age));
             if stalled_for > self.timeout {
                 sockets::close(number, address);
-                // Whoever serves it has to notice; until then it is like a new one.
+                // The task that serves it has to notice; until then it counts as a new one.
                 self.first_seen.remove(&address);
-                self.metrics.connections_timed_out.inc();
+                self.metrics.connection_timed_out();
                 tracing::debug!(peer = %address, "connection closed: nothing moved for {stalled_for:?}");
             }
         }
