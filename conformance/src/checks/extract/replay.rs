@@ -110,10 +110,10 @@ pub(super) static DISTINCT: Check = Check {
     run: Run::Cases(|_| {
         let case = |differing: Differing| {
             let data = differing;
-            let case = Case::with(data.label, Cost::extraction(2, 3), data, |probe, data| {
+            let case = Case::with(data.label, Cost::extraction(3, 5), data, |probe, data| {
                 Box::pin(distinct(probe, data))
             });
-            case.sharing("two gateways", Cost::extraction(1, 2))
+            case
         };
         DIFFERING.map(case).into()
     }),

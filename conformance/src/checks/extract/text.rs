@@ -293,7 +293,8 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
 /// A case for a text answer whose entries stand apart by a separator.
 fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
-    let (cost, shared) = (Cost::extraction(1, entries), context.clone());
+    // A separator that an entry holds itself is looked at once more.
+    let (cost, shared) = (Cost::extraction(1, entries + 1), context.clone());
     let data = (context, separator, entries);
     shared.share(Case::with(label, cost, data, |probe, data| Box::pin(is_separated(probe, data))))
 }

@@ -112,7 +112,7 @@ pub(crate) fn build(size: Size) -> World {
     let both = vec!["http", "socks5"];
     let full =
         Account { whitelist: here.clone(), verified: true, protocols: both.clone(), ..Account::default() };
-    let main = Account {
+    let mut main = Account {
         tokens: vec![MAIN],
         links: vec![LINK],
         revoked: vec![REVOKED],
@@ -125,6 +125,10 @@ pub(crate) fn build(size: Size) -> World {
         instances: main_instances(wide, narrow),
         ..full.clone()
     };
+    // An instance is in a group of its account, or in none.
+    for instance in &mut main.instances {
+        instance.group = instance.group.filter(|id| main.groups.iter().any(|group| group.id == *id));
+    }
     let second = Account {
         tokens: vec![SECOND],
         groups: vec![group(44, "Second", 1), group(31, "Other", 5)],
