@@ -34,7 +34,7 @@ fn without_a_base_url_the_reference_server_is_tested() {
 #[test]
 fn wrong_usage_ends_with_2_and_one_line_of_help() {
     let wrong: [(&[&str], Option<&str>, &str); 6] = [
-        (&["run", "--only", "serch.*"], None, "selects no check"),
+        (&["run", "--only", "serch.*"], None, "matches no check"),
         (&["run", "--base-url", "https://api.invalid"], None, "SALLYPORT_API_KEY"),
         (&["run", "--base-url", "http://api.invalid"], Some(TOKEN), "--allow-http"),
         (&["run", "--base-url", "api.invalid"], Some(TOKEN), "https://"),

@@ -36,8 +36,8 @@ fn against(url: &str, expected: i32, line: &str) {
 #[test]
 fn a_target_that_does_not_answer_in_http_is_unreachable() {
     let cases: [(Behaviour, &str); 5] = [
-        (server::hang, "took too long to answer"),
-        (server::drip, "took too long to answer"),
+        (server::hang, "timed out"),
+        (server::drip, "timed out"),
         (server::garbage, "does not speak HTTP"),
         (server::close, "breaks the connection"),
         (server::truncated, "breaks the connection"),

@@ -51,7 +51,7 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
     drop(input);
     let output = import.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.starts_with("imported 20000 accounts, ") && said.contains(" 1 gateways"), "{said}");
+    assert!(said.starts_with("imported 20000 accounts, ") && said.contains(" 1 gateway,"), "{said}");
 }
 
 /// All together they would take 256 MiB, and several times that once they are read.
