@@ -371,7 +371,7 @@ fn an_export_is_the_owners_alone_and_can_be_imported() {
     let folder = Folder::new();
     let (path, file, copy) = (folder.database(), folder.path("all.jsonl"), folder.path("copy.db"));
     let exported = done(&server(&["export", "--db", text(&path), text(&file)]));
-    assert!(exported.starts_with("exported 1 accounts"), "{exported}");
+    assert!(exported.starts_with("exported 1 account,"), "{exported}");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     done(&server(&["import", "--db", text(&copy), text(&file)]));
     let whole = done(&server(&["export", "--db", text(&copy), "-"]));
