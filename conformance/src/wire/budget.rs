@@ -121,7 +121,7 @@ pub enum Exhausted {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            requests: 6_000,
+            requests: 6_400,
             gateways: 4_000,
             bytes: 1 << 30,
             wall: Duration::from_secs(600),

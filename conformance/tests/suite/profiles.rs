@@ -44,7 +44,13 @@ async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     let suite = Suite::new(contract, reference.target(), hurried(Profile::Smoke)).expect("a suite");
     let report = suite.run(&Silent).await;
     reference.close().await;
-    assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
+    let unclear: Vec<_> = report
+        .checks
+        .iter()
+        .filter(|check| matches!(check.outcome, Outcome::Inconclusive(_)))
+        .map(|check| format!("{}: {:?}", check.id, check.outcome))
+        .collect();
+    assert_eq!(report.verdict, Verdict::Conforms, "{unclear:?} {:?}", report.stopped);
     let throttled = report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched");
     assert_eq!(throttled.map(|check| &check.outcome), Some(&Outcome::Passed));
 }

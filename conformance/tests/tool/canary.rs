@@ -205,7 +205,8 @@ fn panic_in_a_child() {
 #[test]
 fn what_public_types_say_of_themselves_shows_no_token() {
     let contract = Contract::embedded().expect("contract");
-    let facts = Facts { second_token: Some(Secret::new("SECOND", TOKEN)), ..Facts::default() };
+    let facts =
+        Facts { second_token: Some(Secret::new("SECOND", format!("{TOKEN}-of-second"))), ..Facts::default() };
     let target =
         Target::new("http://127.0.0.1:1", Secret::new("API_KEY", TOKEN), facts, false).expect("a target");
     let request = Request::to(&contract.groups.operation).query("api_key", TOKEN).header("X-API-Key", TOKEN);

@@ -19,7 +19,7 @@ fn a_plan_sends_nothing_and_keeps_to_the_profile() {
         let output = run(&[arguments, &["--base-url", &target.url()]].concat());
         assert_eq!(code(&output), 0, "{}", text(&output));
         assert!(text(&output).contains("0 gateways, without retries"), "{}", text(&output));
-        assert!(!text(&output).contains("extract.num-range"), "{}", text(&output));
+        assert!(text(&output).contains("known faults"), "{}", text(&output));
     }
     let full = run(&["plan", "--base-url", &target.url()]);
     assert!(text(&full).contains("SALLYPORT_OWN_ADDRESSES"), "{}", text(&full));
@@ -183,7 +183,10 @@ fn every_clause_is_explained_with_its_words_and_a_request() {
         let output = run(&["explain", clause]);
         assert_eq!(code(&output), 0);
         let text = text(&output);
-        assert!(text.contains("What a failure means") && text.contains("curl -sS"), "{text}");
+        assert!(
+            text.contains("A request that a conforming service accepts") && text.contains("curl -sS"),
+            "{text}"
+        );
         let citing = checks.iter().filter(|check| {
             check["clauses"].as_array().is_some_and(|clauses| clauses.iter().any(|cited| cited == clause))
         });
@@ -208,4 +211,46 @@ fn quiet_and_verbose_say_less_and_more() {
     assert_eq!(quiet.trim().lines().count(), 1, "{quiet}");
     assert!(normal.contains("passed groups.envelope.success") && !normal.contains("→ 200"), "{normal}");
     assert!(verbose.contains("→ 200"), "{verbose}");
+}
+
+#[test]
+fn a_report_on_standard_output_stands_there_alone_and_makes_a_baseline() {
+    let server = Misbehaving::start(|stream| server::groups(stream, &[2, 1]));
+    let output = run(&["run", "--base-url", &server.url(), "--only", "groups.order", "--report", "json=-"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report and nothing else");
+    assert_eq!(report["verdict"], "findings");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("does not conform"));
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("report.json");
+    std::fs::write(&file, &output.stdout).expect("written");
+    let path = file.to_str().expect("a path in UTF-8");
+    let baseline = run(&["baseline", path, "--reason", "ticket \"1\"", "--until", "2999-12-31"]);
+    assert_eq!(code(&baseline), 0, "{}", text(&baseline));
+    let config = folder.path().join("conformance.toml");
+    std::fs::write(&config, &baseline.stdout).expect("written");
+    let config = config.to_str().expect("a path in UTF-8");
+    let again =
+        run(&["run", "--base-url", &server.url(), "--only", "groups.order", "--config", config, "--quiet"]);
+    assert_eq!(code(&again), 0, "{}", text(&again));
+}
+
+#[test]
+fn gates_keep_a_run_from_conforming_and_say_which() {
+    let server = Misbehaving::start(groups);
+    let with = |gate: &[&str]| {
+        let base = ["run", "--base-url", &server.url(), "--only", "groups.envelope.success"];
+        run(&[base.as_slice(), gate].concat())
+    };
+    assert_eq!(code(&with(&[])), 0);
+    for gate in
+        [["--require", "search.page"].as_slice(), &["--min-clauses", "60"], &["--min-detection", "90"]]
+    {
+        let output = with(gate);
+        assert_eq!(code(&output), 4, "{}", text(&output));
+        assert!(text(&output).contains(&gate.join(" ")), "{}", text(&output));
+    }
+    let wrong = with(&["--min-detection", "101"]);
+    assert_eq!(code(&wrong), 2);
 }

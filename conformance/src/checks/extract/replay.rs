@@ -110,10 +110,9 @@ pub(super) static DISTINCT: Check = Check {
     run: Run::Cases(|_| {
         let case = |differing: Differing| {
             let data = differing;
-            let case = Case::with(data.label, Cost::extraction(3, 5), data, |probe, data| {
+            Case::with(data.label, Cost::extraction(3, 5), data, |probe, data| {
                 Box::pin(distinct(probe, data))
-            });
-            case
+            })
         };
         DIFFERING.map(case).into()
     }),
