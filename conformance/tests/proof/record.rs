@@ -71,7 +71,7 @@ pub fn record(text: &str) {
 }
 
 /// The report of the checks that cite the clause of a fault. Passive ones need something to judge: the operations.
-async fn trial(judge: &Judge, fault: &Arc<Fault>) -> Report {
+pub async fn trial(judge: &Judge, fault: &Arc<Fault>) -> Report {
     let clause = fault.clause();
     let citing: Vec<_> = registry().into_iter().filter(|check| check.clauses.contains(&clause)).collect();
     let mut only: Vec<String> = citing.iter().map(|check| check.id.to_owned()).collect();
