@@ -231,10 +231,12 @@ fn parameters() -> Vec<Variation> {
         Variation::request("extract.unknown-region-is-global", |scene, seen| {
             let extract = &scene.contract.extract;
             let facts = &scene.facts;
-            let known = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+            let regions = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+            let pools = facts.known_gateways.iter().map(|pool| &pool.region);
+            let known: Vec<&String> = regions.into_iter().flatten().chain(pools).collect();
             for name in [&extract.regions.name, &extract.country.name] {
                 let sent = seen.param(name);
-                let unknown = sent.is_some() && !known.contains(&&sent);
+                let unknown = sent.as_ref().is_some_and(|sent| !known.contains(&sent));
                 if is_extract(scene, seen) && unknown && seen.params().len() > 1 {
                     let default = extract.regions.schema.default.as_ref().and_then(Value::as_str);
                     seen.set_param(name, default.unwrap_or_default());
