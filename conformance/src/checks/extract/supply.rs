@@ -251,11 +251,16 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
     if class == ResponseClass::Accepted || tells_when(&unknown) {
         return Ok(false);
     }
+    Ok(rejected_alike(empty, &unknown))
+}
+
+/// Whether two rejections have the same status and the same code.
+pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
     let outline = |exchange: &Exchange| {
-        let answer = exchange.result.as_ref().ok()?;
-        Some((answer.status, answer.at("/code").cloned()))
+        let response = exchange.result.as_ref().ok()?;
+        Some((response.status, response.at("/code").cloned()))
     };
-    Ok(outline(empty).is_some() && outline(empty) == outline(&unknown))
+    outline(one).is_some() && outline(one) == outline(other)
 }
 
 fn tells_when(exchange: &Exchange) -> bool {
