@@ -9,7 +9,7 @@ use std::{
 };
 
 use sallyport_server::{
-    data::{export, import, seed},
+    data::{export, facts, import, seed},
     printable::counted,
     store::{LoadError, Location, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
 };
@@ -24,6 +24,11 @@ use super::{
 pub(super) struct SeedArguments {
     #[command(flatten)]
     database: Database,
+    /// Write what a tester may know of the sample data to a new folder.
+    ///
+    /// `conformance run --config FOLDER/conformance.toml` reads it. The folder has the tokens, in files that only you can read.
+    #[arg(long, value_name = "FOLDER")]
+    facts: Option<PathBuf>,
 }
 
 /// Arguments of `import`.
@@ -46,9 +51,23 @@ pub(super) struct ExportArguments {
 
 /// Fills the database and prints the tokens, which are not shown again.
 pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
+    // Before the tokens exist, which could not be had a second time.
+    if let Some(folder) = arguments.facts.as_deref().filter(|folder| folder.exists()) {
+        return Err(Failure::Failed(format!("{}: already exists; choose another folder", folder.display())));
+    }
     let sample = fill(&arguments.database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
     for line in describe(&sample) {
         say(&line)?;
+    }
+    if let Some(folder) = &arguments.facts {
+        let failed = |error| Failure::Failed(format!("{}: {error}", folder.display()));
+        facts::write(folder, &sample).map_err(failed)?;
+        let file = folder.join(facts::CONFIGURATION);
+        say("")?;
+        say(&format!(
+            "facts for the conformance suite: conformance run --base-url URL --config {}",
+            file.display()
+        ))?;
     }
     Ok(())
 }

@@ -41,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   server run                              a sandbox with temporary sample data
   server seed --db sandbox.db             sample data in a file; prints the tokens
+  server seed --db sandbox.db --facts facts   the same, with a folder of facts for the suite
   server run --db sandbox.db              serves that file
   server import --db real.db data.jsonl   real data, all or nothing
   server export --db real.db data.jsonl   everything, for a backup or another database

@@ -3,6 +3,8 @@
 #[cfg(feature = "admin")]
 pub mod export;
 #[cfg(feature = "admin")]
+pub mod facts;
+#[cfg(feature = "admin")]
 pub mod import;
 mod sample;
 pub mod seed;

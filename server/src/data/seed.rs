@@ -5,7 +5,7 @@ use crate::{
     domain::{address::Address, instance::Id, token::Token},
     store::{
         Archive, LoadError, StoreError,
-        record::{Line, RecordCounts},
+        record::{InstanceRecord, Line, RecordCounts},
     },
 };
 
@@ -20,6 +20,11 @@ pub struct Sample {
     pub addresses: Vec<Address>,
     /// Orders of the main account.
     pub orders: Vec<Order>,
+    /// Every group of the main account.
+    pub groups: Vec<Id>,
+    /// Some instances of the main account, from all over it. They hold what no response shows: `account` and proxy
+    /// user name and password.
+    pub instances: Vec<InstanceRecord>,
     /// Addresses that the second account alone holds.
     pub foreign_addresses: Vec<Address>,
     /// An order of the second account.

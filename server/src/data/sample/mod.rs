@@ -18,6 +18,9 @@ const MAIN: &str = "aurora";
 /// The name of the account whose data the first one must never see.
 const SECOND: &str = "borealis";
 
+/// Of so many instances one is among those that a tester knows field by field.
+const SHOWN_EVERY: usize = 9;
+
 /// The sample data as records, in an order in which they can be loaded, and what a tester may know of it.
 pub(super) fn make() -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
@@ -35,6 +38,11 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
         tokens,
         addresses: own.iter().copied().collect(),
         orders: orders(&main),
+        groups: accounts::groups()
+            .filter(|group| group.account == MAIN)
+            .map(|group| group.group_id)
+            .collect(),
+        instances: main.iter().step_by(SHOWN_EVERY).cloned().collect(),
         foreign_addresses: foreign.difference(&own).copied().collect(),
         foreign_order: instances::SECOND_ORDER.to_owned(),
         foreign_group: accounts::foreign_group(),
