@@ -5,12 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
+use sallyport_server::domain::instance::Id;
+use sallyport_server::store::record::InstanceRecord;
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::store::{OpenError, Store};
 use sallyport_server::{Config, Running, StartError, start};
 
 use crate::contract::Contract;
-use crate::target::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway, Secret, Target, TargetError};
+use crate::target::{
+    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
+    Target, TargetError,
+};
 
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
@@ -91,6 +96,8 @@ fn facts(sample: Sample) -> Facts {
         tokens,
         addresses,
         orders,
+        groups,
+        instances,
         foreign_addresses,
         foreign_order,
         foreign_group,
@@ -106,7 +113,7 @@ fn facts(sample: Sample) -> Facts {
         main: _,
         link,
         revoked,
-        expired: _,
+        expired,
         second,
         empty,
         not_whitelisted,
@@ -147,7 +154,23 @@ fn facts(sample: Sample) -> Facts {
         empty_region: Some(empty_region),
         known_gateways: gateways.into_iter().map(pool).collect(),
         entitled_protocols: protocols,
+        own_groups: groups.into_iter().map(Id::get).collect(),
+        known_instances: instances.iter().filter_map(known).collect(),
+        rejected_tokens: vec![RejectedToken {
+            token: Secret::new(Fact::RejectedTokens.variable(), expired.expose()),
+            reason: RejectionReason::Revoked,
+            note: "it has expired".into(),
+        }],
         egress_ip: Some(Ipv4Addr::LOCALHOST),
         canaries: canaries.into_iter().map(|canary| Secret::new(Fact::Canaries.variable(), canary)).collect(),
     }
+}
+
+/// What a console would show of an instance.
+fn known(record: &InstanceRecord) -> Option<KnownInstance> {
+    let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(record) else { return None };
+    for own in ["account", "username", "password"] {
+        fields.remove(own);
+    }
+    KnownInstance::from_fields(fields).ok()
 }

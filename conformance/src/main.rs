@@ -38,7 +38,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await
         }
-        Command::Init { file, force } => init::init(&file, force),
+        Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
             run::print(&report::schema()?);
             Ok(Verdict::Conforms)

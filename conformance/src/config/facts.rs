@@ -2,7 +2,10 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use super::document::{ConfigError, Item, Section};
-use crate::target::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway, Source};
+use crate::target::{
+    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
+    Source,
+};
 
 /// The key of a fact in `[facts]`: its variable, in lower case and without the prefix.
 #[must_use]
@@ -85,6 +88,24 @@ impl Source for Entry<'_> {
         gateway_pools(self.item)
     }
 
+    fn integers(&self) -> Result<Vec<i64>, ConfigError> {
+        let items = self.item.items("a list of whole numbers")?;
+        items.iter().map(|item| item.integer(1..=i64::MAX)).collect()
+    }
+
+    fn instances(&self) -> Result<Vec<KnownInstance>, ConfigError> {
+        const EXPECTED: &str = "{ file = \"PATH\" }";
+        let path = self
+            .item
+            .section(|source| source.get("file").ok_or_else(|| self.item.wrong(EXPECTED))?.string())?;
+        let path = beside(self.item.document().file, &path);
+        KnownInstance::read(&path).map_err(|reason| self.item.wrong(&reason))
+    }
+
+    fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, ConfigError> {
+        rejected_tokens(self, variable)
+    }
+
     fn secret(&self) -> Result<String, ConfigError> {
         secret_text(self.item, self.variable)
     }
@@ -93,6 +114,24 @@ impl Source for Entry<'_> {
         let text = self.secret()?;
         Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
+}
+
+fn rejected_tokens(entry: &Entry<'_>, name: &'static str) -> Result<Vec<RejectedToken>, ConfigError> {
+    let rejected = |item: &Item<'_>| {
+        item.section(|rejected| {
+            let need = |key: &str| {
+                rejected.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each rejected token")))
+            };
+            let (reason, token) = (need("reason")?, need("token")?);
+            let named = reason.string()?;
+            let reason = RejectionReason::named(&named)
+                .ok_or_else(|| reason.not_one_of(&named, &RejectionReason::ALL.map(RejectionReason::name)))?;
+            let note = rejected.get("note").map(|note| note.string()).transpose()?.unwrap_or_default();
+            let token = Secret::new(name, secret_text(&token, entry.variable)?);
+            Ok(RejectedToken { token, reason, note })
+        })
+    };
+    entry.item.items("a list of { reason = \"…\", token = … }")?.iter().map(rejected).collect()
 }
 
 /// A list of strings, or `{ file = "PATH" }` of a file with one on each line; a line that begins with # is a remark.

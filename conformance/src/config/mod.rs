@@ -12,7 +12,9 @@ use std::time::Duration;
 
 pub use document::ConfigError;
 pub use facts::fact_key;
-pub use template::{Answers, quoted, template};
+pub use template::{Answers, template};
+
+pub use crate::target::quoted;
 
 use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};

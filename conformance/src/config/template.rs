@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::fact_key;
 use crate::run::Profile;
-use crate::target::Fact;
+use crate::target::{Fact, quoted};
 
 /// What `init` asks for.
 #[derive(Debug, Clone, Default)]
@@ -11,8 +11,8 @@ pub struct Answers {
     pub base_url: Option<String>,
     /// How much of it a run may take.
     pub profile: Option<Profile>,
-    /// Some of the account's own addresses.
-    pub own_addresses: Vec<String>,
+    /// Facts as the configuration writes them.
+    pub facts: Vec<(Fact, String)>,
 }
 
 /// A configuration with a comment on every key; what is not answered stays a comment.
@@ -23,8 +23,8 @@ pub fn template(answers: &Answers) -> String {
     let _ = write!(
         text,
         "\n# Where the service is: scheme, host, port and perhaps a path.\n{}\n\n\
-         # How much of it a run may take: {}. Without this it is production: full takes some 1,400 gateways and\n\
-         # is never chosen for a service of yours unless you name it.\n{}\n",
+         # How much of it a run may take: {}. Without this it is production: full takes\n\
+         # thousands of gateways and is never chosen for a service of yours unless you name it.\n{}\n",
         line("base-url", answers.base_url.as_deref(), "https://api.example.com"),
         Profile::ALL.map(Profile::name).join(", "),
         line("profile", profile, Profile::Production.name()),
@@ -36,12 +36,9 @@ pub fn template(answers: &Answers) -> String {
     for fact in Fact::ALL {
         let key = fact_key(fact);
         let _ = writeln!(text, "# {}", fact.description());
-        if fact == Fact::OwnAddresses && !answers.own_addresses.is_empty() {
-            let addresses: Vec<String> =
-                answers.own_addresses.iter().map(|address| quoted(address)).collect();
-            let _ = writeln!(text, "{key} = [{}]", addresses.join(", "));
-        } else {
-            let _ = writeln!(text, "# {key} = {}", fact.example());
+        match answers.facts.iter().find(|(answered, _)| *answered == fact) {
+            Some((_, value)) => _ = writeln!(text, "{key} = {value}"),
+            None => _ = writeln!(text, "# {key} = {}", fact.example()),
         }
     }
     text.push_str(TAIL);
@@ -111,24 +108,4 @@ fn line(key: &str, answer: Option<&str>, example: &str) -> String {
         Some(answer) => format!("{key} = {}", quoted(answer)),
         None => format!("# {key} = {}", quoted(example)),
     }
-}
-
-/// A TOML string.
-#[must_use]
-pub fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

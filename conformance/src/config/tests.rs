@@ -120,12 +120,12 @@ fn the_template_is_a_configuration_and_names_every_fact() {
     let answers = Answers {
         base_url: Some("https://api.invalid/\"odd\\".to_owned()),
         profile: Some(Profile::Smoke),
-        own_addresses: vec!["203.0.113.7".to_owned()],
+        facts: vec![(Fact::OwnAddresses, r#"["203.0.113.7"]"#.to_owned())],
     };
     let config = parse(&template(&answers)).expect("an answered template is a good configuration");
     assert_eq!(config.base_url, answers.base_url);
     assert_eq!(config.profile, answers.profile);
-    assert_eq!(config.facts.own_addresses, answers.own_addresses);
+    assert_eq!(config.facts.own_addresses, ["203.0.113.7"]);
 }
 
 #[test]

@@ -114,6 +114,9 @@ pub(crate) enum Command {
         /// Overwrite an existing file.
         #[arg(long)]
         force: bool,
+        /// Ask for the values on standard input even if it is no terminal, one line for each.
+        #[arg(long)]
+        ask: bool,
     },
     /// Print the JSON Schema of the JSON report.
     Schema,

@@ -2,19 +2,20 @@ use std::fs::OpenOptions;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use sallyport_conformance::Verdict;
-use sallyport_conformance::config::{Answers, template};
+use sallyport_conformance::config::{Answers, quoted, template};
 use sallyport_conformance::run::Profile;
+use sallyport_conformance::target::{Fact, KnownInstance, fact_from};
+use sallyport_conformance::{Facts, Verdict};
 
 use super::UsageError;
 use super::run::print;
 
 /// `conformance init`.
-pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
+pub(crate) fn init(file: &Path, force: bool, ask_always: bool) -> Result<Verdict, UsageError> {
     if file.exists() && !force {
         return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());
     }
-    let asked = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let asked = ask_always || std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let answers = if asked { ask()? } else { Answers::default() };
     let mut opening = OpenOptions::new();
     // Another process may have created it since the check above.
@@ -45,10 +46,90 @@ fn ask() -> Result<Answers, UsageError> {
             },
         }
     };
-    let own = line("Addresses of the account's instances, separated by commas")?.unwrap_or_default();
-    let own_addresses =
-        own.split(',').map(str::trim).filter(|address| !address.is_empty()).map(str::to_owned);
-    Ok(Answers { base_url, profile, own_addresses: own_addresses.collect() })
+    let mut facts = Vec::new();
+    // A list of tokens with reasons is easier to write than to be asked for; the template shows its form.
+    for fact in Fact::ALL.into_iter().filter(|fact| *fact != Fact::RejectedTokens) {
+        facts.extend(answered(fact)?.map(|value| (fact, value)));
+    }
+    Ok(Answers { base_url, profile, facts })
+}
+
+/// Asks for a fact until the answer has its form or is empty; gives the value as the configuration writes it.
+fn answered(fact: Fact) -> Result<Option<String>, UsageError> {
+    let (question, kind) = question(fact);
+    loop {
+        let Some(answer) = line(&question)? else { return Ok(None) };
+        let value = match kind {
+            Kind::SecretVariable => is_variable(&answer)
+                .then(|| format!("{{ env = {} }}", quoted(&answer)))
+                .ok_or_else(|| "expected the name of a variable, not the secret itself".to_owned()),
+            Kind::SecretFile => Ok(format!("{{ file = {} }}", quoted(&answer))),
+            Kind::Instances => {
+                let read =
+                    KnownInstance::read(Path::new(&answer)).map_err(|reason| format!("expected {reason}"));
+                read.map(|_| format!("{{ file = {} }}", quoted(&answer)))
+            }
+            Kind::Value => {
+                let mut facts = Facts::default();
+                let read = fact_from(&mut facts, fact, &answer).map_err(|error| error.to_string());
+                read.map(|()| facts.toml(fact).unwrap_or_default())
+            }
+        };
+        match value {
+            Ok(value) => return Ok(Some(value)),
+            Err(reason) => print(&format!("{reason}\n")),
+        }
+    }
+}
+
+/// How a fact is asked for.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The variable that holds a secret: the secret itself has no place in the configuration.
+    SecretVariable,
+    /// The file that holds secrets.
+    SecretFile,
+    /// A file of instances.
+    Instances,
+    /// The value in the form of its variable.
+    Value,
+}
+
+fn question(fact: Fact) -> (String, Kind) {
+    let what = fact.description();
+    match fact {
+        Fact::SecondToken
+        | Fact::EmptyToken
+        | Fact::LinkCredential
+        | Fact::RevokedToken
+        | Fact::TokenNotWhitelisted
+        | Fact::TokenNotVerified
+        | Fact::TokenNotEntitled
+        | Fact::TokenPartlyEntitled => (format!("Variable that holds {what}"), Kind::SecretVariable),
+        Fact::Canaries => (format!("File that holds {what}, one a line"), Kind::SecretFile),
+        Fact::KnownInstances => (format!("Path of {what}"), Kind::Instances),
+        Fact::Orders => (format!("{what}, as NUMBER=ADDRESS+ADDRESS, separated by commas"), Kind::Value),
+        Fact::KnownGateways => {
+            (format!("{what}, as REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas"), Kind::Value)
+        }
+        Fact::OwnAddresses | Fact::ForeignAddresses | Fact::EntitledProtocols | Fact::OwnGroups => {
+            (format!("{what}, separated by commas"), Kind::Value)
+        }
+        Fact::RejectedTokens
+        | Fact::ForeignOrder
+        | Fact::ForeignGroup
+        | Fact::SharedAddress
+        | Fact::PlentifulRegion
+        | Fact::ScarceRegion
+        | Fact::EmptyRegion
+        | Fact::EgressIp => (what.to_owned(), Kind::Value),
+    }
+}
+
+/// Whether a text has the form of a variable's name, which hardly any token has.
+fn is_variable(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// An answer; none when it is left empty.

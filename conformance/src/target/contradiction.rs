@@ -17,6 +17,14 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     {
         wrong.push(both(Fact::ForeignOrder, Fact::Orders, order));
     }
+    if let Some(order) = &facts.foreign_order
+        && facts.known_instances.iter().any(|instance| instance.order.as_ref() == Some(order))
+    {
+        wrong.push(both(Fact::ForeignOrder, Fact::KnownInstances, order));
+    }
+    if let Some(group) = facts.foreign_group.filter(|group| facts.own_groups.contains(group)) {
+        wrong.push(both(Fact::ForeignGroup, Fact::OwnGroups, &group.to_string()));
+    }
     wrong
 }
 
@@ -40,6 +48,10 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
         |texts: &[&String]| -> BTreeSet<IpAddr> { texts.iter().filter_map(|text| host(text)).collect() };
     let [(_, own), (_, orders), (_, foreign), (_, shared)] = &all;
     let foreign = hosts(foreign);
+    let known = facts.known_instances.iter().map(|instance| instance.ip.to_canonical());
+    for address in known.collect::<BTreeSet<_>>().intersection(&foreign) {
+        wrong.push(both(Fact::KnownInstances, Fact::ForeignAddresses, &address.to_string()));
+    }
     for (fact, held) in [(Fact::OwnAddresses, own), (Fact::Orders, orders), (Fact::SharedAddress, shared)] {
         for address in hosts(held).intersection(&foreign) {
             wrong.push(both(fact, Fact::ForeignAddresses, &address.to_string()));
@@ -82,6 +94,19 @@ fn tokens(token: &Secret, facts: &Facts, wrong: &mut Vec<String>) {
             wrong.push(both(Fact::RevokedToken, *fact, "one token"));
         }
     }
+    let accepted = [(Fact::SecondToken, &facts.second_token), (Fact::LinkCredential, &facts.link_credential)];
+    for rejected in &facts.rejected_tokens {
+        if rejected.token.expose() == token.expose() {
+            wrong.push(format!(
+                "{} has the account's own token: expected {}",
+                Fact::RejectedTokens.variable(),
+                Fact::RejectedTokens.description()
+            ));
+        }
+        for (fact, _) in accepted.iter().filter(|(_, other)| same(&rejected.token, other)) {
+            wrong.push(both(Fact::RejectedTokens, *fact, "one token"));
+        }
+    }
     if let Some(none) = &facts.token_not_entitled
         && same(none, &facts.token_partly_entitled)
     {
@@ -117,7 +142,7 @@ fn both(one: Fact, other: Fact, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::HeldOrder;
+    use crate::target::{HeldOrder, KnownInstance, RejectedToken, RejectionReason};
 
     fn wrong(change: impl FnOnce(&mut Facts)) -> Vec<String> {
         let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
@@ -150,7 +175,7 @@ mod tests {
     fn what_cannot_be_is_told_by_variable_and_without_a_token() {
         let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
         type Change = Box<dyn FnOnce(&mut Facts)>;
-        let slips: [(Change, &[&str]); 7] = [
+        let slips: [(Change, &[&str]); 10] = [
             (
                 Box::new(|facts| facts.own_addresses.push("198.51.100.300".into())),
                 &["OWN_ADDRESSES", "198.51.100.300"],
@@ -173,6 +198,33 @@ mod tests {
                 &["PARTLY_ENTITLED", "NOT_ENTITLED"],
             ),
             (Box::new(|facts| facts.empty_region = Some("USA".into())), &["EMPTY_REGION", "USA"]),
+            (
+                Box::new(|facts| {
+                    facts.own_groups = vec![7];
+                    facts.foreign_group = Some(7);
+                }),
+                &["FOREIGN_GROUP", "OWN_GROUPS", "7"],
+            ),
+            (
+                Box::new(|facts| {
+                    facts.known_instances = vec![KnownInstance {
+                        ip: [203, 0, 113, 9].into(),
+                        spelling: "203.0.113.9".into(),
+                        port: 80,
+                        order: Some("SO-2".into()),
+                        fields: serde_json::Map::new(),
+                    }];
+                }),
+                &["KNOWN_INSTANCES", "FOREIGN_ADDRESSES", "203.0.113.9", "FOREIGN_ORDER", "SO-2"],
+            ),
+            (
+                Box::new(|facts| {
+                    let (token, reason) =
+                        (Secret::new("A_TOKEN", "token-of-second"), RejectionReason::Revoked);
+                    facts.rejected_tokens.push(RejectedToken { token, reason, note: String::new() });
+                }),
+                &["REJECTED_TOKENS", "SECOND_API_KEY"],
+            ),
         ];
         for (slip, words) in slips {
             let told = wrong(slip).join("\n");

@@ -1,18 +1,23 @@
+use std::borrow::Cow;
 use std::net::Ipv4Addr;
+use std::path::Path;
 
 use super::form::Source;
-use super::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway};
+use super::{
+    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
+};
 
 /// A variable whose value can't be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable}: expected {expected}")]
 pub struct EnvironmentError {
     variable: &'static str,
-    expected: &'static str,
+    expected: Cow<'static, str>,
 }
 
 /// Reads the facts from variables, through `get`. Lists are separated by commas; an order is written
-/// `NUMBER=ADDRESS+ADDRESS`, gateways `REGION/PROTOCOL=HOST:PORT+HOST:PORT`; several of them are separated by commas.
+/// `NUMBER=ADDRESS+ADDRESS`, gateways `REGION/PROTOCOL=HOST:PORT+HOST:PORT`, a rejected token `REASON=TOKEN`; several of them
+/// are separated by commas. Known instances are the path of their file.
 ///
 /// # Errors
 /// Names the variable and the form that was expected, never its value.
@@ -20,10 +25,18 @@ pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, Environ
     let mut facts = Facts::default();
     for fact in Fact::ALL {
         if let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) {
-            facts.supply(fact, &Variable { name: fact.variable(), text })?;
+            fact_from(&mut facts, fact, &text)?;
         }
     }
     Ok(facts)
+}
+
+/// Reads one fact from a text in the form of its variable.
+///
+/// # Errors
+/// As for [`facts_from`].
+pub fn fact_from(facts: &mut Facts, fact: Fact, text: &str) -> Result<(), EnvironmentError> {
+    facts.supply(fact, &Variable { name: fact.variable(), text: text.to_owned() })
 }
 
 struct Variable {
@@ -32,8 +45,8 @@ struct Variable {
 }
 
 impl Variable {
-    fn wrong(&self, expected: &'static str) -> EnvironmentError {
-        EnvironmentError { variable: self.name, expected }
+    fn wrong(&self, expected: impl Into<Cow<'static, str>>) -> EnvironmentError {
+        EnvironmentError { variable: self.name, expected: expected.into() }
     }
 }
 
@@ -65,6 +78,30 @@ impl Source for Variable {
     fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error> {
         let pools: Option<_> = self.texts()?.iter().map(|pool| gateway_pool(pool)).collect();
         pools.ok_or_else(|| self.wrong("REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas"))
+    }
+
+    fn integers(&self) -> Result<Vec<i64>, Self::Error> {
+        let numbers: Option<_> =
+            self.texts()?.iter().map(|text| text.parse().ok().filter(|number| *number >= 1)).collect();
+        numbers.ok_or_else(|| self.wrong("whole numbers from 1, separated by commas"))
+    }
+
+    fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error> {
+        KnownInstance::read(Path::new(&self.text)).map_err(|reason| self.wrong(reason))
+    }
+
+    fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, Self::Error> {
+        let rejected = |text: &String| {
+            let (reason, token) = text.split_once('=')?;
+            let reason = RejectionReason::named(reason.trim())?;
+            let token = Some(token.trim()).filter(|token| !token.is_empty())?;
+            Some(RejectedToken { token: Secret::new(variable, token), reason, note: String::new() })
+        };
+        let tokens: Option<_> = self.texts()?.iter().map(rejected).collect();
+        let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
+        tokens.ok_or_else(|| {
+            self.wrong(format!("REASON=TOKEN, separated by commas, with REASON one of {reasons}"))
+        })
     }
 
     fn secret(&self) -> Result<String, Self::Error> {
@@ -103,12 +140,17 @@ mod tests {
 
     #[test]
     fn each_variable_supplies_its_own_fact() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), "ip,port\n203.0.113.7,80\n").expect("a writable file");
         for fact in Fact::ALL {
             let value = match fact {
                 Fact::Orders => "SO-1=203.0.113.7+203.0.113.8:80, SO-2=[2001:db8::1]:80",
                 Fact::KnownGateways => "USA/http=gw.invalid:80+203.0.113.1:81, DEU/socks5=[2001:db8::1]:80",
                 Fact::ForeignGroup => "7",
                 Fact::EgressIp => "198.51.100.4",
+                Fact::OwnGroups => "3, 7",
+                Fact::KnownInstances => file.path().to_str().expect("a path in UTF-8"),
+                Fact::RejectedTokens => "revoked=token-one, not-whitelisted=token-two",
                 _ => "some, values",
             };
             let facts = facts(fact.variable(), value).expect("a good value");
@@ -127,6 +169,11 @@ mod tests {
             ("SALLYPORT_KNOWN_GATEWAYS", "USA=hunter2:80"),
             ("SALLYPORT_FOREIGN_GROUP", "hunter2"),
             ("SALLYPORT_EGRESS_IP", "hunter2"),
+            ("SALLYPORT_OWN_GROUPS", "hunter2"),
+            ("SALLYPORT_OWN_GROUPS", "0"),
+            ("SALLYPORT_REJECTED_TOKENS", "hunter2"),
+            ("SALLYPORT_REJECTED_TOKENS", "lost=hunter2"),
+            ("SALLYPORT_REJECTED_TOKENS", "revoked="),
         ] {
             let error = facts(variable, value).expect_err("a bad value").to_string();
             assert!(error.starts_with(variable) && !error.contains("hunter2"), "{error}");

@@ -1,8 +1,9 @@
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::Secret;
 use super::form::{Form, Source};
+use super::{KnownInstance, RejectedToken, Secret};
 
 /// The table of facts: everything that the suite does with a fact follows from its one entry. The type of the field says
 /// in which form it is supplied ([`Form`]).
@@ -60,6 +61,12 @@ macro_rules! facts {
                 Self { $($field: if self.$field.is_supplied() { self.$field } else { under.$field },)+ }
             }
 
+            /// A fact as the configuration writes it; none for one that was not supplied, is secret or stands in a file.
+            #[must_use]
+            pub fn toml(&self, fact: Fact) -> Option<String> {
+                match fact { $(Fact::$fact => Form::toml(&self.$field),)+ }
+            }
+
             /// Reads a fact.
             pub(crate) fn supply<S: Source>(&mut self, fact: Fact, source: &S) -> Result<(), S::Error> {
                 match fact { $(Fact::$fact => self.$field = Form::read(source, fact.variable())?,)+ }
@@ -67,6 +74,37 @@ macro_rules! facts {
             }
         }
     };
+}
+
+impl Facts {
+    /// With the addresses and orders of known instances, where none were supplied.
+    #[must_use]
+    pub(super) fn with_derived(mut self) -> Self {
+        if self.own_addresses.is_empty() {
+            self.own_addresses = distinct(self.known_instances.iter());
+        }
+        if self.orders.is_empty() {
+            let mut orders: BTreeMap<&str, Vec<&KnownInstance>> = BTreeMap::new();
+            for instance in &self.known_instances {
+                if let Some(order) = &instance.order {
+                    orders.entry(order).or_default().push(instance);
+                }
+            }
+            let held = |(number, instances): (&str, Vec<&KnownInstance>)| HeldOrder {
+                number: number.to_owned(),
+                addresses: distinct(instances.into_iter()),
+            };
+            self.orders = orders.into_iter().map(held).collect();
+        }
+        self
+    }
+}
+
+/// Each address once, without its port.
+fn distinct<'a>(instances: impl Iterator<Item = &'a KnownInstance>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let fresh = instances.filter(|instance| seen.insert(instance.ip));
+    fresh.map(|instance| instance.spelling.clone()).collect()
 }
 
 /// How the configuration says where a token is.
@@ -149,6 +187,18 @@ facts! {
     EntitledProtocols, entitled_protocols: Vec<String>, "SALLYPORT_ENTITLED_PROTOCOLS",
         "the protocols that the account is entitled to",
         r#"["http", "socks5"]"#;
+    /// Every group of the account, by id: a listing must hold these and no others.
+    OwnGroups, own_groups: Vec<i64>, "SALLYPORT_OWN_GROUPS",
+        "the ids of all groups of the account",
+        "[1, 2, 3]";
+    /// Instances of the account with the values that its console shows.
+    KnownInstances, known_instances: Vec<KnownInstance>, "SALLYPORT_KNOWN_INSTANCES",
+        "a CSV or JSON file with instances of the account and their fields, as its console exports them",
+        r#"{ file = "instances.csv" }  # a header line with ip, port, orderNo, countryCode, …"#;
+    /// Further credentials that extraction must reject, such as other ways to be outside the whitelist.
+    RejectedTokens, rejected_tokens: Vec<RejectedToken>, "SALLYPORT_REJECTED_TOKENS",
+        "further credentials that extraction must reject, each with the reason",
+        r#"[{ reason = "not-whitelisted", token = { env = "NAME" }, note = "its entry is disabled" }]"#;
     /// The IPv4 address that calls from this machine come from.
     EgressIp, egress_ip: Option<Ipv4Addr>, "SALLYPORT_EGRESS_IP",
         "the IPv4 address that calls from this machine come from",

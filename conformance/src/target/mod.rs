@@ -5,13 +5,18 @@ mod contradiction;
 mod environment;
 mod fact;
 mod form;
+mod known_instance;
+mod rejected_token;
 mod secret;
 
 use reqwest::Url;
 
 pub use canary::Canaries;
-pub use environment::{EnvironmentError, facts_from};
+pub use environment::{EnvironmentError, fact_from, facts_from};
 pub use fact::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway};
+pub use form::quoted;
+pub use known_instance::KnownInstance;
+pub use rejected_token::{RejectedToken, RejectionReason};
 pub use secret::Secret;
 
 pub(crate) use form::Source;
@@ -69,7 +74,7 @@ impl Target {
         if !contradictions.is_empty() {
             return Err(TargetError::Facts(contradictions));
         }
-        Ok(Self { base, token, facts })
+        Ok(Self { base, token, facts: facts.with_derived() })
     }
 
     /// Where it is.

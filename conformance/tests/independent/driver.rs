@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::run::{Glob, Profile};
-use sallyport_conformance::target::{Fact, GatewayPool, HeldOrder, KnownGateway};
+use sallyport_conformance::target::{Fact, GatewayPool, HeldOrder, KnownGateway, KnownInstance};
 use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Secret, Selection, Silent, Suite, Target, Verdict,
 };
+use serde_json::json;
 
 use crate::faults::Fault;
 use crate::server::Server;
 use crate::server::behaviour::{Decisions, Size};
-use crate::server::world::{self, MAIN_AT, SECOND_AT, World};
+use crate::server::time::Time;
+use crate::server::world::{self, Instance, MAIN_AT, SECOND_AT, World};
 
 /// How the suite is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,8 +243,27 @@ pub(crate) fn facts(size: Size) -> Facts {
             })
             .collect(),
         entitled_protocols: vec!["http".into(), "socks5".into()],
+        own_groups: world.accounts[MAIN_AT].groups.iter().map(|group| group.id).collect(),
+        known_instances: world.accounts[MAIN_AT].instances.iter().step_by(7).map(known).collect(),
+        rejected_tokens: Vec::new(),
         egress_ip: Some(Ipv4Addr::LOCALHOST),
         canaries: passwords.map(|password| Secret::new(Fact::Canaries.variable(), password)).collect(),
+    }
+}
+
+fn known(instance: &Instance) -> KnownInstance {
+    let time = |time: &Option<Time>| time.as_ref().map_or(json!(null), |time| json!(time.text));
+    let fields = json!({
+        "instanceId": instance.id, "offerId": instance.offer, "status": instance.status,
+        "countryCode": instance.country, "cityCode": instance.city, "ispType": instance.isp,
+        "expiresAt": time(&instance.expires), "activatedAt": time(&instance.activated), "groupId": instance.group,
+    });
+    KnownInstance {
+        ip: instance.ip,
+        spelling: instance.ip.to_string(),
+        port: instance.port.into(),
+        order: Some(instance.order.clone()),
+        fields: fields.as_object().cloned().unwrap_or_default(),
     }
 }
 

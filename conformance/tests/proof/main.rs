@@ -40,7 +40,7 @@ use judge::Judge;
 use record::AT_ONCE;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 920;
+const FAULTS: usize = 924;
 
 /// Fewest conforming variations; may only grow.
 const VARIATIONS: usize = 119;

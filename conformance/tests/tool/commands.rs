@@ -52,6 +52,77 @@ fn a_configuration_is_written_read_and_complained_of() {
 }
 
 #[test]
+fn init_asks_for_each_fact_and_again_where_an_answer_has_another_form() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("conformance.toml");
+    let path = file.to_str().expect("a path in UTF-8");
+    // In the order of the questions; what is left out at the end counts as empty.
+    let answers = [
+        "https://api.invalid",
+        "huge",
+        "smoke",
+        "203.0.113.7, [2001:db8::1]:80",
+        "SO-1",
+        "SO-1=203.0.113.7",
+        "",
+        "SO-2",
+        "seven",
+        "7",
+        "",
+        "hunter2-secret",
+        "MY_SECOND_TOKEN",
+    ];
+    let input = folder.path().join("answers");
+    std::fs::write(&input, answers.join("\n") + "\n").expect("written");
+    let input = std::fs::File::open(&input).expect("the answers");
+    let output = program(&["init", path, "--ask"]).stdin(input).output().expect("it runs");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    for told in ["expected one of smoke", "NUMBER=ADDRESS", "a whole number", "not the secret itself"] {
+        assert!(text(&output).contains(told), "{told} in {}", text(&output));
+    }
+    let written = std::fs::read_to_string(&file).expect("a configuration");
+    for line in [
+        "base-url = \"https://api.invalid\"",
+        "profile = \"smoke\"",
+        "own-addresses = [\"203.0.113.7\", \"[2001:db8::1]:80\"]",
+        "orders = [{ number = \"SO-1\", addresses = [\"203.0.113.7\"] }]",
+        "foreign-order = \"SO-2\"",
+        "foreign-group = 7",
+        "second-api-key = { env = \"MY_SECOND_TOKEN\" }",
+        "# egress-ip = \"198.51.100.4\"",
+    ] {
+        assert!(written.lines().any(|found| found == line), "{line} in {written}");
+    }
+    assert!(!written.contains("hunter2") && !text(&output).contains("hunter2"), "{written}");
+}
+
+#[test]
+fn the_server_writes_what_is_known_of_its_sample_data() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("facts");
+    let store = sallyport_server::store::sqlite::SqliteStore::temporary().expect("a database");
+    let seeded = sallyport_server::data::seed::seed(&store);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let sample = runtime.block_on(seeded).expect("sample data");
+    sallyport_server::data::facts::write(&place, &sample).expect("a folder of facts");
+    let mode = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&place), 0o700);
+    assert_eq!(mode(&place.join("api-key.txt")), 0o600);
+    let file = place.join("conformance.toml");
+    let config = sallyport_conformance::config::Config::read(&file, &|_| None).expect("a configuration");
+    for fact in sallyport_conformance::target::Fact::ALL {
+        assert!(config.facts.has(fact), "{fact:?}");
+    }
+    assert_eq!(config.token.expect("a token").expose(), sample.tokens.main.expose());
+    assert!(sallyport_server::data::facts::write(&place, &sample).is_err(), "nothing is written over");
+    let configuration = std::fs::read_to_string(&file).expect("it can be read");
+    assert!(sample.tokens.list().iter().all(|(_, token)| !configuration.contains(token.expose())));
+}
+
+#[test]
 fn a_recording_is_compared_with_a_changed_target() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("before");

@@ -9,6 +9,7 @@ mod num;
 mod post;
 mod protocol;
 mod region;
+mod rejected;
 mod replay;
 mod request_id;
 mod separator_input;
@@ -79,4 +80,5 @@ pub(super) static CHECKS: &[&Check] = &[
     &token::WRONG,
     &access::FORGED,
     &access::WHITELIST,
+    &rejected::REJECTED,
 ];

@@ -10,7 +10,8 @@ use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) static CHECKS: &[&Check] = &[&EMPTY, &COMPLETE, &SCHEMA, &SUCCESS, &HEADERS, &ORDER, &TOKEN];
+pub(super) static CHECKS: &[&Check] =
+    &[&EMPTY, &COMPLETE, &LISTED, &SCHEMA, &SUCCESS, &HEADERS, &ORDER, &TOKEN];
 
 static EMPTY: Check = Check {
     id: "groups.empty.account",
@@ -79,6 +80,38 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
             format!("{} of {} groups are missing, such as {}", missing.len(), held.len(), missing[0]);
         let expected = "every group that an instance of the account is in";
         probe.finding(Clause::GroupsEnvelope, expected, &actual, &[&listing.exchange, &again.exchange]);
+    }
+    Ok(())
+}
+
+static LISTED: Check = Check {
+    id: "groups.envelope.listed",
+    title: "a listing holds the known groups of the account and no others",
+    why: "Whoever walks the listing to find all instances misses those of a group that is not in it.",
+    operation: Some(OperationId::Groups),
+    clauses: &[Clause::AllOwnAccount, Clause::GroupsEnvelope],
+    needs: &[Fact::OwnGroups],
+    run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(known(probe)))),
+};
+
+async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
+    let known = &probe.facts().own_groups;
+    let listing = probe.control(&probe.groups()).await?;
+    let listed = ids(&listing);
+    let expected = format!("the groups supplied by {}", Fact::OwnGroups);
+    let told = |groups: &[&i64], what: &str| {
+        let shown: Vec<_> = groups.iter().take(3).map(ToString::to_string).collect();
+        format!("{} {what}: {}", groups.len(), shown.join(", "))
+    };
+    let missing: Vec<_> = known.iter().filter(|group| !listed.contains(group)).collect();
+    if !missing.is_empty() {
+        let actual = told(&missing, "missing");
+        probe.finding(Clause::GroupsEnvelope, &expected, &actual, &[&listing.exchange]);
+    }
+    let others: Vec<_> = listed.iter().filter(|group| !known.contains(group)).collect();
+    if !others.is_empty() {
+        let actual = told(&others, "listed that are not among them");
+        probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&listing.exchange]);
     }
     Ok(())
 }

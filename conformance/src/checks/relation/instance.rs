@@ -65,6 +65,11 @@ impl Instance {
         Some(items.iter().enumerate().map(move |(index, item)| Self::read(item, shown(index))))
     }
 
+    /// A field as it came.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+        self.shown.item()?.get(name)
+    }
+
     /// None when the item lacks a field or has one of another type.
     fn read(item: &Value, shown: Shown) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);

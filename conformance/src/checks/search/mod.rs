@@ -10,6 +10,7 @@ mod envelope;
 mod filters;
 mod input;
 mod intersection;
+mod known;
 mod likeness;
 mod matching;
 mod page;
@@ -40,6 +41,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &filters::GROUP_NULL,
     &filters::GROUP_SUM,
     &envelope::HEADERS,
+    &known::KNOWN,
     &envelope::INSTANCE_WATCHED,
     &intersection::EVERY,
     &intersection::EXCLUDING,

@@ -54,6 +54,9 @@ fn tokens() -> Vec<Fault> {
     let revoked = |scene: &Scene, sent: &[String]| {
         scene.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
     };
+    let expired = |scene: &Scene, sent: &[String]| {
+        scene.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
+    };
     use OperationId::{Extract, Groups, Search};
     vec![
         served("all.token-required/extract-absent", "An extraction needs no token.", Extract, absent),
@@ -106,6 +109,12 @@ fn tokens() -> Vec<Fault> {
             "An extraction takes a revoked token.",
             Extract,
             revoked,
+        ),
+        served(
+            "all.token-required/extract-expired",
+            "An extraction takes an expired token.",
+            Extract,
+            expired,
         ),
         served("all.token-required/groups-revoked", "A listing takes a revoked token.", Groups, revoked),
         served("all.token-required/search-revoked", "A search takes a revoked token.", Search, revoked),

@@ -77,6 +77,15 @@ fn envelope() -> Vec<Fault> {
             remove("/requestId"),
         )
         .when(not_first),
+        Fault::success(
+            "groups.envelope/last-group-missing",
+            "The last group, which has no instances, is not listed.",
+            |_, _, body| {
+                if let Some(items) = body["data"]["items"].as_array_mut() {
+                    items.pop();
+                }
+            },
+        ),
         Fault::success("groups.envelope/data-missing", "There is no data.", remove("/data")),
         Fault::success("groups.envelope/data-is-the-list", "The data is the list itself.", |_, _, body| {
             body["data"] = body["data"]["items"].take();

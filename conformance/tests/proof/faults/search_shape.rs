@@ -181,6 +181,11 @@ fn headers() -> Vec<Fault> {
 fn instance() -> Vec<Fault> {
     let missing = |id, breaks, path| Fault::success(id, breaks, remove(path));
     let changed = |id, breaks, path: &'static str, value: Value| Fault::success(id, breaks, set(path, value));
+    let each_item = |id, breaks, how: fn(&mut Value)| {
+        Fault::success(id, breaks, move |_, _, body| {
+            body["data"]["items"].as_array_mut().into_iter().flatten().for_each(how);
+        })
+    };
     vec![
         missing("search.instance/no-offer", "An instance lacks offerId.", "/data/items/-/offerId"),
         missing("search.instance/no-isp-type", "The last instance lacks ispType.", "/data/items/-/ispType"),
@@ -195,6 +200,20 @@ fn instance() -> Vec<Fault> {
         changed("search.instance/id-text", "An id is a text.", "/data/items/0/instanceId", json!("9001")),
         changed("search.instance/id-zero", "An id is 0.", "/data/items/-/instanceId", json!(0)),
         changed("search.instance/offer-zero", "An offerId is 0.", "/data/items/-/offerId", json!(0)),
+        each_item("search.instance/offer-of-another", "Each offerId is that of the next product.", |item| {
+            if let Some(offer) = item["offerId"].as_i64() {
+                item["offerId"] = json!(offer + 1);
+            }
+        }),
+        each_item(
+            "search.instance/isp-types-swapped",
+            "The two kinds of line are swapped.",
+            |item| match item["ispType"].as_i64() {
+                Some(1) => item["ispType"] = json!(2),
+                Some(2) => item["ispType"] = json!(1),
+                _ => {}
+            },
+        ),
         changed("search.instance/port-text", "Ports are texts.", "/data/items/*/port", json!("20001")),
         changed("search.instance/port-negative", "A missing port is -1.", "/data/items/-/port", json!(-1)),
         changed(

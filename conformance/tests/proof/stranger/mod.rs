@@ -75,6 +75,9 @@ impl Stranger {
             empty_region: Some("NRU".to_owned()),
             known_gateways: Vec::new(),
             entitled_protocols: vec!["http".to_owned(), "socks5".to_owned()],
+            own_groups: data::groups(Account::Main).iter().map(|(id, _)| *id).collect(),
+            known_instances: Vec::new(),
+            rejected_tokens: Vec::new(),
             egress_ip: Some(Ipv4Addr::LOCALHOST),
             canaries: vec![Secret::new("CANARIES", "never-shown-0000")],
         };

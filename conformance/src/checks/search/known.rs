@@ -1,0 +1,209 @@
+//! Instances as the console shows them, held against those that a search finds.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Instance, ResultSet, read};
+use crate::contract::{Clause, OperationId, Search};
+use crate::target::{Fact, KnownInstance};
+
+pub(super) static KNOWN: Check = Check {
+    id: "search.instance.known",
+    title: "known instances are found, with the values that the console shows",
+    why: "Programs act on what a search says of an instance: a wrong country or port sends their customers elsewhere, and an \
+          instance that is never found is paid for and not used.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchInstance, Clause::SearchMatchAnyPort, Clause::SearchMatchPort],
+    needs: &[Fact::KnownInstances],
+    run: Run::Cases(cases),
+};
+
+/// Most instances of a case, and most cases of each way to ask.
+const MOST_OF_CASE: usize = 100;
+const MOST_CASES: usize = 4;
+
+/// Fields that a customer or the passing of time may have changed since the export: a difference is a warning.
+const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabilities", "groupId"];
+
+/// How an instance is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Port,
+    Address,
+}
+
+fn cases(scope: &Scope<'_>) -> Vec<Case> {
+    let chunks = scope.facts.known_instances.len().div_ceil(MOST_OF_CASE).min(MOST_CASES);
+    let ways = [("with ports", By::Port), ("without ports", By::Address)];
+    let case = |((way, by), chunk): ((&'static str, By), usize)| {
+        let label = format!("{way} {}", chunk + 1);
+        Case::with(label, Cost::requests(2), (by, chunk), |probe, data| Box::pin(known(probe, data)))
+    };
+    let each = |way| (0..chunks).map(move |chunk| (way, chunk));
+    ways.into_iter().flat_map(each).map(case).collect()
+}
+
+async fn known(probe: &Probe<'_>, (by, chunk): (By, usize)) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let all = &probe.facts().known_instances;
+    let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MOST_OF_CASE).take(MOST_OF_CASE).collect();
+    let items: BTreeSet<_> = chunk.iter().map(|instance| item(search, instance, by)).collect();
+    let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
+    let request = probe.search(items.iter().map(String::as_str));
+    let found = read(probe, &request).await?;
+    let clause = if by == By::Port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
+    let asked: BTreeSet<_> = items.iter().collect();
+    let expected: Vec<_> =
+        chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, by))).collect();
+    judge(probe, clause, &expected, &found);
+    Ok(())
+}
+
+/// Some instances from all over the file.
+fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
+    let count = all.len().min(MOST_OF_CASE * MOST_CASES);
+    (0..count).map(|at| &all[at * all.len() / count]).collect()
+}
+
+/// The item of `ips` that finds an instance.
+fn item(search: &Search, instance: &KnownInstance, by: By) -> String {
+    match by {
+        By::Port if search.ports.contains(&instance.port) => {
+            let host = &instance.spelling;
+            if host.contains(':') {
+                format!("[{host}]:{}", instance.port)
+            } else {
+                format!("{host}:{}", instance.port)
+            }
+        }
+        _ => instance.spelling.clone(),
+    }
+}
+
+fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: &ResultSet) {
+    let at = |known: &KnownInstance| {
+        let here =
+            move |instance: &&Instance| instance.ip == known.ip.to_canonical() && instance.port == known.port;
+        found.instances.values().filter(here).collect::<Vec<_>>()
+    };
+    let missing: Vec<_> = expected.iter().filter(|known| at(known).is_empty()).collect();
+    if let Some(first) = missing.first() {
+        let wanted = format!("{} known instances, as supplied by {}", expected.len(), Fact::KnownInstances);
+        let actual = format!("{} are missing, such as {} port {}", missing.len(), first.spelling, first.port);
+        probe.finding(clause, &wanted, &actual, &found.evidence());
+    }
+    for known in expected {
+        // An address and port may be held twice; the instance is one of those.
+        let candidates = at(known);
+        let differences = candidates.iter().map(|instance| differing(known, instance));
+        let Some(fewest) = differences.min_by_key(Vec::len) else { continue };
+        let (changeable, fixed): (Vec<_>, Vec<_>) =
+            fewest.into_iter().partition(|field| CHANGEABLE.contains(&field.name.as_str()));
+        let told = |fields: &[Difference]| {
+            let told = fields.iter().map(|field| format!("{} is {}", field.name, field.shown));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        let wanted = |fields: &[Difference]| {
+            let wanted = fields.iter().map(|field| format!("{} {}", field.name, field.known));
+            format!(
+                "{} port {} with {}, as supplied by {}",
+                known.spelling,
+                known.port,
+                wanted.collect::<Vec<_>>().join(", "),
+                Fact::KnownInstances
+            )
+        };
+        if !fixed.is_empty() {
+            probe.finding(Clause::SearchInstance, &wanted(&fixed), &told(&fixed), &found.evidence());
+            return;
+        }
+        if !changeable.is_empty() {
+            let expected = format!("{}, unless it has changed since", wanted(&changeable));
+            probe.warning(Clause::SearchInstance, &expected, &told(&changeable), &found.evidence());
+            return;
+        }
+    }
+}
+
+/// A field with the known value and the one that is shown.
+struct Difference {
+    name: String,
+    known: String,
+    shown: String,
+}
+
+fn differing(known: &KnownInstance, shown: &Instance) -> Vec<Difference> {
+    let difference = |(name, value): (&String, &Value)| {
+        // Fields that no response has, such as remarks of the console, are not compared.
+        let shown = shown.field(name)?;
+        (!agrees(value, shown)).then(|| Difference {
+            name: name.clone(),
+            known: value.to_string(),
+            shown: shown.to_string(),
+        })
+    };
+    known.fields.iter().filter_map(difference).collect()
+}
+
+/// Whether a value of the console is the one that is shown. What comes from CSV is text: empty for null, digits for a number,
+/// and a list has its elements apart by commas, semicolons or spaces. Times are compared as instants.
+fn agrees(known: &Value, shown: &Value) -> bool {
+    if known == shown {
+        return true;
+    }
+    let Value::String(known) = known else {
+        return known.as_f64().is_some() && known.as_f64() == shown.as_f64();
+    };
+    match shown {
+        Value::Null => known.is_empty() || known == "null",
+        Value::Bool(_) | Value::Number(_) => *known == shown.to_string(),
+        Value::String(shown) => {
+            let instant = |text: &str| text.parse::<Timestamp>().ok();
+            known == shown || instant(known).is_some_and(|known| instant(shown) == Some(known))
+        }
+        Value::Array(elements) => {
+            let known = known.split([',', ';', ' ', '|']).filter(|part| !part.is_empty());
+            let known: BTreeSet<String> = known.map(str::to_owned).collect();
+            let text = |element: &Value| element.as_str().map_or_else(|| element.to_string(), str::to_owned);
+            known == elements.iter().map(text).collect()
+        }
+        Value::Object(_) => serde_json::from_str::<Value>(known).is_ok_and(|known| known == *shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_of_csv_agree_with_values_of_json() {
+        for (known, shown) in [
+            (json!("7"), json!(7)),
+            (json!(7), json!(7)),
+            (json!(""), json!(null)),
+            (json!("USA"), json!("USA")),
+            (json!("http, socks5"), json!(["socks5", "http"])),
+            (json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00.000Z")),
+            (json!("{}"), json!({})),
+            (json!("true"), json!(true)),
+        ] {
+            assert!(agrees(&known, &shown), "{known} and {shown}");
+        }
+        for (known, shown) in [
+            (json!("7"), json!(8)),
+            (json!(""), json!(0)),
+            (json!("USA"), json!("usa")),
+            (json!("http"), json!(["socks5", "http"])),
+            (json!("2026-01-01T02:00:00Z"), json!("2026-01-01T00:00:00Z")),
+            (json!(null), json!("")),
+            (json!("a text"), json!({})),
+        ] {
+            assert!(!agrees(&known, &shown), "{known} and {shown}");
+        }
+    }
+}
