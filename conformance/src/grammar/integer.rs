@@ -41,10 +41,10 @@ pub(crate) fn integer_texts(range: &RangeInclusive<i64>) -> Vec<Spelling> {
     distinct(outside.chain(beyond).chain(other).collect())
 }
 
-/// JSON values that are no integer of the range, as they are written. `2.0` for 2 and a number as a string are
-/// unspecified.
+/// JSON values that are no integer of the range, as they are written. `2.0` for 2 is unspecified.
 pub(crate) fn json_integers(range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    let other: [(Value, &'static str); 9] = [
+    let other: [(Value, &'static str); 10] = [
+        (json!(range.start().to_string()), "a number as a string"),
         (json!(0.5), "a fraction"),
         (json!(1.5), "a fraction"),
         (json!(true), "true"),

@@ -113,7 +113,7 @@ pub(crate) fn record_fault(fault: &Fault) -> Measured {
     narrow
 }
 
-fn decisions_of(fault: &Fault) -> Decisions {
+pub(crate) fn decisions_of(fault: &Fault) -> Decisions {
     // The first text of an address can only be told from the last where a spelling matters.
     Decisions { stored_spelling_only: fault.clause == "search.ips-first-text", ..Decisions::default() }
 }

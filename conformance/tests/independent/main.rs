@@ -3,7 +3,8 @@
 //! to miss; it may only shrink.
 //!
 //! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
-//! prints the tables instead, and `-- --record` writes which case notices which fault to
+//! prints the tables instead, `-- --serve [ID]` serves one fault or variation until standard input ends, `-- --compare [PROGRAM]`
+//! writes `COMPARISON.md` with Schemathesis, and `-- --record` writes which case notices which fault to
 //! `src/detection/generated/independent.jsonl`.
 
 #![expect(
@@ -17,6 +18,7 @@
 )]
 #![expect(clippy::print_stdout, reason = "the measuring mode prints tables")]
 
+mod compare;
 mod driver;
 mod faults;
 mod measure;
@@ -25,6 +27,7 @@ mod server;
 mod variations;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -46,6 +49,14 @@ fn main() -> ExitCode {
             }
         }
         measure::measure(mode, &filter, arguments.iter().any(|argument| argument == "--write"));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--serve") {
+        compare::serve(arguments.get(at + 1).map_or("", String::as_str));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--compare") {
+        compare::compare(Path::new(arguments.get(at + 1).map_or("schemathesis", String::as_str)));
         return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == "--record") {

@@ -167,7 +167,6 @@ pub(super) const ROWS: Rows = &[
             ("search-invalid-ipv6-skipped", "invalid IPv6 items are skipped"),
             ("search-item-null-skipped", "null items are skipped"),
             ("search-item-other-type-skipped", "items of another type are skipped"),
-            ("search-all-invalid-finds-nothing", "a batch of ignored items gives an empty result"),
             ("search-limit-truncates", "entries beyond 500 are ignored"),
             ("search-invalid-skipped@page-size", "with a page size invalid items are skipped"),
             ("search-invalid-skipped@filtered", "with a filter invalid items are skipped"),

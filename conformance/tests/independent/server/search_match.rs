@@ -50,7 +50,7 @@ impl Server {
             }
         }
         if items.is_empty() {
-            return if self.on("search-all-invalid-finds-nothing", tags) { Ok(items) } else { Err(wrong()) };
+            return Err(wrong());
         }
         self.deduplicated(items, tags)
     }
