@@ -315,7 +315,7 @@ fn a_token_is_seen_once_and_then_known_by_its_number() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains(&token));
 
     let list = || done(&server(&["token", "list", "--db", text(&path)]));
-    assert!(list().contains("acme") && list().contains("good") && !list().contains(&token));
+    assert!(list().contains("acme") && list().contains("valid") && !list().contains(&token));
     let revoked = done(&server(&["token", "revoke", "--yes", "--db", text(&path), "1"]));
     assert_eq!(revoked, "token 1 is revoked\n");
     assert!(list().contains("revoked 20"));

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// What a tester may know of the sample data. Tokens and canaries are new with every seeding, all else is fixed.
+/// Facts about the sample data. Tokens and canaries are generated anew for each database; everything else is fixed.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// How many records of each kind there are.
@@ -38,7 +38,7 @@ pub struct Sample {
     pub empty_region: String,
     /// Every gateway, by region and protocol.
     pub gateways: Vec<Pool>,
-    /// Texts that are part of every stored proxy user name and password, and of no answer.
+    /// Texts that are part of every stored proxy user name and password, and must not appear in a response.
     pub canaries: Vec<String>,
 }
 
@@ -118,13 +118,13 @@ pub struct Order {
     pub addresses: Vec<Address>,
 }
 
-/// Why there is no sample data.
+/// Why the sample data was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
-    /// Names or numbers of the sample data are taken.
-    #[error("the database has data that the sample data would collide with ({first}); nothing was changed")]
+    /// Names or numbers of the sample data already exist.
+    #[error("the database has data that conflicts with the sample data ({first}); nothing was changed")]
     Present {
-        /// The first collision.
+        /// The first conflict.
         first: String,
     },
     /// The storage failed.
@@ -135,7 +135,7 @@ pub enum SeedError {
 /// Fills a store with the sample data, all or nothing.
 ///
 /// # Errors
-/// A store that already has such data, and the storage's own faults.
+/// The store already has such data, or it fails.
 pub async fn seed(archive: &dyn Archive) -> Result<Sample, SeedError> {
     let (mut sample, records) = sample::make();
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));

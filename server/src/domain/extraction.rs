@@ -68,7 +68,7 @@ pub struct ExtractCommand {
 }
 
 /// What an extraction is about. Two requests with one id are the same extraction when these are equal; the form of the
-/// answer is not part of it.
+/// response is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// How many gateways are asked for.

@@ -35,10 +35,10 @@ impl LoadProgress {
         self.loaded.count(record);
     }
 
-    /// Adds a rejected line. Breaks when there are enough of them.
+    /// Adds a rejected line. Breaks when [`BadLines::MOST`] is reached.
     ///
     /// # Errors
-    /// The storage's own faults end the loading.
+    /// The storage failed.
     pub(super) fn reject(&mut self, number: u64, error: RecordError) -> Result<ControlFlow<()>, LoadError> {
         match error {
             RecordError::Store(error) => Err(error.into()),
@@ -50,10 +50,10 @@ impl LoadProgress {
         }
     }
 
-    /// What was loaded, if every line was good.
+    /// What was loaded, if every line was valid.
     ///
     /// # Errors
-    /// The bad lines, by number.
+    /// The invalid lines, by number.
     pub(super) fn finish(mut self) -> Result<RecordCounts, LoadError> {
         if self.bad.lines.is_empty() {
             return Ok(self.loaded);

@@ -1,6 +1,6 @@
 //! The kinds of records, and how all of one kind are read.
 
-/// What a record is about.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordKind {
     Account,

@@ -113,7 +113,7 @@ fn assert_silent(log: &str, token: &str, format: &str) {
         }
     }
     assert!(!log.contains(['\x1b', '\r']), "control characters are in the log");
-    for said in ["answered", "rejected: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"]
+    for said in ["succeeded", "rejected: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"]
     {
         assert!(log.contains(said), "the log does not say {said:?}");
     }

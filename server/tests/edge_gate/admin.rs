@@ -87,7 +87,7 @@ async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
     let running = start(Config { admin: ADMIN, ..Config::loopback(store.clone()) }).unwrap();
     let admin = running.admin_address().unwrap();
     let page = get(admin, "/readyz".to_owned(), String::new()).await;
-    assert_eq!((page.status, page.body.as_str()), (503, "the storage does not answer in time\n"));
+    assert_eq!((page.status, page.body.as_str()), (503, "the storage does not respond in time\n"));
     assert_eq!(get(admin, "/healthz".to_owned(), String::new()).await.status, 200);
     store.permits.add_permits(1);
     assert_eq!(get(admin, "/readyz".to_owned(), String::new()).await.status, 200);

@@ -333,7 +333,7 @@ async fn groups_and_instances_stay_within_their_account(database: Database) {
     registry.move_instances(vec![id(1), id(2)], GroupChoice::In(mine)).await.unwrap();
 
     let reason = rejected!(registry.remove_group(mine, false).await, InUse);
-    assert!(reason.contains("holds 2 instances") && reason.contains("--ungroup"), "{reason}");
+    assert!(reason.contains("has 2 instances") && reason.contains("--ungroup"), "{reason}");
     assert_eq!(registry.remove_group(mine, true).await.unwrap(), 2);
     assert_eq!(all::<InstanceEntry>(registry, of(GroupChoice::Ungrouped)).await.len(), 2);
 

@@ -24,7 +24,7 @@ use crate::{
 
 type BoxedError = Box<dyn Error + Sync + Send>;
 
-/// The value of a column. What was stored and can no longer be read is a damage of the database.
+/// The value of a column. A stored value that cannot be decoded means that the database is corrupt.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
     row.try_get(column).map_err(|error| damage(&error))
 }
@@ -47,7 +47,7 @@ pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>, 
     Ok(get::<Option<StoredTime>>(row, column)?.map(|time| time.0))
 }
 
-/// The text, if the database can hold it. No stored text is equal to one that it cannot.
+/// The text, if PostgreSQL can store it; otherwise no stored text is equal to it.
 pub(super) fn storable(text: &str) -> Option<&str> {
     (!text.contains('\0')).then_some(text)
 }

@@ -1,4 +1,4 @@
-//! One transaction as administration sees it, on PostgreSQL.
+//! One transaction of the administration, on PostgreSQL.
 
 use std::{error::Error, ops::ControlFlow, pin::pin};
 
@@ -32,7 +32,7 @@ impl PostgresStore {
         self.transact(IsolationLevel::RepeatableRead, true, work).await
     }
 
-    /// Works on a thread that may block, as on SQLite, so that one text of each change serves both.
+    /// Works on a thread that may block, as on SQLite, so that the code of each change serves both.
     async fn transact<T: Send + 'static>(
         &self,
         isolation: IsolationLevel,
@@ -54,7 +54,7 @@ impl PostgresStore {
     }
 }
 
-/// A long list and a big removal take their time; a lock that somebody else holds is not waited for as long.
+/// Long lists and large removals take their time, but a lock of another transaction is not waited for as long.
 async fn be_patient(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     schema::take_time(transaction).await?;
     transaction.batch_execute("SET LOCAL lock_timeout = '5s'").await?;
@@ -95,7 +95,7 @@ impl Session for PostgresSession<'_> {
     }
 }
 
-/// The values as parameters, if the database can hold them.
+/// The values as parameters, if PostgreSQL can store them.
 fn storable(values: &[Value]) -> Result<Vec<&(dyn ToSql + Sync)>, StoreError> {
     let holds = |value: &Value| !matches!(value, Value::Text(text) if text.contains('\0'));
     if values.iter().all(holds) {

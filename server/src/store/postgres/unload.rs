@@ -19,20 +19,20 @@ use crate::store::{
     record_kind::RecordKind,
 };
 
-/// Most records that wait for the sink.
+/// Maximum number of records that wait for the sink.
 const AHEAD: usize = 4096;
 
 pub(super) async fn unload(client: &mut Client, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
     let (records, queue) = mpsc::channel(AHEAD);
     let taking = tokio::task::spawn_blocking(move || take(sink, queue));
     let read = send(client, records).await;
-    // When the sink fails, the reading ends as well; the sink's reason is the one to tell.
+    // When the sink fails, reading ends as well; the sink's error is the one to report.
     let taken = taking.await.map_err(|error| StoreError::Internal { reason: error.to_string() })??;
     read?;
     Ok(taken)
 }
 
-/// Hands every record on. Ends early, without error, when nobody takes them any more.
+/// Sends every record. Ends early, without error, when the receiver is gone.
 async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Result<(), StoreError> {
     let snapshot = client
         .build_transaction()
@@ -50,7 +50,7 @@ async fn send(client: &mut Client, records: mpsc::Sender<Option<Record>>) -> Res
             }
         }
     }
-    // Only who gets this knows that there are no more; without it the sink is not told to end.
+    // `None` marks the end of the records; without it the sink does not complete its output.
     let _ = records.send(None).await;
     Ok(())
 }

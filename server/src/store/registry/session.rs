@@ -1,5 +1,5 @@
-//! One transaction as administration sees it: SQL that all databases speak, plain values in, rows out. The backends
-//! implement this, so that each question and each change is written once.
+//! One transaction of the administration: SQL that both databases speak, plain values in, rows out. The databases
+//! implement this, so that each query and each change is written once.
 
 use std::{fmt, net::IpAddr, ops::ControlFlow};
 
@@ -19,26 +19,26 @@ use crate::{
     },
 };
 
-/// A transaction. Parameters are `$1`, `$2` and so on. Only the thread that may block uses it.
+/// A transaction. Parameters are `$1`, `$2` and so on. It is used on a thread that may block.
 pub trait Session {
-    /// Carries out a statement and gives the number of rows that it touched.
+    /// Executes a statement and returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError>;
 
-    /// Hands over the rows of an answer as they come, until one breaks.
+    /// Passes the rows of a query to the callback one after another, until it breaks.
     fn each(&mut self, sql: &str, values: &[Value], take: Take<'_>) -> Result<(), RegistryError>;
 
-    /// Waits until nobody else gives out numbers: of gateways and of groups.
+    /// Waits until no other transaction assigns numbers to gateways or groups.
     fn lock_numbers(&mut self) -> Result<(), StoreError>;
 
-    /// Ends a `SELECT` whose rows nobody else may change or refer to anew until the transaction ends.
+    /// The end of a `SELECT` that locks its rows: until the transaction ends, no other may change them or refer to them anew.
     fn row_lock(&self) -> &'static str;
 }
 
-/// Takes a row, and tells whether to go on.
+/// Receives a row and returns whether to go on.
 pub(in crate::store) type Take<'a> = &'a mut dyn FnMut(Row) -> Result<ControlFlow<()>, RegistryError>;
 
 impl dyn Session + '_ {
-    /// The first row of an answer.
+    /// The first row of a query.
     pub(super) fn first(&mut self, sql: &str, values: &[Value]) -> Result<Option<Row>, RegistryError> {
         let mut first = None;
         self.each(sql, values, &mut |row| {
@@ -48,26 +48,26 @@ impl dyn Session + '_ {
         Ok(first)
     }
 
-    /// A number that the database always has an answer for, such as a count.
+    /// The number in a result that always has one row, such as a count.
     pub(super) fn number(&mut self, sql: &str, values: &[Value]) -> Result<i64, RegistryError> {
         let row = self.first(sql, values)?;
         row.map_or(Ok(0), |mut row| row.take()).map_err(RegistryError::from)
     }
 }
 
-/// A `SELECT` that grows condition by condition.
+/// Builds a `SELECT`, condition by condition.
 pub struct Query {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
 }
 
 impl Query {
-    /// Begins with the text up to a `WHERE` that is already there, so that every condition is one `AND` more.
+    /// Begins with a text that already has a `WHERE`, so that every condition is added with `AND`.
     pub(super) fn new(sql: &str) -> Self {
         Self { sql: sql.to_owned(), values: Vec::new() }
     }
 
-    /// Asks for equality, if there is something to be equal to.
+    /// Adds a condition of equality, if there is a value.
     pub(super) fn only(mut self, column: &str, value: Option<impl Into<Value>>) -> Self {
         if let Some(value) = value {
             self.values.push(value.into());
@@ -84,7 +84,7 @@ impl Query {
     }
 }
 
-/// What a column may hold. Its `Debug` says nothing: it may be a password.
+/// The value of a column. `Debug` does not show it, because it may be a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value {
     Null,
@@ -100,7 +100,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// The columns of an answer, taken from left to right.
+/// The columns of a row, read from left to right.
 pub struct Row(std::vec::IntoIter<Value>);
 
 impl Row {
@@ -108,16 +108,16 @@ impl Row {
         Self(columns.into_iter())
     }
 
-    /// The next column. What was stored and cannot be read is a damage of the database.
+    /// The next column. A stored value that cannot be decoded means that the database is corrupt.
     pub(super) fn take<T: Stored>(&mut self) -> Result<T, StoreError> {
         let value = self.0.next().unwrap_or(Value::Null);
         T::read(value).ok_or_else(|| StoreError::Corrupt {
-            reason: format!("a column does not hold what it should, {}", std::any::type_name::<T>()),
+            reason: format!("a column has an unexpected value, {}", std::any::type_name::<T>()),
         })
     }
 }
 
-/// What can be read from a column.
+/// A type that can be read from a column.
 pub(super) trait Stored: Sized {
     fn read(value: Value) -> Option<Self>;
 }
@@ -150,7 +150,7 @@ impl<T: DeserializeOwned> Stored for Json<T> {
     }
 }
 
-/// How a type stands in one kind of column, there and back.
+/// Encodes a type in a column, and decodes it.
 macro_rules! stored {
     ($variant:ident($form:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
         impl From<$kind> for Value {

@@ -1,4 +1,4 @@
-//! How domain values stand in columns.
+//! How domain values are encoded in columns.
 
 use rusqlite::{
     ToSql,

@@ -1,4 +1,4 @@
-//! One transaction as administration sees it, on SQLite.
+//! One transaction of the administration, on SQLite.
 
 use std::ops::ControlFlow;
 

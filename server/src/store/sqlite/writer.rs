@@ -72,7 +72,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has already told so; there is nothing left to save.
+            // A thread that panicked has already logged it; there is nothing left to save.
             let _ = thread.join();
         }
     }
