@@ -19,6 +19,7 @@ use crate::{
     store::{
         StoreError,
         packed::{Json, StoredIp, StoredTime},
+        row::{self, Value},
     },
 };
 
@@ -27,6 +28,22 @@ type BoxedError = Box<dyn Error + Sync + Send>;
 /// The value of a column. A stored value that cannot be decoded means that the database is corrupt.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
     row.try_get(column).map_err(|error| damage(&error))
+}
+
+/// The columns of a row.
+pub(super) fn columns(row: &Row) -> Result<row::Row, StoreError> {
+    (0..row.len()).map(|column| value(row, column)).collect::<Result<_, _>>().map(row::Row::new)
+}
+
+fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> {
+    let kind = row.columns().get(column).map(|it| it.type_().clone());
+    Ok(match kind {
+        Some(Type::BOOL) => Value::from(get::<Option<bool>>(row, column)?),
+        Some(Type::INT4) => Value::from(get::<Option<i32>>(row, column)?.map(i64::from)),
+        Some(Type::INT8) => Value::from(get::<Option<i64>>(row, column)?),
+        Some(Type::BYTEA) => get::<Option<Vec<u8>>>(row, column)?.map_or(Value::Null, Value::Bytes),
+        _ => Value::from(get::<Option<String>>(row, column)?),
+    })
 }
 
 /// A number that must fit a narrower type than SQL has.

@@ -14,7 +14,7 @@ mod whitelist;
 use std::{io, ops::ControlFlow};
 
 use self::session::Query;
-pub(in crate::store) use self::session::{Row, Session, Take, Value};
+pub(in crate::store) use self::session::{Session, Take};
 pub use self::{
     accounts::{AccountFilter, Belongings},
     entitlements::EntitlementFilter,
@@ -27,6 +27,7 @@ pub use self::{
 use super::{
     Location, OpenError, OpenMode, StoreError,
     postgres::{Limits, PostgresStore, until_in_force},
+    row::{Row, Value},
     sqlite::SqliteStore,
 };
 use crate::domain::instance::Id;
@@ -181,6 +182,6 @@ impl Registry {
 /// The number of the added row, which the database has assigned.
 fn given_number(row: Option<Row>) -> Result<Id, RegistryError> {
     let mut row =
-        row.ok_or_else(|| StoreError::Internal { reason: "expected at least one number".to_owned() })?;
+        row.ok_or_else(|| StoreError::Internal { reason: "the database assigned no number".to_owned() })?;
     Ok(row.take()?)
 }
