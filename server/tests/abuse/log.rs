@@ -83,7 +83,7 @@ fn over_tls(format: &str) {
     }
     handshakes(&server, &token);
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &block(&good(&token)));
-    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no answer over HTTP/2");
+    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no response over HTTP/2");
     let log = server.target.assert_unharmed();
     for target in ["h2::", "rustls::"] {
         assert!(log.contains(target), "the log says nothing of {target}");

@@ -227,11 +227,11 @@ fn what_cannot_be_undone_needs_a_yes() {
         &["group", "remove", "11", "--ungroup"],
         &["instance", "remove", "9001"],
     ] {
-        let refused = office.failed(2, arguments);
-        assert!(refused.contains("not a terminal") && refused.contains("--yes"), "{refused}");
+        let rejected = office.failed(2, arguments);
+        assert!(rejected.contains("not a terminal") && rejected.contains("--yes"), "{rejected}");
         // A pipe is no terminal: what comes through it may be meant for something else.
         let fed = failure(&office.fed(arguments, "y\n"), 2);
-        assert_eq!(fed, refused);
+        assert_eq!(fed, rejected);
     }
 }
 

@@ -67,7 +67,7 @@ async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
     all
 }
 
-/// The reason of a refusal, which must be of the right kind.
+/// The reason of a rejection, which must be of the right kind.
 macro_rules! rejected {
     ($answer:expr, $kind:ident) => {
         match $answer {
@@ -261,7 +261,7 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     assert!(token > office.number);
 }
 
-async fn the_whitelist_refuses_what_makes_no_sense(database: Database) {
+async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
     let office = Office::open(database).await;
     let registry = &office.registry;
     let good = addresses("acme", [1; 4], [2; 4]);
@@ -472,7 +472,7 @@ on_both! {
     tokens_are_issued_listed_and_revoked,
     accounts_are_known_by_name,
     an_account_goes_with_all_it_has_or_not_at_all,
-    the_whitelist_refuses_what_makes_no_sense,
+    the_whitelist_rejects_what_makes_no_sense,
     gateways_are_added_and_removed_by_their_place,
     groups_and_instances_stay_within_their_account,
     instances_are_found_changed_and_removed,
