@@ -96,7 +96,7 @@ fn a_slip_is_named_with_its_line_and_the_likely_word() {
 }
 
 #[test]
-fn a_secret_in_the_file_itself_is_refused_and_not_repeated() {
+fn a_secret_in_the_file_itself_is_rejected_and_not_repeated() {
     for text in [
         "api-key = \"hunter2\"",
         "[facts]\nsecond-api-key = \"hunter2\"",

@@ -51,7 +51,7 @@ fn ask() -> Result<Answers, UsageError> {
     Ok(Answers { base_url, profile, own_addresses: own_addresses.collect() })
 }
 
-/// An answer; none when it is left empty.
+/// A response; none when it is left empty.
 fn line(question: &str) -> Result<Option<String>, UsageError> {
     print(&format!("{question} (empty to leave out): "));
     std::io::stdout().flush()?;

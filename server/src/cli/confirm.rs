@@ -33,7 +33,7 @@ impl Confirmation {
     }
 }
 
-/// Whether the answer is yes; anything else, also none, is no.
+/// Whether the response is yes; anything else, also none, is no.
 fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     write!(output, "{} This cannot be undone. [y/N] ", printable(question))?;
     output.flush()?;

@@ -54,7 +54,7 @@ fn dispatch<W: Write + 'static>(
     colours: bool,
     writer: impl Fn() -> W + Send + Sync + 'static,
 ) -> Dispatch {
-    // Spans of other crates are not needed for their events, and without them nobody formats their fields. The answer
+    // Spans of other crates are not needed for their events, and without them nobody formats their fields. The response
     // depends on nothing but the place in the source, so it is asked for once a place.
     let events_and_our_spans = filter_fn(|metadata| metadata.is_event() || is_ours(metadata));
     let log = tracing_subscriber::registry().with(filter).with(events_and_our_spans);
