@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use sallyport_server::{
-    domain::{extraction::Protocol, instance::Id, instance::Status, token::TokenKind},
+    domain::{instance::Id, instance::Status, protocol::Protocol, token::TokenKind},
     store::registry::Registry,
 };
 

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{record::EntitlementRecord, registry::EntitlementFilter},
 };
 

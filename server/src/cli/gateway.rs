@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sallyport_server::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     printable::counted,
     store::{
         record::{GatewayRecord, ProxyPassword},

@@ -73,7 +73,7 @@ impl Supplies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::extraction::Protocol;
+    use crate::domain::protocol::Protocol;
 
     fn told(supplies: &Supplies, region: &str) -> i64 {
         let stock = Stock { protocol: Protocol::Http.name(), region: region.to_owned() };

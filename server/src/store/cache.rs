@@ -13,7 +13,8 @@ use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, Weighter, sync
 
 use crate::domain::{
     access::{Account, Credential, Guarded},
-    extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Protocol, Region},
+    extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
+    protocol::Protocol,
     token::TokenDigest,
 };
 

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
-    extraction::Protocol,
     instance::{Capabilities, Id, Status},
+    protocol::Protocol,
     token::{TokenDigest, TokenKind},
 };
 

@@ -10,8 +10,8 @@ use super::{
     packed::{Json, StoredIp, StoredTime},
 };
 use crate::domain::{
-    extraction::Protocol,
     instance::{Id, Status},
+    protocol::Protocol,
     token::{TokenDigest, TokenKind},
 };
 

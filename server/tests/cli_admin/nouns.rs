@@ -113,7 +113,7 @@ fn entitlements() {
     office.done(&with("grant", &[]));
     let list = office.json(&["entitlement", "list", "--json"]);
     assert_eq!(list, [json!({"account": "acme", "protocol": "socks5", "expiresAt": null})]);
-    assert_eq!(office.done(&["entitlement", "list"]), "account  protocol  state\nacme     socks5    good\n");
+    assert_eq!(office.done(&["entitlement", "list"]), "account  protocol  state\nacme     socks5    valid\n");
     office.done(&with("revoke", &["--yes"]));
     assert!(office.failed(1, &with("revoke", &["--yes"])).contains("no entitlement for socks5"));
     let https = office.failed(2, &["entitlement", "grant", "--account", "acme", "--protocol", "https"]);
@@ -197,7 +197,7 @@ fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
     let table = office.run(&["account", "list"]);
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 1 + 1000);
     assert!(
-        String::from_utf8(table.stderr).unwrap().contains("the list is cut after 1000; a higher --limit")
+        String::from_utf8(table.stderr).unwrap().contains("the list ends after 1000 entries; set a higher --limit")
     );
     assert_eq!(office.json(&["account", "list", "--json"]).len(), 1501);
     assert_eq!(office.json(&["account", "list", "--json", "--limit", "7"]).len(), 7);

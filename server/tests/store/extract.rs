@@ -13,9 +13,9 @@ use sallyport_server::{
     domain::{
         access::Purpose,
         extraction::{
-            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Protocol, Region,
-            StoredExtraction,
+            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Region, StoredExtraction,
         },
+        protocol::Protocol,
         rejection::Rejection,
         search::{Filters, SearchCommand},
         service::Service,

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{
-        extraction::{ExtractCommand, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, Parameters, Region},
+        protocol::Protocol,
         rejection::Rejection,
         service::Service,
     },

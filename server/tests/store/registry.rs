@@ -10,8 +10,9 @@ use sallyport_server::{
         tokens::{self, End},
     },
     domain::{
-        extraction::{ExtractCommand, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, Parameters, Region},
         instance::{Id, Status},
+        protocol::Protocol,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},

@@ -4,12 +4,11 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 
-use super::{MAIN, SECOND, id, time};
+use super::{MAIN, SECOND, facts::SampleTokens, id, time};
 use crate::{
-    data::seed::SampleTokens,
     domain::{
-        extraction::Protocol,
         instance::Id,
+        protocol::Protocol,
         token::{Token, TokenKind},
     },
     store::record::{AccountRecord, EntitlementRecord, GroupRecord, Record, TokenRecord, WhitelistRecord},

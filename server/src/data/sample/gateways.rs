@@ -1,7 +1,7 @@
 //! The pool of gateways.
 
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::record::{GatewayRecord, ProxyPassword},
 };
 

@@ -1,12 +1,13 @@
 //! The sample data itself. Addresses come from the ranges that are reserved for documentation and benchmarks.
 
 mod accounts;
+pub(super) mod facts;
 mod gateways;
 mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::seed::{Order, Pool, Sample};
+use self::facts::{Order, Pool, Sample};
 use crate::{
     domain::{address::Address, instance::Id},
     store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
@@ -18,7 +19,7 @@ const MAIN: &str = "aurora";
 /// The name of the account whose data the first one must never see.
 const SECOND: &str = "borealis";
 
-/// The sample data as records, in an order in which they can be loaded, and what a tester may know of it.
+/// The sample data as records, in an order in which they can be loaded, and the facts about it.
 pub(super) fn make() -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
     let (tokens, mut records) = accounts::make();

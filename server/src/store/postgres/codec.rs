@@ -12,8 +12,8 @@ use tokio_postgres::{
 use crate::{
     domain::{
         access::WhitelistEntry,
-        extraction::Protocol,
         instance::{Id, Status},
+        protocol::Protocol,
         token::{TokenDigest, TokenKind},
     },
     store::{

@@ -14,9 +14,8 @@ use super::{
 use crate::{
     domain::{
         access::{Account, AccountId, Entitlement, Guarded, WhitelistEntry},
-        extraction::{
-            Endpoint, ExtractionData, ExtractionQuery, Parameters, Protocol, Region, StoredExtraction,
-        },
+        extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
+        protocol::Protocol,
     },
     store::{
         StoreError, Supply,

@@ -2,7 +2,7 @@
 
 use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{StoreError, record::EntitlementRecord},
 };
 

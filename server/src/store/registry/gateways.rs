@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ListEntry, Query, Registry, RegistryError, Row, Session};
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
 };
 

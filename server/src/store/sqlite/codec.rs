@@ -8,8 +8,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     domain::{
-        extraction::Protocol,
         instance::{Id, Status},
+        protocol::Protocol,
         token::{TokenDigest, TokenKind},
     },
     store::{
