@@ -226,7 +226,7 @@ impl Wire {
             values if values > self.options.value_limit => {
                 let limit = self.options.value_limit;
                 Err(too_large(format!(
-                    "the response has more than {limit} JSON values, which is too many to judge"
+                    "the response has more than {limit} JSON values, which is too large to judge"
                 )))
             }
             _ => Ok(Answer::new(status, headers, body)),
@@ -259,7 +259,7 @@ impl Wire {
             self.meter.take_bytes(chunk.len())?;
             if body.len() + chunk.len() > self.options.body_limit {
                 let limit = self.options.body_limit;
-                let detail = format!("the response is longer than {limit} bytes, which is too long to judge");
+                let detail = format!("the response is longer than {limit} bytes, which is too large to judge");
                 return Ok(Err(WireFailure { kind: FailureKind::TooLarge, detail }));
             }
             body.extend_from_slice(&chunk);

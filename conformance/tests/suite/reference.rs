@@ -156,7 +156,7 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
     let prefix = &groups[..groups.match_indices('/').nth(2).expect("three segments").0];
     let cases = [
         (base.clone(), "sally_api_not-the-token", "rejects the account's token"),
-        (format!("{base}{prefix}"), token.as_str(), "give it without"),
+        (format!("{base}{prefix}"), token.as_str(), "remove"),
         (format!("{base}/elsewhere"), token.as_str(), "check the base URL"),
     ];
     for (base, token, words) in cases {

@@ -39,13 +39,13 @@ fn a_target_that_does_not_answer_in_http_is_unreachable() {
         (server::hang, "timed out"),
         (server::drip, "timed out"),
         (server::garbage, "does not speak HTTP"),
-        (server::close, "breaks the connection"),
-        (server::truncated, "breaks the connection"),
+        (server::close, "closes the connection"),
+        (server::truncated, "closes the connection"),
     ];
     for (behaviour, line) in cases {
         against(&Misbehaving::start(behaviour).url(), UNREACHABLE, line);
     }
-    against(&format!("http://{}", closed_port()), UNREACHABLE, "check host and port");
+    against(&format!("http://{}", closed_port()), UNREACHABLE, "check the host and the port");
     let plain = Misbehaving::start(server::a_page);
     against(&format!("https://{}", plain.address()), UNREACHABLE, "no response from the target");
 }
