@@ -28,16 +28,16 @@ pub struct Reference {
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
     /// No temporary database.
-    #[error("the reference server has no database: {0}")]
+    #[error("cannot create the database of the reference server: {0}")]
     Open(#[from] OpenError),
     /// No sample data.
-    #[error("the reference server has no sample data: {0}")]
+    #[error("cannot store the sample data of the reference server: {0}")]
     Seed(#[from] SeedError),
     /// No address.
-    #[error("the reference server can't be started: {0}")]
+    #[error("cannot start the reference server: {0}")]
     Start(#[from] StartError),
     /// No target.
-    #[error("the reference server has an address that can't be used: {0}")]
+    #[error("cannot use the address of the reference server: {0}")]
     Target(#[from] TargetError),
 }
 

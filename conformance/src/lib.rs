@@ -1,4 +1,4 @@
-//! Holds any service against the contract: every clause that an answer over HTTP can show is checked, and what the
+//! Tests any service against the contract: every clause that a response over HTTP can show is checked, and what the
 //! contract leaves open is observed and never judged.
 //!
 //! ```no_run

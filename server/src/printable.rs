@@ -1,4 +1,4 @@
-//! Text of others, such as names of an import, where a person or a program reads it.
+//! Escapes text of others, such as names of an import, for terminals and JSON.
 
 use std::{
     borrow::Cow,
@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The text, safe to show on one line: what steers a terminal or reorders a line is escaped as in Rust, such as
+/// The text, safe to show on one line: characters that control a terminal or reorder a line are escaped as in Rust, such as
 /// `\u{1b}` or `\n`. Everything else stays as it is, whatever the language.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -34,7 +34,7 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
     }
 }
 
-/// Writes a value as compact JSON, and the end of a line. What would steer a terminal is escaped as JSON does it, so
+/// Writes a value as compact JSON and ends the line. Characters that control a terminal are escaped as JSON does it, so that
 /// nothing is lost.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ fn is_steering(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Compact JSON in which the characters that steer are escaped also where JSON does not ask for it.
+/// Compact JSON in which control characters are escaped also where JSON does not require it.
 struct Plain;
 
 impl Formatter for Plain {

@@ -7,7 +7,7 @@ use std::{
 
 use ipnet::IpNet;
 
-/// The proxies whose forwarding headers are believed. Those of anybody else are ignored.
+/// The proxies whose forwarding headers are trusted. The headers of all others are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<ProxyNet>);
 
@@ -43,7 +43,7 @@ impl FromIterator<ProxyNet> for TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Whether there is none.
+    /// Whether no proxy is declared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use crate::store::{StoreError, Upkeep};
 
-/// Interval between two looks for old extractions.
+/// Interval between two searches for old extractions.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Pause between two transactions, so that callers come first.
@@ -26,7 +26,7 @@ impl Retention {
                     Ok(0) => INTERVAL,
                     Ok(_) => PAUSE,
                     Err(error) => {
-                        tracing::warn!(%error, "old request ids could not be deleted; retrying later");
+                        tracing::warn!(%error, "cannot delete old request ids; retrying later");
                         INTERVAL
                     }
                 };
@@ -43,7 +43,7 @@ impl Drop for Retention {
 }
 
 async fn delete_old(store: &dyn Upkeep, max_age: Duration) -> Result<u64, StoreError> {
-    // Nothing is older than time itself.
+    // A retention longer than the calendar deletes nothing.
     let end = Timestamp::now().checked_sub(max_age).unwrap_or(Timestamp::MIN);
     store.delete_extractions(end).await
 }

@@ -49,7 +49,7 @@ pub struct Config {
     pub connection_timeout: Duration,
     /// Certificate and key; without them the server speaks plain http, with this machine and declared proxies alone.
     pub tls: Option<Identity>,
-    /// Proxies whose forwarding headers are believed.
+    /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: TrustedProxies,
     /// Rate limits of tokens and addresses.
     pub rates: Vec<RateRule>,
@@ -58,12 +58,12 @@ pub struct Config {
     pub max_in_flight: usize,
     /// The operator's address, for health, readiness and metrics.
     pub admin: Option<SocketAddr>,
-    /// How long an extraction is kept under its request id; `None` for ever.
+    /// How long an extraction is kept under its request id; `None` for no limit.
     pub request_id_retention: Option<Duration>,
 }
 
 impl Config {
-    /// Default maximum number of concurrent requests. The storage answers one in milliseconds.
+    /// Default maximum number of concurrent requests. The storage serves one in milliseconds.
     pub const MAX_IN_FLIGHT: usize = 256;
 
     /// Default deadline of connections. Dropshot's own for request heads over HTTP/1.1 is as long.
@@ -110,19 +110,19 @@ pub enum StartError {
         /// The operations of the document.
         known: String,
     },
-    /// The endpoints do not fit together. The generator is there to prevent that.
-    #[error("endpoints do not fit together: {0}; this is a bug, please report it")]
+    /// The endpoints conflict with each other. The generator prevents that.
+    #[error("endpoints conflict with each other: {0}; this is a bug, please report it")]
     Api(String),
 }
 
-/// How many bytes of responses may be under way for each request that may be: a full page of instances takes less.
+/// Bytes of unread responses per concurrent request. A full page of instances takes less.
 const RESPONSE_BYTES: usize = 512 << 10;
 
-/// How many bytes of bodies, and of responses, one connection may hold at least, if there are as many: over HTTP/2 a good
-/// caller has several requests under way.
+/// Bytes of bodies, and of responses, that one connection may hold at least, if that many are free: over HTTP/2 a
+/// well-behaved caller has several requests under way.
 const CONNECTION_BYTES: usize = 4 << 20;
 
-/// A server that is running. Dropped, it stops by itself, without waiting.
+/// A running server. It stops when it is dropped, without waiting for requests under way.
 pub struct Running {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
@@ -134,10 +134,10 @@ pub struct Running {
 /// Starts a server on the current Tokio runtime.
 ///
 /// # Errors
-/// An address cannot be had, or a rate is set for an unknown operation.
+/// An address cannot be bound, or a rate limit names an unknown operation.
 ///
 /// # Panics
-/// Outside a Tokio runtime, as everything of Tokio.
+/// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<Running, StartError> {
     let Config {
         listen,
@@ -172,7 +172,7 @@ pub fn start(config: Config) -> Result<Running, StartError> {
     let measured = metrics::measured(Arc::clone(&store) as _, Arc::clone(&metrics));
     let context = Context { service: Service::new(measured), admission: Arc::new(admission) };
     let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
-    // The operator's address first: when it is taken, the server has not yet accepted a request.
+    // The operator's address first: if it is in use, the server has not yet accepted a request.
     let admin = admin
         .map(|address| {
             let api = admin::api().map_err(StartError::Api)?;
@@ -210,19 +210,19 @@ impl Running {
         format!("{scheme}://{}", self.address())
     }
 
-    /// Shows another certificate from the next connection on; connections that are open stay as they are. `false` when
-    /// the server speaks plain http.
+    /// Uses another certificate for new connections; open connections keep theirs. Returns `false` when the server speaks
+    /// plain HTTP.
     pub async fn renew(&self, identity: &Identity) -> bool {
         self.server.refresh_tls(&identity.config()).await.is_ok()
     }
 
-    /// Is no longer ready, so that nobody is sent here any more; calls are still served.
+    /// Reports that the server is not ready, so that load balancers send no more calls; calls are still served.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Takes no more calls and lets those under way end. `false` when some did not end within `deadline`; they are left
-    /// to the runtime. The operator's address is there until then.
+    /// Accepts no more calls and waits for those under way. Returns `false` when some did not end within `deadline`; they are
+    /// left to the runtime. The operator's address is served until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
         let Self { server, admin, stall_monitor, draining: _, retention } = self;
@@ -242,8 +242,8 @@ fn serve<C: ServerContext>(
     let dropshot = ConfigDropshot {
         bind_address: listen,
         default_request_body_max_bytes: body::MAX_BYTES,
-        // A handler only reads, or writes in one transaction on the store's own thread, so it may be dropped anywhere;
-        // this saves a task a request.
+        // A handler only reads, or writes in one transaction on the store's own thread, so it may be dropped anywhere.
+        // This saves a task per request.
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };

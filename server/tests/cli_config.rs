@@ -49,7 +49,7 @@ fn mistakes_are_one_line_with_the_file_and_what_to_do() {
         ("listen = 1.5", "`listen`: expected a string, a number or a list of them, found a float"),
         ("listen = \"nowhere\"", "invalid value 'nowhere' for '--listen"),
         ("max-in-flight = -1", "invalid value '-1' for '--max-in-flight"),
-        ("max-in-flight = 0", "expected max-in-flight to be 1 or more"),
+        ("max-in-flight = 0", "`max-in-flight`: expected an integer of at least 1"),
         ("listen = \"a\"\nlisten = \"b\"", "line 2: duplicate key"),
         ("rate = \"10/s\"", "expected OPERATION:token|address:NUMBER"),
         ("rate = \"listGroups:token:10/s\"", "unknown operation `listGroups`"),

@@ -79,11 +79,11 @@ fn failure(output: &Output) -> String {
 }
 
 #[test]
-fn every_command_refuses_a_bad_database_in_one_line() {
+fn every_command_rejects_a_bad_database_in_one_line() {
     let folder = Folder::new();
     let data = folder.path("data.jsonl");
     fs::write(&data, ACCOUNT).unwrap();
-    let refused = |path: &Path, reason: &str| {
+    let rejected = |path: &Path, reason: &str| {
         for arguments in [
             ["token", "list", "--db", text(path)].as_slice(),
             &["token", "revoke", "--yes", "--db", text(path), "1"],
@@ -98,21 +98,21 @@ fn every_command_refuses_a_bad_database_in_one_line() {
 
     let good = folder.database();
     fs::set_permissions(&good, fs::Permissions::from_mode(0o444)).unwrap();
-    refused(&good, "read-only");
+    rejected(&good, "read-only");
     fs::set_permissions(&good, fs::Permissions::from_mode(0o644)).unwrap();
 
     let before = fs::read(&good).unwrap();
     let mut corrupt = before.clone();
     corrupt[..100].fill(0xa5);
     fs::write(&good, &corrupt).unwrap();
-    refused(&good, "header is damaged");
+    rejected(&good, "header is damaged");
     assert_eq!(fs::read(&good).unwrap(), corrupt, "a damaged file is evidence, and left alone");
     fs::write(&good, before).unwrap();
 
     Connection::open(&good).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    refused(&good, "use a newer program");
+    rejected(&good, "use a newer program");
 
-    refused(folder.0.path(), "not a file");
+    rejected(folder.0.path(), "not a file");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_token_is_seen_once_and_then_known_by_its_number() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains(&token));
 
     let list = || done(&server(&["token", "list", "--db", text(&path)]));
-    assert!(list().contains("acme") && list().contains("good") && !list().contains(&token));
+    assert!(list().contains("acme") && list().contains("valid") && !list().contains(&token));
     let revoked = done(&server(&["token", "revoke", "--yes", "--db", text(&path), "1"]));
     assert_eq!(revoked, "token 1 is revoked\n");
     assert!(list().contains("revoked 20"));
@@ -330,7 +330,7 @@ fn a_token_is_seen_once_and_then_known_by_its_number() {
 }
 
 #[test]
-fn seeding_prints_every_token_and_refuses_a_second_time() {
+fn seeding_prints_every_token_and_rejects_a_second_time() {
     let folder = Folder::new();
     let path = folder.path("sandbox.db");
     let printed = done(&server(&["seed", "--db", text(&path)]));

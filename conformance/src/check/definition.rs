@@ -17,19 +17,19 @@ pub struct Check {
     pub id: &'static str,
     /// What a conforming service does, in a few words.
     pub title: &'static str,
-    /// What goes wrong for users when the clause is broken.
+    /// What goes wrong for users when the clause is violated.
     pub why: &'static str,
-    /// The operation that it tests; none when it looks at all of them.
+    /// The operation that it tests; none when it concerns all of them.
     pub operation: Option<OperationId>,
     /// The clauses that its findings may cite.
     pub clauses: &'static [Clause],
     /// Facts without which it is skipped; a case may need more.
     pub needs: &'static [Fact],
-    /// How it is done.
+    /// How it is run.
     pub run: Run,
 }
 
-/// How a check is done.
+/// How a check is run.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// Active: the cases, from what is known before anything is sent. They run one after another in one [`Probe`], so that
@@ -69,10 +69,10 @@ pub struct SharedControl {
 
 type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
 
-/// A case at work.
+/// The future of a running case.
 pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
 
-/// Requests and gateways that a case may use, its control request included, when nothing has to be repeated.
+/// Maximum number of requests and gateways of a case, its control request included, without retries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.
@@ -81,16 +81,16 @@ pub struct Cost {
     pub gateways: u32,
 }
 
-/// Why a case ends before its end.
+/// Why a case ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// It does not apply here; the text says what is missing.
     #[error("{0}")]
     Skip(String),
-    /// The target did not let it come to a result.
+    /// The target prevented a result.
     #[error("{0}")]
     Inconclusive(String),
-    /// Our own fault or the network's.
+    /// An error of the suite or the network.
     #[error("{0}")]
     Error(String),
     /// The budget is used up. This ends the whole check.
@@ -126,7 +126,7 @@ impl Case {
         Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
 
-    /// A case that is given a copy of some data, such as the value that it sends.
+    /// A case with a copy of some data, such as the value that it sends.
     #[must_use]
     pub fn with<T: Clone + Send + Sync + 'static>(
         label: impl Into<Cow<'static, str>>,
@@ -137,7 +137,7 @@ impl Case {
         Self::new(label, cost, move |probe| run(probe, data.clone()))
     }
 
-    /// The one case of a check that has no others; it has no label.
+    /// The only case of a check; it has no label.
     #[must_use]
     pub fn single(
         cost: Cost,
@@ -168,19 +168,19 @@ impl Case {
         self
     }
 
-    /// What is special about its request; empty for the one case of a check that has no others.
+    /// What is special about its request; empty for the only case of a check.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// What it may use, without the control requests that it shares.
+    /// Its cost, without the control requests that it shares.
     #[must_use]
     pub const fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// What it may use when no other case has sent the control requests that it shares.
+    /// Its cost when no other case has sent the control requests that it shares.
     #[must_use]
     pub fn cost_alone(&self) -> Cost {
         Cost::of_cases([self])
@@ -217,19 +217,19 @@ impl fmt::Debug for Case {
 }
 
 impl Cost {
-    /// Requests that take no gateway.
+    /// Requests without gateways.
     #[must_use]
     pub const fn requests(requests: u32) -> Self {
         Self { requests, gateways: 0 }
     }
 
-    /// Extractions and the gateways they ask for together.
+    /// Extractions with the number of gateways that they request together.
     #[must_use]
     pub const fn extraction(requests: u32, gateways: u32) -> Self {
         Self { requests, gateways }
     }
 
-    /// What cases of one check may use together: each shared control request counts once.
+    /// The cost of cases of one check together: each shared control request counts once.
     #[must_use]
     pub fn of_cases<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
         let mut labels = BTreeSet::new();
@@ -244,13 +244,13 @@ impl Cost {
 }
 
 impl SharedControl {
-    /// What tells it from others of the same check, or of the run.
+    /// Label, unique within the check or the run.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// What it may use.
+    /// Its cost.
     #[must_use]
     pub const fn cost(&self) -> Cost {
         self.cost

@@ -4,16 +4,16 @@ use serde::Serialize;
 use crate::contract::{Clause, Unspecified};
 use crate::wire::{Exchange, Redactor};
 
-/// One way in which the target breaks a clause. Holds no secret: every text went through the redactor.
+/// One way in which the target violates a clause. It holds no secret: every text went through the redactor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
     pub clause: Clause,
     /// The clause's own words.
     pub requirement: String,
-    /// What a conforming service would have done here.
+    /// What was expected of a conforming service.
     pub expected: String,
-    /// What this one did.
+    /// What the target did.
     pub actual: String,
     /// Whether it fails the check.
     pub severity: Severity,
@@ -22,7 +22,7 @@ pub struct Finding {
     /// The label of its case; none when its check has one unnamed case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// Variables of the facts that it rests on: a wrong fact makes a wrong finding.
+    /// Variables of the facts that it depends on: a wrong fact causes a wrong finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub facts: Vec<&'static str>,
@@ -31,56 +31,56 @@ pub struct Finding {
     pub seen_in: Vec<(String, String)>,
 }
 
-/// What came out of a case.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
     /// Unique within the check; empty when it is the only one.
     pub label: String,
-    /// What came out.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Requests sent.
     pub requests: usize,
 }
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A stated clause is broken.
+    /// A clause is violated.
     Fail,
     /// Doubtful, but no clause forbids it.
     Warn,
 }
 
-/// How the target decided something that the contract leaves open. Never judged.
+/// How the target decides unspecified behaviour. It is never judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Observation {
-    /// What is left open.
+    /// The unspecified behaviour.
     #[serde(rename = "silence")]
     pub unspecified: Unspecified,
-    /// What was seen.
+    /// What was observed.
     pub text: String,
 }
 
-/// What came out of a check.
+/// The outcome of a check or a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// All as the contract says.
+    /// The contract is kept.
     Passed,
-    /// A clause is broken.
+    /// A clause is violated.
     Failed,
     /// Doubtful.
     Warning,
-    /// A clause was broken once, and kept when the check was run again; the text says how often.
+    /// A clause was violated once, but not when the check was run again; the text says how often.
     Flaky(String),
-    /// A clause is broken, as the tester expects for the reason given.
+    /// A clause is violated, as the tester expects for the reason in the text.
     ExpectedFailure(String),
     /// Not run; the text says what is missing and how to supply it.
     Skipped(String),
-    /// Run without a result, for instance because the control was not accepted.
+    /// Run without a result, for example because the control request was not accepted.
     Inconclusive(String),
-    /// Our own fault or the network's.
+    /// An error of the suite or the network.
     Error(String),
 }
 
@@ -89,9 +89,9 @@ pub enum Outcome {
 pub struct Evidence {
     /// Method and path with its query, cut when it is long.
     pub request: String,
-    /// HTTP status, when an answer came.
+    /// HTTP status, when a response came.
     pub status: Option<u16>,
-    /// Why none came.
+    /// Why there was no response.
     pub failure: Option<String>,
     /// In milliseconds.
     pub elapsed_ms: u64,
@@ -112,7 +112,7 @@ impl CaseResult {
 }
 
 impl Outcome {
-    /// What the cases of a check come to together: failed when one failed, then flaky, error, inconclusive, warning, passed
+    /// The outcome of a check with these cases: failed when one failed, then flaky, error, inconclusive, warning, passed
     /// when one passed, and skipped when all were.
     #[must_use]
     pub fn of_cases(cases: &[CaseResult]) -> Self {
@@ -122,7 +122,7 @@ impl Outcome {
         let mut reasons: Vec<String> = Vec::new();
         for case in alike {
             let reason = case.outcome.reason().unwrap_or_default();
-            // A reason that all have needs no label, nor does the only case.
+            // A reason that all cases share needs no label, nor does that of the only case.
             let shared = cases.iter().all(|other| other.outcome == case.outcome);
             let reason = if shared { reason.to_owned() } else { format!("{}: {reason}", case.label) };
             if !reasons.contains(&reason) {
@@ -143,7 +143,7 @@ impl Outcome {
         }
     }
 
-    /// Which of several outcomes decides, the smallest first.
+    /// The rank by which one of several outcomes decides, the smallest first.
     fn rank(&self) -> u8 {
         match self {
             Self::Failed => 0,
@@ -157,7 +157,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the check came to a result about the target.
+    /// Whether there is a result about the target.
     #[must_use]
     pub fn concluded(&self) -> bool {
         match self {
@@ -166,7 +166,7 @@ impl Outcome {
         }
     }
 
-    /// The one name that it has in every report.
+    /// Its name in every report.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -181,7 +181,7 @@ impl Outcome {
         }
     }
 
-    /// The reason of those that have one.
+    /// The reason, if the outcome has one.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
@@ -195,7 +195,7 @@ impl Outcome {
     }
 }
 
-/// The first few reasons, and how many there are.
+/// The first reasons, and the number of the others.
 fn listed(reasons: &[String]) -> String {
     const MOST: usize = 3;
     let shown = reasons[..reasons.len().min(MOST)].join("; ");

@@ -1,4 +1,4 @@
-//! What a check is, the context it runs in, and what comes out of it.
+//! What a check is, the probe that it runs with, and its findings and outcome.
 
 mod definition;
 mod finding;

@@ -11,17 +11,17 @@ use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 pub struct Observed<'a> {
     /// The contract.
     pub contract: &'a Contract,
-    /// The texts that must never appear in an answer.
+    /// The texts that must never appear in a response.
     pub canaries: &'a Canaries,
     /// The operation that was called.
     pub operation: OperationId,
-    /// The form that was asked for.
+    /// The requested form.
     pub form: Form,
-    /// What the answer means.
+    /// What the response means.
     pub class: &'a ResponseClass,
-    /// What was sent.
+    /// The request.
     pub request: &'a Request,
-    /// The answer.
+    /// The response.
     pub answer: &'a Answer,
 }
 
@@ -30,17 +30,17 @@ pub struct Observed<'a> {
 pub struct PassiveFinding {
     /// The clause.
     pub clause: Clause,
-    /// What makes two findings one.
+    /// Findings of one clause with the same key are one.
     pub key: String,
     /// Whether it fails the check.
     pub severity: Severity,
-    /// What a conforming service would have done.
+    /// What was expected of a conforming service.
     pub expected: String,
-    /// What this one did.
+    /// What the target did.
     pub actual: String,
 }
 
-/// Shows every exchange of a run to its passive checks, and keeps their findings.
+/// Passes every exchange of a run to its passive checks, and collects their findings.
 #[derive(Debug)]
 pub(crate) struct PassiveChecks {
     checks: Vec<Mutex<PassiveCheck>>,
@@ -57,29 +57,29 @@ pub(crate) struct PassiveCheck {
 /// Clause and key of a finding.
 pub(crate) type FindingKey = (Clause, String);
 
-/// A finding, with the first exchange that gave rise to it.
+/// A finding, with the first exchange that shows it.
 #[derive(Debug)]
 pub(crate) struct Occurrence {
     pub(crate) finding: PassiveFinding,
     pub(crate) times: u64,
     pub(crate) exchange: Recorded,
-    /// What was sent.
+    /// The request.
     request: Request,
-    /// The checks and cases whose exchanges gave rise to it.
+    /// The checks and cases whose exchanges show it.
     pub(crate) seen_in: BTreeSet<(&'static str, String)>,
-    /// It did not come again when the request was sent again.
+    /// It did not occur again when the request was repeated.
     pub(crate) doubtful: bool,
 }
 
 impl PassiveChecks {
-    /// Those of the checks that are passive.
+    /// Selects the passive ones of the checks.
     pub(crate) fn new(checks: &[&'static Check]) -> Self {
         let chosen = checks.iter().filter(|check| check.is_passive());
         let passive = |check: &&'static Check| PassiveCheck { check, seen: 0, findings: BTreeMap::new() };
         Self { checks: chosen.map(passive).map(Mutex::new).collect() }
     }
 
-    /// Shows one exchange of a check's case. What is kept of it goes through the redactor.
+    /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
     pub(crate) fn show(
         &self,
         observed: &Observed<'_>,
@@ -109,7 +109,7 @@ impl PassiveChecks {
         }
     }
 
-    /// The failures that came once, each with its check and its request.
+    /// The failures that occurred once, each with its check and its request.
     pub(crate) fn seen_once(&self) -> Vec<(&'static Check, FindingKey, Request)> {
         let of_passive = |passive: &Mutex<PassiveCheck>| {
             let passive = lock(passive);
@@ -119,13 +119,13 @@ impl PassiveChecks {
         self.checks.iter().flat_map(of_passive).collect()
     }
 
-    /// How many answers a passive check has judged, and whether a failure of it still came once only.
+    /// How many responses a passive check has judged, and whether it has a failure that occurred only once so far.
     pub(crate) fn standing(&self, check: &Check, key: &FindingKey) -> Option<(u64, bool)> {
         let passive = self.checks.iter().map(lock).find(|passive| passive.check.id == check.id)?;
         Some((passive.seen, passive.findings.get(key).is_some_and(Occurrence::came_once)))
     }
 
-    /// Marks a failure that did not come again.
+    /// Marks a failure that did not occur again.
     pub(crate) fn doubt(&self, check: &Check, key: &FindingKey) {
         for mut passive in self.checks.iter().map(lock).filter(|passive| passive.check.id == check.id) {
             if let Some(noted) = passive.findings.get_mut(key) {
@@ -134,7 +134,7 @@ impl PassiveChecks {
         }
     }
 
-    /// What each passive check has found.
+    /// The findings of each passive check.
     pub(crate) fn into_checks(self) -> impl Iterator<Item = PassiveCheck> {
         self.checks.into_iter().map(|passive| passive.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -154,7 +154,7 @@ impl PassiveFinding {
     }
 }
 
-/// A check that panicked leaves counters and findings as they were, so the lock's poison says nothing.
+/// A check that panicked leaves counters and findings consistent, so a poisoned lock can be used.
 fn lock(passive: &Mutex<PassiveCheck>) -> MutexGuard<'_, PassiveCheck> {
     passive.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
 
-/// The context that one check runs in: it sends requests, judges what is the same for all checks, and collects findings.
+/// What one check runs with: it sends requests and collects findings.
 #[derive(Debug)]
 pub struct Probe<'a> {
     check: &'static Check,
@@ -44,11 +44,11 @@ pub(super) struct Notes {
     observations: Vec<Observation>,
     pub(super) accepted: Vec<Request>,
     misuse: Option<String>,
-    /// The case under way.
+    /// The running case.
     case: Begun,
 }
 
-/// The case under way, and how far the notes were when it began.
+/// The running case, and the length of the notes when it began.
 #[derive(Debug, Default)]
 struct Begun {
     label: String,
@@ -58,10 +58,10 @@ struct Begun {
     requests: usize,
 }
 
-/// Most characters of a text that a check says.
+/// Maximum length of a text of a finding, in characters.
 const LONGEST: usize = 1_000;
 
-/// What a check leaves behind.
+/// What a check has recorded.
 #[derive(Debug)]
 pub(crate) struct Concluded {
     pub(crate) findings: Vec<Finding>,
@@ -69,7 +69,7 @@ pub(crate) struct Concluded {
     pub(crate) exchanges: Vec<Recorded>,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) requests: usize,
-    /// The data that it rested on has changed.
+    /// The data that it depends on has changed.
     pub(crate) stale: bool,
 }
 
@@ -79,16 +79,16 @@ impl<'a> Probe<'a> {
         Self { check, context, stale, notes: Mutex::new(Notes::default()) }
     }
 
-    /// What the checks of the run share, of the type that the run was begun with.
+    /// The state that the checks of the run share, of the type with which the run was started.
     ///
     /// # Errors
-    /// When it is of another type, which is a fault of the suite.
+    /// It has another type, which is a bug of the suite.
     pub(crate) fn state<T: 'static>(&self) -> Result<&'a T, Stop> {
         let state = self.context.state.downcast_ref();
-        state.ok_or_else(|| Stop::Error("the run has no such state: a fault of the suite".to_owned()))
+        state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
     }
 
-    /// Says that the data which the check rests on has changed: it is run once more.
+    /// Records that the data which the check depends on has changed, so that it is run again.
     pub(crate) fn mark_stale(&self) {
         self.stale.store(true, Ordering::Relaxed);
     }
@@ -111,13 +111,13 @@ impl<'a> Probe<'a> {
         &self.context.target.token
     }
 
-    /// Where the target is.
+    /// The target.
     #[must_use]
     pub fn base(&self) -> &'a Url {
         self.context.target.base()
     }
 
-    /// Reports that a clause is broken.
+    /// Reports that a clause is violated.
     pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
         self.report(Severity::Fail, clause, expected, actual, exchanges);
     }
@@ -127,25 +127,25 @@ impl<'a> Probe<'a> {
         self.report(Severity::Warn, clause, expected, actual, exchanges);
     }
 
-    /// Notes how the target decided something that the contract leaves open.
+    /// Records how the target decides unspecified behaviour.
     pub fn observe(&self, unspecified: Unspecified, text: &str) {
         let text = self.context.redactor.excerpt(text, LONGEST);
         self.notes().observations.push(Observation { unspecified, text });
     }
 
-    /// Ends the case: what it needs did not hold still or can't be told.
+    /// Ends the case as inconclusive: what it needs changed meanwhile or cannot be determined.
     #[must_use]
     pub fn inconclusive(&self, reason: &str) -> Stop {
         Stop::Inconclusive(reason.to_owned())
     }
 
-    /// Ends the case: the data at hand does not allow it.
+    /// Ends the case as skipped: the available data does not allow it.
     #[must_use]
     pub fn skip(&self, reason: &str) -> Stop {
         Stop::Skip(reason.to_owned())
     }
 
-    /// Begins a case: what is found from now on is of it.
+    /// Begins a case, to which the following findings belong.
     pub(crate) fn begin(&self, case: &Case) {
         let mut notes = self.notes();
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
@@ -175,13 +175,13 @@ impl<'a> Probe<'a> {
         CaseResult { label: case.label, outcome, requests: notes.recording.len() - case.requests }
     }
 
-    /// What the check leaves behind.
+    /// What the check has recorded.
     pub(crate) fn conclude(self) -> Concluded {
         let stale = self.stale.load(Ordering::Relaxed);
         let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         const MOST_EVIDENCE: usize = 24;
         let requests = notes.recording.len();
-        // Secrets are searched for in what leaves the suite only: bodies are long, and most of them are never shown.
+        // Only what leaves the suite is searched for secrets: bodies are long, and most of them are never shown.
         let redactor = self.context.redactor;
         let evidence = notes
             .recording
@@ -218,7 +218,7 @@ impl<'a> Probe<'a> {
         let record = |exchange: &mut Exchange| {
             self.record(exchange);
             if let Ok(answer) = &exchange.result {
-                // Before anything is said of the answer.
+                // Before the response is judged.
                 context.redactor.learn_from(answer);
             }
             let judged = ResponseClass::of(contract, operation, form, &exchange.result, context.redactor);
@@ -236,10 +236,10 @@ impl<'a> Probe<'a> {
         let exchange = context.wire.send(request, hold, patience, record).await?;
         match class {
             Some(ResponseClass::Unreachable(what)) => Err(Stop::Error(what)),
-            // Nobody knows what the rest holds, so no check may go on as if this were a rejection or no answer.
+            // The rest is unknown, so no check may treat this as a rejection or as no response.
             Some(class @ ResponseClass::TooLarge(_)) => Err(undecided(&class)),
             Some(class) => Ok((exchange, class)),
-            None => Err(Stop::Error("an exchange was not recorded: a fault of the suite".to_owned())),
+            None => Err(Stop::Error("an exchange was not recorded; this is a bug of the suite".to_owned())),
         }
     }
 
@@ -278,7 +278,7 @@ impl<'a> Probe<'a> {
         });
     }
 
-    /// A check that panicked leaves its notes whole: each of them is pushed in one step.
+    /// A check that panicked leaves its notes consistent: each of them is pushed in one step.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }

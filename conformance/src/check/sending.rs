@@ -1,4 +1,4 @@
-//! What a probe asks, and what it makes of the answer.
+//! Sends requests for a check and judges whether they were accepted or rejected.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use super::{Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Unspecified};
 use crate::wire::{Answer, Exchange, Patience, Request};
 
-/// A success.
+/// A request that was accepted.
 #[derive(Debug, Clone)]
 pub struct Accepted {
-    /// What was sent and what came.
+    /// Request and response.
     pub exchange: Exchange,
-    /// The answer.
+    /// The response.
     pub answer: Answer,
 }
 
@@ -24,8 +24,8 @@ impl Probe<'_> {
         not_busy(self.send_with(request, Patience::WaitOut).await?)
     }
 
-    /// Sends a request a few times without waiting as long as is asked for, since a shortage may come as 503 with a long
-    /// wait.
+    /// Sends a request a few times without waiting as long as `Retry-After` says, because a shortage may come as 503 with a
+    /// long wait.
     ///
     /// # Errors
     /// As for [`Probe::send`].
@@ -33,8 +33,8 @@ impl Probe<'_> {
         not_busy(self.send_until_served(|| request.clone()).await?)
     }
 
-    /// Sends a request and takes the first answer, whatever it is: also [`ResponseClass::Throttled`], which no check may take for an
-    /// answer to its question.
+    /// Sends a request and returns the first response, whatever it is, also [`ResponseClass::Throttled`], from which no check
+    /// may conclude anything.
     ///
     /// # Errors
     /// When the budget is used up or there is no connection at all.
@@ -42,9 +42,9 @@ impl Probe<'_> {
         self.send_with(request, Patience::FirstAnswer).await
     }
 
-    /// Sends requests of one kind until one is not answered by 429 or 503, a few times at most and without waiting as long as
-    /// is asked for, and takes the last answer. [`ResponseClass::Throttled`] does not mean yet that a shortage lasts; see
-    /// [`Probe::confirm_unavailable`].
+    /// Sends requests of one kind until the response is not 429 or 503, a few times at most and without waiting as long as
+    /// `Retry-After` says, and returns the last response. [`ResponseClass::Throttled`] does not show yet that a shortage
+    /// lasts; see [`Probe::confirm_unavailable`].
     ///
     /// # Errors
     /// As for [`Probe::send_once`].
@@ -65,17 +65,17 @@ impl Probe<'_> {
         }
     }
 
-    /// Finds out whether 503 is what this very request is answered with, and not any: it and a control are sent in turns, and
-    /// nobody waits. Gives the last answer to the request.
+    /// Finds out whether this very request gets 503, and not every request: it and a control request are sent in turns,
+    /// without waiting. Returns the last response to the request.
     ///
     /// # Errors
-    /// Inconclusive when the request is served after all, when it is throttled, or when the control is not served each time.
+    /// Inconclusive when the request is served after all, when it is throttled, or when a control request is not served.
     pub async fn confirm_unavailable(
         &self,
         request: impl Fn() -> Request,
         control: impl Fn() -> Request,
     ) -> Result<Exchange, Stop> {
-        // No regular throttling lets just these through and not the others.
+        // An order that no regular throttling would follow.
         const IS_CONTROL: [bool; 12] =
             [true, false, false, true, false, true, true, false, false, true, true, false];
         let mut last = None;
@@ -90,26 +90,26 @@ impl Probe<'_> {
             };
             if !as_supposed {
                 return Err(
-                    self.inconclusive("the service is busy at times: run it again later, or with --rate")
+                    self.inconclusive("the service is busy at times; run it again later, or with --rate")
                 );
             }
             if !is_control {
                 last = Some(exchange);
             }
         }
-        last.ok_or_else(|| Stop::Error("a request was not sent: a fault of the suite".to_owned()))
+        last.ok_or_else(|| Stop::Error("a request was not sent; this is a bug of the suite".to_owned()))
     }
 
-    /// Sends a request and says whether it was accepted, where either may be right.
+    /// Sends a request that may be accepted or rejected, and returns whether it was accepted.
     ///
     /// # Errors
-    /// Inconclusive when neither was decided: the service is busy, short of gateways or broken.
+    /// Inconclusive when it was neither: the service is busy, short of gateways or broken.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
             Decision::Accepted => Ok((exchange, true)),
             Decision::Rejected => Ok((exchange, false)),
-            // A rejection by a 5xx is doubtful, and one all the same.
+            // A 5xx with a business code is doubtful, but still a rejection.
             Decision::Failed if has_business_code(&exchange) => Ok((exchange, false)),
             Decision::Failed | Decision::Undecided => Err(undecided(&class)),
         }
@@ -118,7 +118,7 @@ impl Probe<'_> {
     /// Sends a control request: one that a conforming service accepts, for comparison with the request under test.
     ///
     /// # Errors
-    /// Inconclusive when it is not accepted: then nothing can be said of what the check is about.
+    /// Inconclusive when it is not accepted.
     pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
         let (exchange, class) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &class) else {
@@ -127,7 +127,7 @@ impl Probe<'_> {
                     undecided(&class)
                 }
                 _ => self.inconclusive(&format!(
-                    "the control was not accepted, so nothing can be said: {}",
+                    "the control request was not accepted, so the case shows nothing: {}",
                     class.description()
                 )),
             });
@@ -136,7 +136,7 @@ impl Probe<'_> {
         Ok(accepted)
     }
 
-    /// Like [`Probe::control`], but sends nothing when this check has shown before that the request is accepted.
+    /// Like [`Probe::control`], but sends nothing when this check has already seen the request accepted.
     ///
     /// # Errors
     /// As for [`Probe::control`].
@@ -148,7 +148,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Sends a request that the clause wants accepted, and reports a finding when it is not. `why` says what is special
+    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` says what is special
     /// about the request.
     ///
     /// # Errors
@@ -189,14 +189,14 @@ impl Probe<'_> {
     /// Sends a request that must be rejected, without a control request: only for checks that sent one in another way.
     ///
     /// # Errors
-    /// Inconclusive when the service is busy all the time or short of gateways: that is not the rejection that is wanted.
+    /// Inconclusive when the service is busy all the time or short of gateways, which is no rejection.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(invalid).await?;
         self.judge_rejection(clause, why, &exchange, &class)
     }
 
     /// Judges the response to a request that must be rejected. A rejection by a 5xx with a business code is a warning: clients
-    /// may retry 500 and 503, so a final rejection should not look like a passing failure. Without a code it is none.
+    /// may retry 500 and 503, so a final rejection should not look like a temporary failure. Without a code it is a failure.
     ///
     /// # Errors
     /// As for [`Probe::rejects`].
@@ -208,7 +208,7 @@ impl Probe<'_> {
         class: &ResponseClass,
     ) -> Result<(), Stop> {
         let expected = format!("rejected: {why}");
-        let without_server_error = format!("{expected}, by a response that is no server error");
+        let without_server_error = format!("{expected}, without a server error");
         match class.decision() {
             Decision::Accepted => self.finding(clause, &expected, "a success", &[exchange]),
             Decision::Rejected => {
@@ -225,8 +225,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Sends a request that the contract leaves open, and notes how it is answered. Whatever the decision, a service that
-    /// breaks over it is doubtful.
+    /// Sends a request whose outcome the contract leaves open, and records the outcome. A server error is a warning.
     ///
     /// # Errors
     /// When nothing can be sent.
@@ -239,7 +238,7 @@ impl Probe<'_> {
     ) -> Result<(), Stop> {
         let (exchange, class) = self.send_once(request).await?;
         if class.decision() == Decision::Failed {
-            let expected = format!("accepted or rejected, and no server fault: {why}");
+            let expected = format!("accepted or rejected, without a server error: {why}");
             self.warning(clause, &expected, class.description(), &[&exchange]);
         }
         self.observe(unspecified, &format!("{why}: {}", class.outline(&exchange)));
@@ -269,20 +268,20 @@ fn not_busy((exchange, class): (Exchange, ResponseClass)) -> Result<(Exchange, R
     }
 }
 
-/// Why an answer decides nothing, and what the tester can do about it.
+/// Why a response decides nothing, and what the tester can do about it.
 pub(super) fn undecided(class: &ResponseClass) -> Stop {
     let what = class.description();
     Stop::Inconclusive(match class {
         ResponseClass::Throttled(_) => {
-            format!("the service was busy throughout: {what}; run it again later, or with --rate")
+            format!("the service was busy all the time: {what}; run it again later, or with --rate")
         }
         ResponseClass::Shortage(_) => {
             format!(
                 "the service is short of gateways: {what}; supply a plentiful region or run it again later"
             )
         }
-        ResponseClass::Timeout(_) => format!("{what}; give it more time with --timeout"),
-        ResponseClass::TooLarge(_) => format!("nothing was decided: {what}"),
-        _ => format!("the service came to no decision: {what}"),
+        ResponseClass::Timeout(_) => format!("{what}; pass a longer --timeout"),
+        ResponseClass::TooLarge(_) => format!("the response shows nothing: {what}"),
+        _ => format!("the service neither accepted nor rejected the request: {what}"),
     })
 }

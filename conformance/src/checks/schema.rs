@@ -1,11 +1,11 @@
-//! Holds successful JSON answers against the document's response schemas, headers included.
+//! Holds successful JSON responses against the document's response schemas, headers included.
 
 use crate::check::{Form, Observed, PassiveFinding, ResponseClass, Severity};
 use crate::contract::{Clause, OperationId};
 
-/// Every constraint of the document that a successful answer breaks; none for other answers.
+/// Every constraint of the document that a successful response breaks; none for other responses.
 ///
-/// An answer that is half a success is taken too: its envelope breaks the schema or the status.
+/// A response that is half a success is taken too: its envelope breaks the schema or the status.
 pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
     let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
@@ -18,7 +18,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
         .into_iter()
         .map(|violation| PassiveFinding {
             clause: violation.clause,
-            expected: format!("an answer that fits the document at {}", violation.schema_path),
+            expected: format!("a response that fits the document at {}", violation.schema_path),
             actual: format!("at {}: {}", violation.instance_path, violation.message),
             key: violation.schema_path,
             severity: Severity::Fail,

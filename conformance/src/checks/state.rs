@@ -21,7 +21,7 @@ impl State {
     /// The state of the run that a probe belongs to.
     ///
     /// # Errors
-    /// When the run was begun without it, which is a fault of the suite.
+    /// When the run was begun without it, which is a bug of the suite.
     pub(super) fn from_probe<'a>(probe: &Probe<'a>) -> Result<&'a Self, Stop> {
         probe.state()
     }

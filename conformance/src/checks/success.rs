@@ -1,10 +1,10 @@
-//! The one thing that every other check stands on.
+//! Valid requests succeed, on which every other check depends.
 
 use crate::check::{Probe, ResponseClass, Stop};
 use crate::contract::Clause;
 use crate::wire::Request;
 
-/// Sends a request in order, and reports an answer that is a success in half only. A refusal may have reasons that the
+/// Sends a valid request, and reports a response that is only half a success. A rejection may have reasons that the
 /// suite can't know, such as a token that is no longer valid.
 pub(super) async fn judge(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
     let (exchange, class) = probe.send(request).await?;
@@ -14,8 +14,8 @@ pub(super) async fn judge(probe: &Probe<'_>, clause: Clause, request: &Request) 
             probe.finding(clause, "the HTTP status and the code of a success together", what, &[&exchange]);
             Ok(())
         }
-        refused => {
-            Err(probe.inconclusive(&format!("a request in order was refused: {}", refused.description())))
+        rejected => {
+            Err(probe.inconclusive(&format!("a valid request was rejected: {}", rejected.description())))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A configuration that can't be used: where, and what to do.
+/// A configuration error: the position, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigError {
     file: PathBuf,
@@ -35,7 +35,7 @@ pub(super) struct Document<'a> {
     text: &'a str,
 }
 
-/// A table, from which keys are taken; one that nobody asks for is unknown.
+/// A table from which keys are taken; the remaining ones are unknown.
 #[derive(Debug)]
 pub(super) struct Section<'a> {
     document: Document<'a>,
@@ -44,7 +44,7 @@ pub(super) struct Section<'a> {
     place: String,
 }
 
-/// A value, with its place.
+/// A value with its position.
 #[derive(Debug, Clone)]
 pub(super) struct Item<'a> {
     document: Document<'a>,
@@ -53,7 +53,7 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads TOML and hands its root to `read`.
+    /// Parses TOML and passes its root to `read`.
     pub(super) fn parse<T>(
         file: &'a Path,
         text: &'a str,
@@ -109,7 +109,7 @@ impl<'a> Section<'a> {
         entries
     }
 
-    /// Refuses a key that was not asked for.
+    /// Rejects an unknown key.
     pub(super) fn finish(&self) -> Result<(), ConfigError> {
         let known = self.known.borrow();
         let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
@@ -119,7 +119,7 @@ impl<'a> Section<'a> {
             None => format!("expected one of {}", known.join(", ")),
         };
         let place = if self.place.is_empty() { String::new() } else { format!(" in [{}]", self.place) };
-        let message = format!("unknown key `{}`{place}: {advice}", name.get_ref());
+        let message = format!("unknown key `{}`{place}; {advice}", name.get_ref());
         Err(self.document.error(name.span().start, message))
     }
 }
@@ -134,7 +134,7 @@ impl<'a> Item<'a> {
         self.document.error(self.value.span().start, format!("`{}`: expected {expected}", self.key))
     }
 
-    /// A value that is not one of those allowed, with the nearest one.
+    /// The error of a value that is not allowed, with the nearest allowed one.
     pub(super) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
         let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
         let near =
@@ -142,7 +142,7 @@ impl<'a> Item<'a> {
         self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
     }
 
-    /// An id that is not known, with the nearest one.
+    /// The error of an unknown id, with the nearest known one.
     pub(super) fn unknown(&self, kind: &str, found: &str, known: &[&str]) -> ConfigError {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
         let near = nearest(found, &known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -158,11 +158,11 @@ impl<'a> Item<'a> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
-    /// A whole number in a range.
+    /// An integer in a range.
     pub(super) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
         let expected = match (*allowed.start(), *allowed.end()) {
-            (start, i64::MAX) => format!("a whole number from {start}"),
-            (start, end) => format!("a whole number from {start} to {end}"),
+            (start, i64::MAX) => format!("an integer of at least {start}"),
+            (start, end) => format!("an integer from {start} to {end}"),
         };
         let integer = self.value.get_ref().as_integer().ok_or_else(|| self.wrong_type(&expected))?;
         let number = i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix());

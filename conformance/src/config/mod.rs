@@ -1,6 +1,6 @@
-//! `conformance.toml`: what a tester knows about an environment, written down once. Everything is optional.
+//! `conformance.toml`: what a tester knows about an environment. Everything is optional.
 //!
-//! An argument of the program goes before a variable of the environment, and that before the file.
+//! Arguments take precedence over environment variables, and those over the file.
 
 mod document;
 mod facts;
@@ -27,11 +27,11 @@ use crate::wire::{Budget, ExtraHeader};
 /// What a configuration says.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Where the target is.
+    /// Base URL of the target.
     pub base_url: Option<String>,
     /// Whether plain http may leave this machine.
     pub allow_http: bool,
-    /// How much of the target a run may take.
+    /// Name of the profile, which limits the load on the target.
     pub profile: Option<Profile>,
     /// Only these checks.
     pub only: Vec<Glob>,
@@ -39,56 +39,56 @@ pub struct Config {
     pub skip: Vec<Glob>,
     /// The account's token.
     pub token: Option<Secret>,
-    /// Ceilings that differ from those of the profile.
+    /// Limits that differ from those of the profile.
     pub ceilings: Ceilings,
-    /// How the target is reached.
+    /// Timeout, certificates, proxy and headers.
     pub connection: Connection,
-    /// What is known about its data.
+    /// Facts about its data.
     pub facts: Facts,
-    /// Clauses that are known to be broken.
+    /// Clauses that are expected to fail.
     pub expected: Vec<ExpectedFailure>,
     /// What a run must show before it conforms.
     pub gates: Gates,
 }
 
-/// Ceilings that differ from those of the profile.
+/// Limits that differ from those of the profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ceilings {
-    /// Requests.
+    /// Maximum number of requests.
     pub requests: Option<u64>,
-    /// Gateways.
+    /// Maximum number of gateways.
     pub gateways: Option<u64>,
-    /// Bytes of bodies.
+    /// Maximum number of bytes of request and response bodies.
     pub bytes: Option<u64>,
-    /// Wall time.
+    /// Maximum time of the run.
     pub wall: Option<Duration>,
-    /// Requests per second.
+    /// Maximum number of requests per second.
     pub rate: Option<NonZeroU32>,
-    /// Checks at the same time.
+    /// Maximum number of checks at the same time.
     pub concurrency: Option<usize>,
 }
 
-/// How the target is reached.
+/// Timeout, certificates, proxy and headers.
 #[derive(Debug, Default)]
 pub struct Connection {
-    /// For one exchange.
+    /// Timeout of one exchange, from 1 to 3,600 seconds.
     pub timeout: Option<Duration>,
     /// A file of certificates, in PEM, that are trusted as well.
     pub ca_file: Option<PathBuf>,
-    /// A proxy.
+    /// URL of a proxy.
     pub proxy: Option<Secret>,
     /// Headers that every request carries.
     pub headers: Vec<ExtraHeader>,
 }
 
 impl Config {
-    /// Reads a configuration. `variable` looks up the environment for secrets that the file says are there.
+    /// Reads a configuration. `variable` looks up environment variables, for secrets that the file takes from there.
     ///
     /// # Errors
     /// Names file, line and what to do.
     pub fn read(file: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(file)
-            .map_err(|error| ConfigError::of_file(file, format!("can't be read: {error}")))?;
+            .map_err(|error| ConfigError::of_file(file, format!("cannot be read: {error}")))?;
         Self::parse(file, &text, variable)
     }
 
@@ -131,7 +131,7 @@ impl Config {
 }
 
 impl Ceilings {
-    /// These ceilings where they are set, and those of the budget where they are not.
+    /// The budget with these limits where they are set.
     #[must_use]
     pub fn over(&self, budget: Budget) -> Budget {
         Budget {

@@ -4,18 +4,18 @@ use super::fact_key;
 use crate::run::Profile;
 use crate::target::{Fact, quoted};
 
-/// What `init` asks for.
+/// The values that `init` asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Answers {
-    /// Where the target is.
+    /// Base URL of the target.
     pub base_url: Option<String>,
-    /// How much of it a run may take.
+    /// Name of the profile.
     pub profile: Option<Profile>,
     /// Facts as the configuration writes them.
     pub facts: Vec<(Fact, String)>,
 }
 
-/// A configuration with a comment on every key; what is not answered stays a comment.
+/// A configuration with a comment on every key; values that were not entered stay comments.
 #[must_use]
 pub fn template(answers: &Answers) -> String {
     let mut text = String::from(HEAD);
@@ -46,10 +46,10 @@ pub fn template(answers: &Answers) -> String {
 }
 
 const HEAD: &str = "\
-# What the conformance suite knows about an environment. Everything is optional.
+# What the conformance suite should know about an environment. Everything is optional.
 #
-# An argument goes before a variable of the environment, and that before this file. Secrets never stand in here: say which
-# variable or which file holds them.
+# An argument goes before a variable of the environment, and that before this file. It holds no secrets itself: name the
+# variable or the file that holds them.
 ";
 
 const MIDDLE: &str = r#"
@@ -64,7 +64,7 @@ const MIDDLE: &str = r#"
 # Plain http to another machine sends the token in clear text.
 # allow-http = true
 
-# Hard ceilings; reaching one ends the run without a verdict. Each has a default that goes with the profile.
+# Limits; reaching one ends the run without a verdict. Each has a default that depends on the profile.
 [budget]
 # requests = 900
 # gateways = 25

@@ -69,16 +69,16 @@ fn everything_is_read() {
 #[test]
 fn a_slip_is_named_with_its_line_and_the_likely_word() {
     let cases = [
-        ("base-ulr = \"x\"", "c.toml:1: unknown key `base-ulr`: did you mean `base-url`?"),
+        ("base-ulr = \"x\"", "c.toml:1: unknown key `base-ulr`; did you mean `base-url`?"),
         (
             "\n[facts]\nown-adresses = []",
-            "c.toml:3: unknown key `own-adresses` in [facts]: did you mean `own-addresses`?",
+            "c.toml:3: unknown key `own-adresses` in [facts]; did you mean `own-addresses`?",
         ),
         ("profile = \"prod\"", "c.toml:1: `profile`: expected one of smoke, production, full, found `prod`"),
-        ("\n\n[budget]\nrequests = 0", "c.toml:4: `requests`: expected a whole number from 1"),
+        ("\n\n[budget]\nrequests = 0", "c.toml:4: `requests`: expected an integer of at least 1"),
         (
             "[budget]\nrate = \"fast\"",
-            "c.toml:2: `rate`: expected a whole number from 1 to 10000, found a string",
+            "c.toml:2: `rate`: expected an integer from 1 to 10000, found a string",
         ),
         ("[budget\n", "c.toml:1: "),
         ("[[expected-failure]]\nclause = \"search.totals\"\n", "did you mean `search.total`?"),
@@ -96,7 +96,7 @@ fn a_slip_is_named_with_its_line_and_the_likely_word() {
 }
 
 #[test]
-fn a_secret_in_the_file_itself_is_refused_and_not_repeated() {
+fn a_secret_in_the_file_itself_is_rejected_and_not_repeated() {
     for text in [
         "api-key = \"hunter2\"",
         "[facts]\nsecond-api-key = \"hunter2\"",

@@ -5,7 +5,7 @@ use super::schema::{Kind, Schema};
 /// A value at or just beyond a constraint of the document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boundary {
-    /// The value; for a query parameter its text stands for it.
+    /// The value; a query parameter has its text.
     pub value: Value,
     /// Whether the contract allows it.
     pub allowed: bool,
@@ -17,7 +17,7 @@ pub struct Boundary {
 
 /// The values at, just inside and just outside the constraints of a schema, and those of another type.
 ///
-/// What the contract leaves open is not among them: a whole number written as a fraction, null, an empty text, another
+/// Unspecified behaviour is not among them: a whole number written as a fraction, null, an empty text, another
 /// letter case, a number sent as a string.
 #[must_use]
 pub fn boundaries(schema: &Schema) -> Vec<Boundary> {

@@ -3,14 +3,14 @@ use serde::Serialize;
 use super::source::{ContractError, Node, Source};
 use super::{Clause, Unspecified};
 
-/// What the document says of each clause and of each unspecified behaviour.
+/// The clauses and the unspecified behaviour of the document.
 #[derive(Debug)]
 pub struct Catalogue {
     clauses: Vec<ClauseEntry>,
     unspecified: Vec<UnspecifiedEntry>,
 }
 
-/// What the document says of a clause.
+/// A clause of the document.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClauseEntry {
     /// The id that checks and reports cite.
@@ -19,15 +19,15 @@ pub struct ClauseEntry {
     pub section: String,
     /// The rule in one sentence.
     pub text: String,
-    /// Whether an answer over HTTP can show that a server keeps it.
+    /// Whether a response over HTTP can show that a server keeps it.
     pub observable: bool,
-    /// Why not, where it can't.
+    /// Why not, if it cannot.
     pub reason: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
 }
 
-/// What the document says of a behaviour that it leaves open.
+/// An unspecified behaviour of the document.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnspecifiedEntry {
     /// The id that observations cite.
@@ -56,14 +56,14 @@ impl Catalogue {
         &self.clauses
     }
 
-    /// What the document says of a clause.
+    /// A clause of the document.
     #[must_use]
     pub fn clause(&self, clause: Clause) -> &ClauseEntry {
         // `read` has shown that there is one entry for each variant, in their order.
         &self.clauses[clause as usize]
     }
 
-    /// What the document says of an unspecified behaviour.
+    /// The entry of an unspecified behaviour.
     #[must_use]
     pub fn unspecified(&self, unspecified: Unspecified) -> &UnspecifiedEntry {
         &self.unspecified[unspecified as usize]

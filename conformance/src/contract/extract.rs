@@ -8,7 +8,7 @@ use super::source::{ContractError, Source};
 pub struct Extract {
     /// Method, path and success.
     pub operation: Operation,
-    /// How many gateways.
+    /// Number of gateways.
     pub num: Parameter,
     /// Country of the gateways.
     pub regions: Parameter,
@@ -18,7 +18,7 @@ pub struct Extract {
     pub protocol: Parameter,
     /// JSON or text.
     pub return_type: Parameter,
-    /// Separator of a text answer.
+    /// Separator of a text response.
     pub lb: Parameter,
     /// The separator itself.
     pub sb: Parameter,
@@ -36,9 +36,9 @@ pub struct Extract {
     pub returned_count: String,
     /// The header that flags a partial result.
     pub partial_flag: String,
-    /// Fewest and most gateways of one call.
+    /// Minimum and maximum number of gateways of one call.
     pub num_range: RangeInclusive<i64>,
-    /// Most bytes of `sb`.
+    /// Maximum length of `sb`, in bytes of UTF-8.
     pub separator_bytes: usize,
     /// Every value of `protocol`.
     pub protocols: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Extract {
     pub text: String,
 }
 
-/// A separator of text answers that the contract names.
+/// A separator of text responses that the contract names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Separator {
     /// Value of `lb`.

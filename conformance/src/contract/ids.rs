@@ -38,7 +38,7 @@ macro_rules! ids {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let id: std::borrow::Cow<'de, str> = serde::Deserialize::deserialize(deserializer)?;
-                Self::from_id(&id).ok_or_else(|| serde::de::Error::custom(format_args!("`{id}` is no id")))
+                Self::from_id(&id).ok_or_else(|| serde::de::Error::custom(format_args!("unknown id `{id}`")))
             }
         }
 

@@ -34,7 +34,7 @@ use source::Source;
 pub struct Contract {
     /// The document's own version.
     pub version: String,
-    /// What the document says of each clause and of each unspecified behaviour.
+    /// The clauses and the unspecified behaviour.
     pub catalogue: Catalogue,
     /// `GET …/proxy/extract`.
     pub extract: Extract,
@@ -45,10 +45,10 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// The contract that this build carries.
+    /// The contract that is built in.
     ///
     /// # Errors
-    /// When the generated file lacks something that a check relies on; the tests of this crate prove that it does not.
+    /// The generated file lacks something that a check needs; the tests of this crate prove that it does not.
     pub fn embedded() -> Result<&'static Self, &'static ContractError> {
         static CONTRACT: LazyLock<Result<Contract, ContractError>> =
             LazyLock::new(|| Contract::from_json(include_str!("generated/contract.json")));
@@ -67,7 +67,7 @@ impl Contract {
         let extract = Extract::read(&source)?;
         let groups = Groups::read(&source)?;
         let search = Search::read(&source)?;
-        operation::refuse_unknown(&source)?;
+        operation::reject_unknown(&source)?;
         Ok(Self { version, catalogue, extract, groups, search })
     }
 

@@ -11,7 +11,7 @@ use super::validate::ResponseSchema;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OperationId {
-    /// Take gateways out of the pool.
+    /// Extract gateways.
     Extract,
     /// List the account's groups.
     Groups,
@@ -28,11 +28,11 @@ pub struct Operation {
     pub method: String,
     /// Path under the base URL, starting with `/`.
     pub path: String,
-    /// What a success looks like.
+    /// Status and code of a success.
     pub success: Success,
 }
 
-/// A success: HTTP status, business code and the form of the answer.
+/// A success: HTTP status, business code and the form of the response.
 #[derive(Debug)]
 pub struct Success {
     /// HTTP status.
@@ -66,7 +66,7 @@ pub enum Place {
     Header,
 }
 
-/// The parameters of one operation, to be taken one by one; what is left over is unknown to the suite.
+/// The parameters of one operation, taken one by one; the remaining ones are unknown to the suite.
 pub(super) struct Parameters<'a> {
     operation: Node<'a>,
     left: Vec<Parameter>,
@@ -148,7 +148,7 @@ impl<'a> Parameters<'a> {
         self.take(name, Place::Header)
     }
 
-    /// Fails when the document has a parameter that nobody took.
+    /// Fails when a parameter of the document has not been taken.
     pub(super) fn finish(self) -> Result<(), ContractError> {
         match self.left.first() {
             None => Ok(()),
@@ -186,7 +186,7 @@ pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, Con
 }
 
 /// Fails when the document has an operation that the suite does not know.
-pub(super) fn refuse_unknown(source: &Source) -> Result<(), ContractError> {
+pub(super) fn reject_unknown(source: &Source) -> Result<(), ContractError> {
     for (path, item) in source.root().get("document")?.get("paths")?.members()? {
         for (method, operation) in item.members()? {
             let Some(id) = operation.find("operationId") else { continue };
@@ -218,7 +218,7 @@ fn parameter(node: &Node<'_>) -> Result<Parameter, ContractError> {
     let place = match node.get("in")?.string()? {
         "query" => Place::Query,
         "header" => Place::Header,
-        other => return Err(node.wrong(&format!("a parameter in `{other}` is unknown to the suite"))),
+        other => return Err(node.wrong(&format!("a parameter in `{other}`, which the suite does not know"))),
     };
     let schema = node.get("schema")?;
     // The document has examples beside the schema, where OpenAPI wants those of parameters.

@@ -76,7 +76,7 @@ impl Schema {
             "boolean" => Kind::Boolean,
             "array" => Kind::Array,
             "object" => Kind::Object,
-            other => return Err(node.wrong(&format!("`{other}` is no type that the suite knows"))),
+            other => return Err(node.wrong(&format!("unknown type `{other}`"))),
         };
         let values = node.find("enum").map(|values| values.items()).transpose()?.unwrap_or_default();
         Ok(Self {

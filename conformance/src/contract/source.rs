@@ -95,7 +95,7 @@ impl<'a> Node<'a> {
     }
 
     /// References point into the document, which is one member of the file. A dangling one stays as it is and fails
-    /// at the first thing that is asked of it; xtask has refused it long before.
+    /// at the first query; xtask has rejected it long before.
     fn resolved(self) -> Node<'a> {
         let target =
             self.value.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));

@@ -6,20 +6,20 @@ use serde_json::{Map, Value, json};
 use super::Clause;
 use super::source::{ContractError, Node, Source};
 
-/// One way in which an answer does not fit the document.
+/// One way in which a response does not fit the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The clause that the broken constraint comes from.
     pub clause: Clause,
     /// Where in the document's schemas the constraint stands.
     pub schema_path: String,
-    /// Where in the answer it is broken.
+    /// Where in the response it is broken.
     pub instance_path: String,
     /// What was expected and what came.
     pub message: String,
 }
 
-/// The schema of a successful JSON answer and of the headers that must come with it.
+/// The schema of a successful JSON response and of the headers that must come with it.
 #[derive(Debug)]
 pub(super) struct ResponseSchema {
     root: Value,
@@ -35,7 +35,7 @@ struct HeaderSchema {
     clause: Clause,
 }
 
-/// Violations of one constraint that are kept of one answer.
+/// Violations of one constraint that are kept of one response.
 const MOST_OF_A_CONSTRAINT: usize = 100;
 
 impl ResponseSchema {
@@ -72,7 +72,7 @@ impl ResponseSchema {
 
     /// Every constraint that `body` breaks.
     pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
-        // Nearly every answer is in order, and to find that out takes a fraction of what collecting errors takes.
+        // Nearly every response is in order, and to find that out takes a fraction of what collecting errors takes.
         if self.validator.is_valid(body) {
             return Vec::new();
         }
@@ -123,7 +123,7 @@ impl ResponseSchema {
 }
 
 impl HeaderSchema {
-    /// None for a header that an answer may leave out: when it must come is a rule of its own, with checks of its own.
+    /// None for a header that a response may leave out: when it must come is a rule of its own, with checks of its own.
     fn read(name: &str, node: &Node<'_>, clause: Clause) -> Result<Option<Self>, ContractError> {
         let required = node.find("required").map(|required| required.boolean()).transpose()?;
         if required != Some(true) {
@@ -159,7 +159,7 @@ impl HeaderSchema {
 }
 
 impl super::Success {
-    /// Every way in which a successful JSON answer does not fit the document.
+    /// Every way in which a successful JSON response does not fit the document.
     #[must_use]
     pub fn violations(&self, body: &Value, header: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
         let mut violations = self.schema.body_violations(body);

@@ -19,20 +19,20 @@ pub struct Matrix {
 pub struct CaseName {
     /// The check's id.
     pub check: String,
-    /// The case's label; empty for the one case of a check that has no others.
+    /// The case's label; empty for the only case of a check.
     pub label: String,
 }
 
 /// One way to break a clause, and who notices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFault {
-    /// Unique.
+    /// Unique id.
     pub id: String,
     /// The clause that it breaks.
     pub clause: Clause,
     /// What the server does wrong, in a sentence.
     pub breaks: String,
-    /// Who notices it; empty for a fault that nothing notices.
+    /// The checks that notice it; empty for a fault that none notices.
     pub noticed_by: Vec<Notice>,
 }
 
@@ -80,10 +80,10 @@ static EMBEDDED: LazyLock<Result<Matrix, String>> = LazyLock::new(|| {
 });
 
 impl Matrix {
-    /// The one that this crate was built with.
+    /// The matrix that is built in.
     ///
     /// # Errors
-    /// When a generated file can't be read, which is a fault of the suite.
+    /// A generated file cannot be parsed, which is a bug of the suite.
     pub fn embedded() -> Result<&'static Self, &'static str> {
         EMBEDDED.as_ref().map_err(String::as_str)
     }
@@ -100,7 +100,7 @@ impl Matrix {
         &self.faults
     }
 
-    /// The number of a case in [`Matrix::cases`]; none when no fault was tried with it.
+    /// The number of a case in [`Matrix::cases`]; none when it was not recorded.
     #[must_use]
     pub fn number(&self, check: &str, label: &str) -> Option<usize> {
         let name = CaseName { check: check.to_owned(), label: label.to_owned() };
@@ -116,7 +116,7 @@ impl Matrix {
         })
     }
 
-    /// Adds a fault, in place of one with the same id.
+    /// Adds a fault, or replaces the one with the same id.
     pub fn add_fault(&mut self, fault: KnownFault) {
         self.faults.retain(|known| known.id != fault.id);
         self.faults.push(fault);
@@ -144,14 +144,14 @@ impl Matrix {
     /// Reads what [`Matrix::to_text`] wrote.
     ///
     /// # Errors
-    /// Says which line is not as it should be.
+    /// Names the first invalid line.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut matrix = Self::default();
         matrix.read(text)?;
         Ok(matrix)
     }
 
-    /// The cases on the first line, then one fault a line, so that a difference can be read.
+    /// The cases on the first line, then one fault per line, so that diffs are readable.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut all = AllCases::new();

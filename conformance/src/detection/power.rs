@@ -39,7 +39,7 @@ pub struct Unlock {
     pub faults: usize,
 }
 
-/// What came of the cases of a run, or would come of them: whether each has a result, and the reason when it has none.
+/// The cases of a run or a plan: whether each has a result, and the reason when it has none.
 #[derive(Debug, Default)]
 pub struct Cases<'a> {
     of_case: HashMap<(&'a str, &'a str), Option<&'a str>>,
@@ -59,7 +59,7 @@ impl<'a> Cases<'a> {
 }
 
 impl Detection {
-    /// What cases notice of the known faults. A case that the matrix does not know notices nothing.
+    /// How many known faults the cases notice. A case that is not in the matrix notices none.
     #[must_use]
     pub fn of(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What a clause asks for, a request to see it with, and the checks that cite it.
+//! Explains a clause: its text, a sample request, and the checks that cite it.
 
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ impl Explanation {
     }
 }
 
-/// A request that shows the parameters which the clause speaks of, with the document's own examples. Clauses of all operations
-/// are shown by the one that costs nothing.
+/// A request with the parameters that the clause is about, and the document's own examples. Clauses of all operations are
+/// shown by the operation that costs nothing.
 fn sample(contract: &Contract, clause: Clause) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
     let operation =
@@ -52,7 +52,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
     let shown = Redactor::new([&token]).map(|redactor| Recorded::new(&exchange, &redactor));
-    // The text above is long enough to be hidden.
+    // The text above is long enough to be redacted.
     let command = shown.map(|shown| curl("$BASE_URL", &shown)).unwrap_or_default();
     command.replace("'$BASE_URL", "\"$BASE_URL\"'")
 }

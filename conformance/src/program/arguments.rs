@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Plan(Box<RunArguments>),
     /// List the checks with the clauses they cite.
     List {
-        /// Output format.
+        /// Choose the output format.
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
     },
@@ -68,9 +68,9 @@ pub(crate) enum Command {
     ///
     /// Tokens are sent only to --base-url (or `base-url` of the configuration), never to the target that the report names.
     Replay {
-        /// JSON report.
+        /// Report in JSON.
         report: PathBuf,
-        /// Id of the check.
+        /// Id of the check, for example search.match-port.subset.
         check: String,
         /// Allow another target than that of the report, for example
         /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.
@@ -83,10 +83,10 @@ pub(crate) enum Command {
     Baseline {
         /// Report in JSON.
         report: PathBuf,
-        /// Why they are accepted, for example `--reason 'ticket 123'`.
+        /// State why they are accepted, for example `--reason 'ticket 123'`.
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// Last day on which they are accepted [default: in 90 days].
+        /// Accept them up to this day [default: in 90 days].
         #[arg(long, value_name = "YYYY-MM-DD")]
         until: Option<jiff::civil::Date>,
     },
@@ -122,16 +122,16 @@ pub(crate) enum Command {
     Schema,
     /// Print a completion script for a shell.
     Completions {
-        /// Shell that the script is for.
+        /// Choose the shell.
         shell: clap_complete::Shell,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
-    /// One check on one line.
+    /// One check per line.
     Text,
-    /// An array of objects.
+    /// A JSON array of objects.
     Json,
 }
 
@@ -150,12 +150,10 @@ pub(crate) struct RunArguments {
     /// standard output.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
-    #[command(flatten)]
-    pub(crate) gates: GateArguments,
     /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
-    /// Name and version of what is tested, for the reports, for example `--implementation 'gateway 4.2'`.
+    /// Name what is tested in the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,
     /// End the run at the first failure.
@@ -173,22 +171,25 @@ pub(crate) struct RunArguments {
     /// Also print the requests and responses of each check, and unspecified behaviour.
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    // Last, because its heading would stand over the arguments after it.
+    #[command(flatten)]
+    pub(crate) gates: GateArguments,
 }
 
-/// What a run must show before it conforms; [gates] of the configuration has the same keys without the dashes.
+/// What a run must show; otherwise it has no verdict (exit code 4). [gates] of the configuration has the same keys without the dashes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Gates")]
+#[command(next_help_heading = "Gates (no verdict and exit code 4 if one is not met)")]
 pub(crate) struct GateArguments {
-    /// No verdict (exit code 4) unless every clause that matches is judged; may be repeated.
+    /// Require that every clause that matches is judged, for example `search.*`; may be repeated.
     #[arg(long, value_name = "CLAUSE-GLOB")]
     pub(crate) require: Vec<Glob>,
-    /// No verdict unless at least N clauses are judged.
+    /// Require that at least N clauses are judged, for example 50.
     #[arg(long, value_name = "N")]
     pub(crate) min_clauses: Option<u16>,
-    /// No verdict unless the run would have noticed at least this share of the known faults.
+    /// Require that the run would have noticed at least this share of the known faults, for example 80.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) min_detection: Option<u8>,
-    /// No verdict if a check or a case is skipped.
+    /// Require that no check and no case is skipped.
     #[arg(long)]
     pub(crate) fail_on_skip: bool,
     /// Treat warnings as failures (exit code 1).
@@ -199,13 +200,13 @@ pub(crate) struct GateArguments {
 /// The target, the way to it, and the limits of the load on it.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
-    /// URL of the service, for example https://api.example.com.
+    /// Test the service at this URL, for example https://api.example.com.
     #[arg(long, value_name = "URL", env = "CONFORMANCE_BASE_URL")]
     pub(crate) base_url: Option<String>,
-    /// Configuration file; `conformance init` writes one.
+    /// Read this configuration file; `conformance init` writes one.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Load on the target [default: production; full for the embedded server].
+    /// Limit the load on the target [default: production; full for the embedded server].
     ///
     /// `full` is for test environments: it extracts some 1,400 gateways.
     #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
@@ -216,19 +217,19 @@ pub(crate) struct TargetArguments {
     /// Read the account's token from standard input.
     #[arg(long, group = "token")]
     pub(crate) api_key_stdin: bool,
-    /// The account's token. Other users of this machine can see command lines; prefer --api-key-file.
+    /// Use this token of the account. Other users of this machine can see command lines; prefer --api-key-file.
     #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
     pub(crate) api_key: Option<Secret>,
     /// Allow plain HTTP to another machine; the token is then sent unencrypted.
     #[arg(long)]
     pub(crate) allow_http: bool,
-    /// Timeout of one request.
+    /// Let a request time out after this time, in seconds [default: 20]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<NonZeroU32>,
     /// Also trust the PEM certificates in this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Send requests through this proxy. Put a proxy URL with a password into the configuration.
+    /// Send requests through this proxy. Set a proxy URL with a password in the configuration.
     #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
     pub(crate) proxy: Option<Secret>,
     /// Send this header with every request; reports hide its value. May be repeated.
@@ -237,22 +238,22 @@ pub(crate) struct TargetArguments {
     /// Send this header with every request; reports show its value. May be repeated.
     #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
     pub(crate) public_header: Vec<Secret>,
-    /// Maximum number of requests; reaching it ends the run without a verdict.
+    /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
     #[arg(long, value_name = "N")]
     pub(crate) max_requests: Option<u64>,
-    /// Maximum number of gateways that responses may hand out; the README says how a target can exceed it.
+    /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
     #[arg(long, value_name = "N")]
     pub(crate) max_gateways: Option<u64>,
-    /// Maximum number of bytes of request and response bodies.
+    /// Send and receive bodies of at most N bytes in all [default: that of the profile]
     #[arg(long, value_name = "N")]
     pub(crate) max_bytes: Option<u64>,
-    /// Maximum time of the run.
+    /// End the run after this time, in seconds [default: that of the profile]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) max_seconds: Option<NonZeroU32>,
-    /// Maximum number of requests per second.
+    /// Send at most N requests per second [default: that of the profile]
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<NonZeroU32>,
-    /// Maximum number of checks that run at the same time.
+    /// Run at most N checks at the same time [default: that of the profile]
     #[arg(long, value_name = "N")]
     pub(crate) concurrency: Option<NonZeroU8>,
 }
@@ -262,7 +263,7 @@ fn percent() -> clap::builder::RangedI64ValueParser<u8> {
     clap::value_parser!(u8).range(1..=100)
 }
 
-/// Takes an argument as a secret, so that nothing shows it by chance.
+/// Parses an argument as a secret, so that no message shows it.
 fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
     move |text| Ok(Secret::new(name, text))
 }

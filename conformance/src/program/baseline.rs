@@ -36,7 +36,7 @@ pub(crate) fn baseline(
         );
     }
     if text.is_empty() {
-        text.push_str("# The report has no broken clause.\n");
+        text.push_str("# The report has no violated clause.\n");
     }
     print(&text);
     Ok(Verdict::Conforms)

@@ -54,7 +54,7 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         let of_check = registry().into_iter().find(|check| check.id == id);
         let nearest = known().max_by(|one, other| likeness(one, id).total_cmp(&likeness(other, id)));
         let advice = match (of_check, nearest.filter(|nearest| likeness(nearest, id) > 0.8)) {
-            (Some(check), _) => format!("it is a check, which cites {}", joined(check.clauses, " and ")),
+            (Some(check), _) => format!("it is a check; it cites {}", joined(check.clauses, " and ")),
             (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
             (None, None) => format!("expected one of: {}", known().collect::<Vec<_>>().join(", ")),
         };
@@ -66,7 +66,7 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         clause.id, clause.section, clause.line, clause.text
     );
     if let Some(reason) = &clause.reason {
-        let _ = writeln!(text, "It can't be seen over HTTP\n  {reason}\n");
+        let _ = writeln!(text, "It cannot be observed over HTTP\n  {reason}\n");
     }
     let plural = if checks.len() == 1 { "" } else { "s" };
     let _ = writeln!(

@@ -132,7 +132,7 @@ fn is_variable(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// An answer; none when it is left empty.
+/// A response; none when it is left empty.
 fn line(question: &str) -> Result<Option<String>, UsageError> {
     print(&format!("{question} (empty to leave out): "));
     std::io::stdout().flush()?;

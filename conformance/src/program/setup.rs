@@ -52,7 +52,7 @@ impl Setup {
             Some(base_url) => {
                 let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));
                 let token = given.map(|token| Secret::new("API_KEY", token)).or(token).or(stand_in).ok_or(
-                    "set SALLYPORT_API_KEY to the account's token, or give --api-key-file or --api-key-stdin",
+                    "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);
                 Some(Target::new(&base_url, token, facts, arguments.allow_http || allow_http)?)
@@ -95,8 +95,8 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
     let text = if let Some(token) = &arguments.api_key {
         let _ = writeln!(
             std::io::stderr(),
-            "conformance: warning: --api-key shows the token to every user of this machine; better set \
-             SALLYPORT_API_KEY, or give --api-key-file or --api-key-stdin"
+            "conformance: warning: --api-key shows the token to every user of this machine; set \
+             SALLYPORT_API_KEY instead, or pass --api-key-file or --api-key-stdin"
         );
         token.expose().to_owned()
     } else if let Some(file) = &arguments.api_key_file {
@@ -110,7 +110,7 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
     };
     let token = text.trim();
     if token.is_empty() {
-        return Err("the token is empty: expected the account's token and nothing else".into());
+        return Err("expected the account's token and nothing else, found an empty text".into());
     }
     Ok(Some(token.to_owned()))
 }

@@ -75,7 +75,7 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
         Ok(Recorded { recording, left_out }) => {
             if !left_out.is_empty() {
                 let names = left_out.join(", ");
-                print(&format!("left out, as they would take gateways beyond --max-gateways: {names}\n"));
+                print(&format!("left out, because they would exceed --max-gateways: {names}\n"));
             }
             Ok(Ok(recording))
         }

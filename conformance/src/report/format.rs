@@ -16,7 +16,7 @@ pub enum Format {
     Markdown,
 }
 
-/// A report could not be written in a form: a fault of the suite.
+/// A report could not be written in a form: a bug of the suite.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// As JSON or SARIF.
@@ -55,7 +55,7 @@ impl Format {
     /// The report in this form.
     ///
     /// # Errors
-    /// When it can't be written, which would be a fault of the suite.
+    /// When it can't be written, which would be a bug of the suite.
     pub fn render(self, report: &Report) -> Result<String, RenderError> {
         Ok(match self {
             Self::Html => html(report)?,

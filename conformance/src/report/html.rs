@@ -14,7 +14,7 @@ use crate::wire::Recorded;
 /// The report as one page for a browser: no other file, no network.
 ///
 /// # Errors
-/// When the page can't be rendered, which would be a fault of the suite.
+/// When the page can't be rendered, which would be a bug of the suite.
 pub fn html(report: &Report) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {

@@ -6,7 +6,7 @@ use crate::run::Report;
 /// The report as JSON, in the shape of [`Report::schema_version`].
 ///
 /// # Errors
-/// When the report can't be serialised, which would be a fault of the suite.
+/// When the report can't be serialised, which would be a bug of the suite.
 pub fn json(report: &Report) -> Result<String, serde_json::Error> {
     pretty(report)
 }
@@ -14,7 +14,7 @@ pub fn json(report: &Report) -> Result<String, serde_json::Error> {
 /// The JSON Schema of [`json()`], as it is published in `report.schema.json`.
 ///
 /// # Errors
-/// When the schema can't be serialised, which would be a fault of the suite.
+/// When the schema can't be serialised, which would be a bug of the suite.
 pub fn schema() -> Result<String, serde_json::Error> {
     let mut schema: RootSchema = schemars::schema_for!(Report);
     let metadata = schema.schema.metadata();

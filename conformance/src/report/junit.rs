@@ -16,7 +16,7 @@ use crate::run::{CheckResult, Coverage, Report, Verdict};
 /// `flakyFailure`. A run that ended early has a case of its own, which is an `error`.
 ///
 /// # Errors
-/// When the document can't be written, which would be a fault of the suite.
+/// When the document can't be written, which would be a bug of the suite.
 pub fn junit(report: &Report) -> Result<String, SerializeError> {
     let mut document = Document::new("sallyport-conformance");
     document.set_time(Duration::from_millis(report.elapsed_ms));
@@ -44,14 +44,14 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
         let kind = if report.verdict == Verdict::Unreachable { "unreachable" } else { "stopped" };
         status.set_type(kind).set_message(plain(reason));
         let mut suite = TestSuite::new("run");
-        suite.add_test_case(TestCase::new("the run came to its end", status));
+        suite.add_test_case(TestCase::new("the run was completed", status));
         suites.push(suite);
     }
     if !report.unmet.is_empty() {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("not-shown").set_message(plain(&report.unmet.join("; ")));
         let mut suite = TestSuite::new("gates");
-        suite.add_test_case(TestCase::new("the run shows what it was asked to show", status));
+        suite.add_test_case(TestCase::new("all gates are met", status));
         suites.push(suite);
     }
     document.add_test_suites(suites);
@@ -113,7 +113,7 @@ fn joined(clauses: &[Clause]) -> String {
 
 fn message(result: &CheckResult) -> String {
     let finding = result.findings.iter().find(|finding| finding.severity == Severity::Fail);
-    let message = finding.map(|finding| format!("expected {}; came {}", finding.expected, finding.actual));
+    let message = finding.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
     plain(&message.unwrap_or_else(|| result.title.to_owned())).into_owned()
 }
 

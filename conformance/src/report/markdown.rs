@@ -45,7 +45,7 @@ pub fn markdown(report: &Report) -> String {
     if !rows.is_empty() {
         let _ = write!(
             text,
-            "\n## Broken clauses\n\n| clause | rule | findings |\n|---|---|---|\n{}\n",
+            "\n## Violated clauses\n\n| clause | rule | findings |\n|---|---|---|\n{}\n",
             rows.join("\n")
         );
     }
@@ -75,7 +75,7 @@ fn expectations(text: &mut String, report: &Report) {
     for expectation in &report.expectations {
         let now = match expectation.state {
             ExpectationState::Fails => "fails, as expected",
-            ExpectationState::NoLongerFails => "no longer fails: take the entry out",
+            ExpectationState::NoLongerFails => "no longer fails; remove the entry",
             ExpectationState::Expired => "expired, and still fails",
             ExpectationState::NotChecked => "not checked",
         };

@@ -6,6 +6,6 @@ pub fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         // There is nobody left to tell when standard error is gone.
-        let _ = writeln!(std::io::stderr(), "conformance: a panic at {place}: a fault of the suite");
+        let _ = writeln!(std::io::stderr(), "conformance: panic at {place}; this is a bug of the suite");
     }));
 }

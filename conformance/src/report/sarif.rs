@@ -12,7 +12,7 @@ const DOCUMENT: &str = "openapi/openapi.yaml";
 /// document.
 ///
 /// # Errors
-/// When it can't be serialised, which would be a fault of the suite.
+/// When it can't be serialised, which would be a bug of the suite.
 pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
     let rules: Vec<Value> = report
         .clauses

@@ -65,11 +65,11 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     for expectation in &report.expectations {
         let state = match expectation.state {
             ExpectationState::Fails => continue,
-            ExpectationState::NoLongerFails => "no longer fails: take its entry out of the configuration",
+            ExpectationState::NoLongerFails => "no longer fails; remove its entry from the configuration",
             ExpectationState::Expired => {
-                "is still broken, and the day up to which that was expected has passed"
+                "is still violated, and the last day of the expected failure has passed"
             }
-            ExpectationState::NotChecked => "was expected to fail, but no check of it has a result",
+            ExpectationState::NotChecked => "was expected to fail, but none of its checks has a result",
         };
         text.push_str(&screen.labelled(
             Tone::Doubtful,
@@ -159,13 +159,11 @@ pub(super) fn verdict_words(report: &Report) -> String {
             coverage.judged, coverage.clauses
         ),
         Verdict::Findings if report.totals.failed == 0 => {
-            "warnings, and --fail-on-warning counts them as failures".to_owned()
+            "warnings, which --fail-on-warning counts as failures".to_owned()
         }
         Verdict::Findings => "does not conform".to_owned(),
         Verdict::Unreachable => "unreachable".to_owned(),
-        Verdict::Incomplete if !report.unmet.is_empty() => {
-            "incomplete: not all that it had to show".to_owned()
-        }
+        Verdict::Incomplete if !report.unmet.is_empty() => "incomplete: a gate was not met".to_owned(),
         Verdict::Incomplete => "incomplete: no verdict".to_owned(),
     }
 }
@@ -181,7 +179,7 @@ fn verdict_tone(report: &Report) -> Tone {
 
 /// The facts that a finding rests on, in words.
 pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is not so, correct it", finding.facts.join(", "))
+    format!("{}: if this is wrong, correct the fact", finding.facts.join(", "))
 }
 
 /// How many known faults the run would have noticed, in words.
@@ -254,7 +252,7 @@ fn finding_text(
             let command = if long {
                 let cut = Recorded { request_body_cut: true, ..exchange.clone() };
                 format!(
-                    "{}: whole in the reports, or conformance replay",
+                    "{}: complete in the reports, or with conformance replay",
                     curl::command(&report.target, &cut)
                 )
             } else {

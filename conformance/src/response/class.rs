@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::contract::{Contract, OperationId};
 use crate::wire::{Answer, Exchange, FailureKind, Redactor, Request, WireFailure};
 
-/// The form of answer that a request asks for.
+/// The form of response that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// JSON with a business code.
@@ -72,7 +72,7 @@ impl ResponseClass {
         let answer = match result {
             Ok(answer) => answer,
             Err(failure) => {
-                let what = format!("no answer: {}", redactor.redact(&failure.detail));
+                let what = format!("no response: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
                     FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
                     FailureKind::Timeout => Self::Timeout(what),
@@ -117,7 +117,7 @@ impl ResponseClass {
     /// Status and code in a few words, without anything that differs from call to call.
     #[must_use]
     pub fn outline(&self, exchange: &Exchange) -> String {
-        let Ok(answer) = &exchange.result else { return "no answer".to_owned() };
+        let Ok(answer) = &exchange.result else { return "no response".to_owned() };
         let code = answer.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
         let word = if *self == Self::Accepted { "accepted" } else { "rejected" };
         format!("{word} with HTTP {}, {code}", answer.status)
@@ -194,7 +194,7 @@ mod tests {
     fn a_success_is_status_and_code_together() {
         assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), ResponseClass::Accepted);
         assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), ResponseClass::Accepted);
-        let refusals = [
+        let rejections = [
             (200, r#"{"code": 7}"#),
             (200, r#"{"code": 7, "data": []}"#),
             (200, r#"{"code": 7, "data": {"items": []}}"#),
@@ -203,7 +203,7 @@ mod tests {
             (400, r#"{"code": 0}"#),
             (404, "nothing"),
         ];
-        for (status, body) in refusals {
+        for (status, body) in rejections {
             assert!(matches!(judge(status, body, Form::Json), ResponseClass::Rejected(_)), "{status} {body}");
         }
         let halves = [

@@ -1,12 +1,12 @@
 //! Gateways that an extraction may take, and those that came. A target that breaks the contract hands them out where none were
-//! to come, so they are looked for in every answer, whatever else it says.
+//! to come, so they are looked for in every response, whatever else it says.
 
 use serde_json::Value;
 
 use crate::contract::{Contract, Extract, OperationId};
 use crate::wire::{Answer, FailureKind, Hold, Request, Took, WireFailure};
 
-/// What a request may take: `num`, when the contract allows it. Another one is to be refused, and a target that takes it for
+/// What a request may take: `num`, when the contract allows it. Another one must be rejected, and a target that takes it for
 /// the nearest one that is allowed, or for none, may hand out as many as one call may ever ask for.
 pub(crate) fn hold(contract: &Contract, request: &Request) -> Hold {
     let extract = &contract.extract;
@@ -48,7 +48,7 @@ fn is_extraction(contract: &Contract, request: &Request) -> bool {
     others.into_iter().all(|id| contract.operation(id).path != request.path())
 }
 
-/// How many gateways an answer holds. When that can't be told for certain, it is rather one too many than one too few.
+/// How many gateways a response holds. When that can't be told for certain, it is rather one too many than one too few.
 fn handed_out(extract: &Extract, request: &Request, answer: &Answer) -> usize {
     let success = (200..300).contains(&answer.status);
     if let Some(body) = answer.json().filter(|body| body.is_object() || body.is_array()) {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_refused_may_take_as_many_as_a_call_may_ask_for() {
+    fn an_invalid_request_may_take_as_many_as_a_call_may_ask_for() {
         let extract = &contract().extract;
         let num = &extract.num.name;
         let most = u64::try_from(*extract.num_range.end()).expect("a number");
@@ -153,7 +153,7 @@ mod tests {
             (200, "gw1.invalid:1\r\ngw2.invalid:2\r\n".to_owned(), true, 2),
             (200, "a/brb/brc/brd".to_owned(), true, 4),
             (200, "gw1.invalid:1,gw2.invalid:2".to_owned(), false, 2),
-            (400, "refused: [2001:db8::1]:80".to_owned(), true, 1),
+            (400, "rejected: [2001:db8::1]:80".to_owned(), true, 1),
             (200, "<html>\n<p>\nlog in at 12:30\n</html>".to_owned(), true, 0),
             (404, String::new(), false, 0),
         ];

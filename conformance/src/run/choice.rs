@@ -1,5 +1,5 @@
-//! Which cases a budget goes to: those that judge clauses which no other judges, then those that notice most known faults
-//! for what they cost.
+//! Chooses the cases that a budget is spent on: those that judge clauses which no other case judges, then those that notice
+//! most known faults for their cost.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 

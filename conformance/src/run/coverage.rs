@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::CheckResult;
 use crate::contract::{Catalogue, Clause};
 
-/// What a run judged, and what it did not and why. A pass says nothing of the rest.
+/// The clauses that a run judged, and the others with the reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
-    /// Clauses that responses can show.
+    /// Number of clauses that responses can show.
     pub clauses: usize,
-    /// Those of them that at least one check came to a result about.
+    /// Number of those about which at least one check has a result.
     pub judged: usize,
     /// Why the others were not judged, the reason with the most clauses first.
     pub not_judged: Vec<NotJudged>,
@@ -24,7 +24,7 @@ pub struct NotJudged {
     pub reason: String,
     /// The clauses, sorted by id. One with checks of different reasons stands under each of them.
     pub clauses: Vec<Clause>,
-    /// Checks that came to no result for this reason.
+    /// Checks without a result for this reason.
     pub checks: usize,
 }
 

@@ -6,46 +6,46 @@ use super::CheckResult;
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
 
-/// A clause that the target is known to break, for a while.
+/// A clause that is expected to fail until a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedFailure {
     /// The clause.
     pub clause: Clause,
-    /// Why it is put up with.
+    /// Why the failure is accepted.
     pub reason: String,
-    /// The last day on which it is.
+    /// The last day on which it is accepted.
     pub until: Date,
 }
 
-/// What became of an expected failure in a run.
+/// The state of an expected failure after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Expectation {
     /// The clause.
     pub clause: Clause,
-    /// Why it was put up with.
+    /// Why the failure was accepted.
     pub reason: String,
-    /// The last day on which it is, as a date.
+    /// The last day on which it is accepted, as a date.
     pub until: String,
-    /// How it stands.
+    /// Its state.
     pub state: ExpectationState,
 }
 
-/// How an expected failure stands.
+/// The state of an expected failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectationState {
-    /// The clause is broken, as expected.
+    /// The clause is violated, as expected.
     Fails,
-    /// The clause is kept now: the entry can go.
+    /// The clause is kept now; the entry can be removed.
     NoLongerFails,
     /// The day has passed, so findings count again.
     Expired,
-    /// No check of the clause came to a result.
+    /// No check of the clause has a result.
     NotChecked,
 }
 
-/// Turns a failure that is expected into what it is. A check stays a failure when any of its findings cites a clause that
-/// is not expected to fail, or no longer.
+/// Turns a failure into an expected failure, unless any of its findings cites a clause that is not expected to fail, or no
+/// longer.
 pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], today: Date) {
     if result.outcome != Outcome::Failed {
         return;
@@ -58,7 +58,7 @@ pub(super) fn weigh(result: &mut CheckResult, expected: &[ExpectedFailure], toda
     }
 }
 
-/// How each expectation stands after a run.
+/// The state of each expected failure after a run.
 pub(super) fn expectations(
     results: &[CheckResult],
     expected: &[ExpectedFailure],

@@ -3,10 +3,10 @@ use crate::check::Outcome;
 use crate::contract::Clause;
 use crate::detection::Detection;
 
-/// What a run must show before it may conform. Without any of these it conforms when nothing was found.
+/// What a run must show before it conforms. Without gates it conforms when there is no finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
-    /// Every clause that one of these patterns fits must be judged.
+    /// Every clause that matches one of these patterns must be judged.
     pub require: Vec<Glob>,
     /// Fewest clauses that must be judged.
     pub min_clauses: Option<usize>,
@@ -61,7 +61,7 @@ impl Gates {
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
         for entry in stale.filter(|entry| is_judged_whole(results, entry.clause)) {
             unmet.push(format!(
-                "{} no longer fails: take its [[expected-failure]] out of the configuration",
+                "{} no longer fails; remove its [[expected-failure]] from the configuration",
                 entry.clause
             ));
         }

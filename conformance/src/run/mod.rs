@@ -1,4 +1,4 @@
-//! Chooses, orders and runs checks. Prints nothing: an observer is told what happens, and a report comes out.
+//! Chooses, orders and runs checks. Prints nothing: an observer receives progress events, and a report is returned.
 
 mod busy;
 mod choice;

@@ -34,17 +34,17 @@ pub struct Report {
     pub verdict: Verdict,
     /// Why the target could not be reached, or why the run ended early.
     pub stopped: Option<String>,
-    /// How many checks came to which outcome.
+    /// Number of checks by outcome.
     pub totals: Totals,
     /// What it cost.
     pub usage: Usage,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
-    /// What was judged, and what was not and why.
+    /// The clauses that were judged, and the others with the reasons.
     pub coverage: Coverage,
     /// How many known faults the run would have noticed.
     pub detection: Detection,
-    /// What the run was asked to show and does not; it does not conform then.
+    /// Gates that are not met; the run has no verdict then.
     pub unmet: Vec<String>,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
@@ -52,7 +52,7 @@ pub struct Report {
     pub clauses: Vec<ClauseSummary>,
 }
 
-/// What came out of one check.
+/// The result of one check.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CheckResult {
     /// The check.
@@ -65,19 +65,19 @@ pub struct CheckResult {
     pub operation: Option<OperationId>,
     /// The clauses that it cites.
     pub clauses: &'static [Clause],
-    /// What came out.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What came out of each case, the skipped ones included; left out when the check has one unnamed case or is passive.
+    /// The result of each case, the skipped ones included; absent when the check has one unnamed case or is passive.
     #[serde(skip_serializing_if = "is_unnamed")]
     #[schemars(default)]
     pub cases: Vec<CaseResult>,
-    /// What is wrong.
+    /// Its findings.
     pub findings: Vec<Finding>,
-    /// What was seen of things that the contract leaves open.
+    /// Unspecified behaviour that was observed.
     pub observations: Vec<Observation>,
     /// The exchanges that findings point at.
     pub exchanges: Vec<Recorded>,
-    /// What was asked and answered, one line an exchange; a long list is cut.
+    /// The exchanges, one line each; a long list is cut.
     pub evidence: Vec<Evidence>,
     /// Requests sent.
     pub requests: usize,
@@ -85,61 +85,61 @@ pub struct CheckResult {
     pub elapsed_ms: u64,
 }
 
-/// What the checks of one clause came to.
+/// The results of one clause's checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClauseSummary {
     /// The clause.
     pub id: Clause,
-    /// Its words.
+    /// Its text.
     pub text: String,
     /// Section of the prose contract.
     pub section: String,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
-    /// Checks that cite it and came to a result.
+    /// Number of checks that cite it and have a result.
     pub checked: usize,
-    /// Findings of failed checks that cite it and weigh as failures.
+    /// Number of failures that cite it.
     pub failures: usize,
 }
 
-/// How many checks came to which outcome.
+/// Number of checks by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Totals {
-    /// All as the contract says.
+    /// The contract is kept.
     pub passed: usize,
-    /// A clause is broken.
+    /// A clause is violated.
     pub failed: usize,
     /// Doubtful.
     pub warned: usize,
-    /// A clause was broken once, and kept when the check was run again.
+    /// A clause was violated once, but not when the check was run again.
     pub flaky: usize,
-    /// A clause is broken, as the tester expects.
+    /// A clause is violated, as the tester expects.
     pub expected: usize,
-    /// Something was missing.
+    /// Not run.
     pub skipped: usize,
     /// No result.
     pub inconclusive: usize,
-    /// Our own fault or the network's.
+    /// An error of the suite or the network.
     pub errors: usize,
 }
 
-/// What a run comes to. The program ends with its exit code.
+/// The verdict of a run, which decides the exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every check that ran passed, and at least one ran.
     Conforms,
-    /// At least one clause is broken.
+    /// At least one clause is violated.
     Findings,
     /// The target could not be reached, or rejects the account's token.
     Unreachable,
-    /// Nothing is known to be broken, but the run did not get to its end: the budget was used up, it was stopped, a
-    /// check came to no result, to changing ones or failed by itself, or nothing ran.
+    /// No violation was found, but there is no verdict: a limit was reached, the run was stopped, a check was inconclusive,
+    /// flaky or had an error, a gate was not met, or nothing ran.
     Incomplete,
 }
 
 impl Report {
-    /// Version of this shape; it grows when a reader of the JSON would have to change.
+    /// Version of the JSON report; it is increased when readers have to change.
     pub const VERSION: u32 = 2;
 
     /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
@@ -170,7 +170,7 @@ impl Verdict {
         }
     }
 
-    /// What results come to; `stopped` is set when the run ended early.
+    /// The verdict of these results; `stopped` is set when the run ended early.
     #[must_use]
     pub fn of(totals: Totals, stopped: bool) -> Self {
         let Totals { passed, failed, warned, flaky, expected, skipped: _, inconclusive, errors } = totals;
@@ -235,7 +235,7 @@ impl CheckResult {
 }
 
 impl CheckResult {
-    /// What fails the check: the findings of its failed cases, and not those of flaky ones.
+    /// The findings that fail the check: those of its failed cases, and not those of flaky ones.
     pub fn failures(&self) -> impl Iterator<Item = &Finding> {
         let stands = |finding: &&Finding| {
             let case = self.cases.iter().find(|case| finding.is_of(&case.label));

@@ -8,7 +8,7 @@ use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
 use crate::wire::Budget;
 
-/// What a run would do: which cases it would run, what they cost, and which it would leave out and why.
+/// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
 pub struct Plan {
     planned: Vec<Planned>,
@@ -34,7 +34,7 @@ pub struct PlannedCase {
     pub skipped: Option<String>,
 }
 
-/// The most that a plan can cost when nothing has to be repeated.
+/// The maximum cost of a plan, without retries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct PlannedCost {
     /// Requests.
@@ -45,8 +45,8 @@ pub struct PlannedCost {
 
 impl Plan {
     /// A plan for the selected cases. A case whose facts are missing is skipped. When the others cost more than the budget,
-    /// those run that judge most clauses and notice most faults of the matrix for what they cost. With `detect` no more run
-    /// than are needed to notice so many percent of those faults.
+    /// those run that judge most clauses and notice most known faults for their cost. With `detect` only as many run as are
+    /// needed to notice that percentage of the known faults.
     #[must_use]
     pub fn new(
         checks: &[&'static Check],
@@ -68,7 +68,7 @@ impl Plan {
         &self.planned
     }
 
-    /// What it would notice of known faults.
+    /// How many known faults it would notice.
     #[must_use]
     pub fn detection(&self, matrix: &Matrix) -> Detection {
         let mut cases = Cases::default();
@@ -81,7 +81,7 @@ impl Plan {
         Detection::of(matrix, &cases)
     }
 
-    /// What it can cost at most, but for repetitions.
+    /// The maximum cost, without retries.
     #[must_use]
     pub fn cost(&self) -> PlannedCost {
         let mut sum = PlannedCost::default();
@@ -103,7 +103,7 @@ impl Plan {
 pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
 
 impl SentControls {
-    /// What a case costs beside the cases chosen so far.
+    /// The additional cost of a case beside the cases chosen so far.
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
         let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
         new.map(SharedControl::cost).chain([case.cost()]).sum()
@@ -139,13 +139,13 @@ impl Planned {
         self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
     }
 
-    /// What the cases that would run cost together.
+    /// The cost of the cases that would run.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost::of_cases(self.running())
     }
 
-    /// Why nothing of the check would run, when that is so.
+    /// Why no case of the check would run, if none would.
     #[must_use]
     pub fn skipped(&self) -> Option<String> {
         if self.check.is_passive() || self.unfit.is_some() {

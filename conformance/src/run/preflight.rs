@@ -6,9 +6,9 @@ use crate::wire::{
     Answer, Exchange, FailureKind, Patience, Redactor, Request, Took, Wire, WireError, WireFailure,
 };
 
-/// Asks whether anybody is there, so that a target that can't be reached does not fail a hundred checks. Each operation
-/// is asked until one of them answers; a target that keeps the contract gives
-/// no gateway for any of the requests. Says what is wrong when nobody answers.
+/// Finds out whether the target responds, so that one that cannot be reached does not fail a hundred checks. Sends one request
+/// to each operation until one of them is served; a conforming target returns no gateway for any of the requests. The
+/// error says what is wrong.
 pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
     first_answer(contract, target, wire).await.err().flatten()
 }
@@ -32,7 +32,7 @@ pub(crate) async fn preflight_with_token(
     }
 }
 
-/// The first answer of the target to one of the first requests, or what is wrong, if that can be told.
+/// The first response of the target to one of the first requests, or what is wrong, if that can be told.
 async fn first_answer(
     contract: &Contract,
     target: &Target,
@@ -47,7 +47,7 @@ async fn first_answer(
                 Some(redirected) => problem = Some(redirected),
                 None => return Ok((request, exchange)),
             },
-            // Somebody is there; what the answers are worth is told by each check.
+            // The target responds; each check judges the responses.
             Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
             Err(failure) => {
                 let gone = failure.kind == FailureKind::Connect;
@@ -145,11 +145,11 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> String {
     let repeated = overlap.rev().find(|prefix| base.ends_with(prefix));
     match repeated {
         Some(prefix) => format!(
-            "every operation is answered with HTTP {NOT_FOUND}: the base URL ends in `{prefix}`, which is added to it \
-             (`{base}{path}`); give it without `{prefix}`"
+            "every operation returns HTTP {NOT_FOUND}: the base URL ends in `{prefix}`, which is added to it \
+             (`{base}{path}`); remove `{prefix}` from it"
         ),
         None => format!(
-            "every operation is answered with HTTP {NOT_FOUND}, for instance `{base}{path}`: check the base URL, to which \
+            "every operation returns HTTP {NOT_FOUND}, for example `{base}{path}`; check the base URL, to which \
              the paths of the contract are added"
         ),
     }
@@ -161,8 +161,8 @@ fn redirected(answer: &Answer) -> Option<String> {
         // Its query may repeat the token in a form that nobody knows.
         let place = location.split(['?', '#']).next().unwrap_or_default();
         format!(
-            "the target answers HTTP {} and points to {place}: redirects are not followed, as they would carry the \
-             token to another place; give the final base URL",
+            "the target returns HTTP {} and points to {place}; redirects are not followed, because they would send the \
+             token to another place; set the final base URL",
             answer.status
         )
     })
@@ -173,11 +173,11 @@ fn unreachable(failure: &WireFailure) -> String {
         FailureKind::Connect if failure.detail.contains("certificate") => {
             "its certificate is not trusted; --ca-file names an authority of your own"
         }
-        FailureKind::Connect => "check host and port, and whether it is running",
-        FailureKind::Timeout => "it timed out; raise --timeout",
-        FailureKind::Broken => "what answers there does not speak HTTP, or breaks the connection",
-        FailureKind::TooLarge => "its answer is too large",
-        FailureKind::Request => "the request can't be built: check the base URL and the token",
+        FailureKind::Connect => "check the host and the port, and that the service is running",
+        FailureKind::Timeout => "it timed out; pass a longer --timeout",
+        FailureKind::Broken => "the server there does not speak HTTP, or closes the connection",
+        FailureKind::TooLarge => "its response is too large",
+        FailureKind::Request => "the request cannot be built; check the base URL and the token",
     };
-    format!("no answer from the target: {failure}; {advice}")
+    format!("no response from the target: {failure}; {advice}")
 }

@@ -3,21 +3,21 @@ use std::time::Duration;
 
 use crate::wire::Budget;
 
-/// How much of a target a run may take: a set of ceilings, each of which can be moved. The plan chooses the cases that show
-/// most within them.
+/// How much load a run may put on a target: a set of limits, each of which can be changed. The plan chooses the cases that
+/// show most within them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// As much as a handful of requests shows, and no gateway.
+    /// At most 60 requests, and no gateways.
     Smoke,
-    /// What a production environment can bear: slowly, and with few gateways.
+    /// For production environments: at most 900 requests at 5 per second, and 25 gateways.
     Production,
-    /// Everything, as fast as the target answers.
+    /// Everything, as fast as the target responds.
     #[default]
     Full,
 }
 
 impl Profile {
-    /// All of them, from the smallest on.
+    /// All profiles, from the smallest to the largest.
     pub const ALL: [Self; 3] = [Self::Smoke, Self::Production, Self::Full];
 
     /// The name that arguments and configuration use.
@@ -36,7 +36,7 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
-    /// Its ceilings.
+    /// Its limits.
     #[must_use]
     pub fn budget(self) -> Budget {
         const MEBIBYTE: u64 = 1 << 20;

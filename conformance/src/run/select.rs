@@ -81,7 +81,7 @@ impl Selection {
         wanted && !self.skip.iter().any(|glob| glob.selects_case(check, label))
     }
 
-    /// A pattern that selects no check at all, most likely a slip.
+    /// A pattern that matches no check, most likely a typing error.
     #[must_use]
     pub fn idle<'a>(&'a self, checks: &[&'static Check]) -> Option<&'a Glob> {
         self.only.iter().chain(&self.skip).find(|glob| !checks.iter().any(|check| glob.may_select(check)))

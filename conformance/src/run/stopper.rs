@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
-/// Ends a run before its end, from anywhere: what was done so far is kept, and the report says why.
+/// Ends a run early, from any thread: results so far are kept, and the report says why it ended.
 #[derive(Debug, Clone, Default)]
 pub struct Stopper(Arc<Inner>);
 
@@ -13,9 +13,9 @@ struct Inner {
 }
 
 impl Stopper {
-    /// Ends the run. The first reason counts.
+    /// Ends the run. The first reason is kept.
     pub fn stop(&self, reason: impl Into<String>) {
-        // A later reason adds nothing to the first one.
+        // Only the first reason is kept.
         let _ = self.0.reason.set(reason.into());
         self.0.bell.notify_waiters();
     }
@@ -26,11 +26,11 @@ impl Stopper {
         self.0.reason.get().map(String::as_str)
     }
 
-    /// Waits until somebody ends the run.
+    /// Waits until the run is ended.
     pub async fn stopped(&self) {
         loop {
             let mut rung = std::pin::pin!(self.0.bell.notified());
-            // Listen first, look second: a bell between the two is heard.
+            // Subscribe before checking, so that no notification between the two is missed.
             rung.as_mut().enable();
             if self.reason().is_some() {
                 return;

@@ -22,28 +22,28 @@ use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
-/// How a run is done.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which checks and cases.
+    /// Which checks and cases run.
     pub selection: Selection,
-    /// The name that the report gives to the ceilings.
+    /// Name of the profile, for the report.
     pub profile: Profile,
-    /// Hard ceilings. The default ones are those of [`Profile::Full`].
+    /// Limits; by default those of [`Profile::Full`].
     pub budget: Budget,
     /// Timeouts, waits, proxy and trust.
     pub wire: WireOptions,
-    /// How often a check that found something is run again, before it is called a failure.
+    /// How often a failing check is retried; one that then passes is flaky.
     pub retries: u32,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
-    /// Clauses that are known to be broken.
+    /// Clauses that are expected to fail.
     pub expected: Vec<ExpectedFailure>,
-    /// What the run must show before it may conform.
+    /// Gates: what the run must show before it conforms.
     pub gates: Gates,
     /// Name and version of what is tested, for the report.
     pub implementation: Option<String>,
-    /// Leaves out what is not needed to notice so many percent of the known faults.
+    /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
     pub detect: Option<u8>,
 }
 
@@ -64,7 +64,7 @@ impl Default for Options {
     }
 }
 
-/// Why a run can't begin.
+/// Why a run cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The HTTP client can't be set up.
@@ -74,14 +74,14 @@ pub enum SetupError {
     #[error(transparent)]
     Secret(#[from] ShortSecret),
     /// The texts that must never appear can't be searched for.
-    #[error("the canaries can't be searched for: {0}")]
+    #[error("cannot search for the canaries: {0}")]
     Canaries(#[from] aho_corasick::BuildError),
-    /// The known faults can't be read, which is a fault of the suite.
-    #[error("the known faults can't be read: {0}")]
+    /// The known faults cannot be parsed, which is a bug of the suite.
+    #[error("cannot read the known faults: {0}")]
     Matrix(&'static str),
 }
 
-/// Checks, the target that they are held against, and the ceilings they keep.
+/// Checks, the target that they test, and the limits of the load on it.
 #[derive(Debug)]
 pub struct Suite<'a> {
     contract: &'a Contract,
@@ -104,7 +104,7 @@ pub struct Suite<'a> {
 }
 
 impl<'a> Suite<'a> {
-    /// Prepares a run of the checks that this crate has; nothing is sent yet.
+    /// Prepares a run of this crate's checks; nothing is sent yet.
     ///
     /// # Errors
     /// When the HTTP client can't be set up.
@@ -112,7 +112,7 @@ impl<'a> Suite<'a> {
         Self::with_checks(contract, target, options, &registry())
     }
 
-    /// Prepares a run of other checks, for instance the caller's own.
+    /// Prepares a run of other checks, for example the caller's own.
     ///
     /// # Errors
     /// As for [`Suite::new`].
@@ -161,13 +161,13 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// What a run would do.
+    /// The plan of the run.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// A handle that ends the run before its end, for instance on Ctrl-C.
+    /// A handle that ends the run early, for example on Ctrl-C.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
@@ -227,7 +227,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Why no check could come to a result.
+    /// Why no check could have a result.
     async fn unreachable(&self) -> Option<String> {
         let Self { contract, target, wire, redactor, .. } = self;
         preflight_with_token(contract, target, wire, redactor).await
@@ -277,7 +277,7 @@ impl<'a> Suite<'a> {
         (results, busy)
     }
 
-    /// Waits until somebody ends the run, or its time is over.
+    /// Waits until the run is ended, or its time is used up.
     async fn ended(&self) {
         tokio::select! {
             () = self.stopper.stopped() => {}

@@ -10,10 +10,10 @@ use crate::wire::{Answer, Exchange, Redactor, headers, password};
 /// Headers that say nothing of the service, or something that its data decides.
 const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
 
-/// Most lines of a body that a recording keeps, some times as many as the contract has members.
+/// Maximum number of lines of a body in a recording, several times as many as the contract has members.
 const MOST_LINES: usize = 500;
 
-/// What two answers to the same request have in common: status, headers and the shape of the body; values where they hold
+/// What two responses to the same request have in common: status, headers and the shape of the body; values where they hold
 /// still and are no data.
 pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor) -> String {
     for answer in [first, second].into_iter().filter_map(|exchange| exchange.result.as_ref().ok()) {
@@ -21,7 +21,7 @@ pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor
     }
     let text = match (&first.result, &second.result) {
         (Ok(first), Ok(second)) => answers(first, second, redactor),
-        (Err(failure), _) | (_, Err(failure)) => format!("no answer: {:?}\n", failure.kind),
+        (Err(failure), _) | (_, Err(failure)) => format!("no response: {:?}\n", failure.kind),
     };
     redactor.redact(&text)
 }

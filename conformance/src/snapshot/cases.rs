@@ -9,10 +9,10 @@ use crate::contract::{
 use crate::target::Target;
 use crate::wire::Request;
 
-/// One request, and what its answer shows.
+/// One request, and what its response shows.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// `operation.case`, fit for the name of a file.
+    /// `operation.case`, which is also the name of its file.
     pub(super) name: String,
     /// What it shows.
     pub(super) subject: Subject,
@@ -102,8 +102,8 @@ impl Cases {
         );
     }
 
-    /// Values that are refused, from the document.
-    fn refused_parameter(&mut self, operation: &str, parameter: &Parameter, good: &Request) {
+    /// Values that are rejected, from the document.
+    fn rejected_parameter(&mut self, operation: &str, parameter: &Parameter, good: &Request) {
         for case in boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed) {
             let Some(clause) = parameter.citations.of(case.keyword) else { continue };
             let request = good.clone().query(&parameter.name, case.text());
@@ -165,7 +165,7 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
     let without_num = good.clone().without_query(&extract.num.name);
     cases.add("extract", "without num", Clause::ExtractNumRequired, without_num, 0);
     for parameter in [&extract.num, &extract.protocol, &extract.return_type, &extract.lb] {
-        cases.refused_parameter("extract", parameter, &good);
+        cases.rejected_parameter("extract", parameter, &good);
     }
 }
 

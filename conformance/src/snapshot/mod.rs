@@ -1,5 +1,5 @@
-//! How an environment behaves, case by case: what the contract says and what it leaves open. A recording holds no secret
-//! and no value that changes by itself, so that two of them can be compared.
+//! Recordings of how an environment behaves in each case, unspecified behaviour included. A recording holds no secret and
+//! no value that changes by itself, so that two of them can be compared.
 
 mod behaviour;
 mod cases;
@@ -24,10 +24,10 @@ pub enum RecordError {
     /// Our side can't be set up.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// Nobody answers.
+    /// No server responds.
     #[error("{0}")]
     Unreachable(String),
-    /// A ceiling was reached; nothing is kept of half a recording.
+    /// A limit was reached; an incomplete recording is discarded.
     #[error(transparent)]
     Budget(#[from] Exhausted),
 }

@@ -46,7 +46,7 @@ pub enum RecordingError {
     #[error("{path}: expected a snapshot with `source`, `expression` and a text between lines of ---", path = .0.display())]
     Format(PathBuf),
     /// No file of a recording at all.
-    #[error("{path}: expected a folder with a recording, found none; `conformance record` makes one", path = .0.display())]
+    #[error("{path}: expected a folder with a recording, found none; `conformance record` creates one", path = .0.display())]
     Empty(PathBuf),
 }
 

@@ -8,7 +8,7 @@ use super::Secret;
 use crate::wire::base64_forms;
 
 /// Searches answers for the texts that must never appear in one, as they are and in base64 as authentication headers have
-/// them. All of them are searched for at once: every answer of a run is looked at.
+/// them. All of them are searched for at once: every response of a run is looked at.
 #[derive(Debug, Default)]
 pub struct Canaries {
     search: Option<AhoCorasick>,

@@ -1,5 +1,5 @@
-//! Facts that can't be so, told before anything is sent: a check that rests on a wrong fact finds fault with a service that
-//! is in order.
+//! Finds facts that contradict each other, before anything is sent: a check that relies on a wrong fact reports findings of a
+//! conforming service.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -39,7 +39,7 @@ fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
     for (fact, texts) in &all {
         for text in texts.iter().filter(|text| host(text).is_none()) {
             wrong.push(format!(
-                "{}: `{text}` is no address: expected IPv4, IPv4:port, IPv6 or [IPv6]:port",
+                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, found `{text}`",
                 fact.variable()
             ));
         }
@@ -131,7 +131,7 @@ fn regions(facts: &Facts, wrong: &mut Vec<String>) {
 /// Two facts that exclude each other.
 fn both(one: Fact, other: Fact, what: &str) -> String {
     format!(
-        "{} and {} can't both hold for {what}: the one is {}, the other {}",
+        "{} and {} can't both hold for {what}: the first is {}, the second {}",
         one.variable(),
         other.variable(),
         one.description(),

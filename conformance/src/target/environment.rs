@@ -58,7 +58,7 @@ impl Source for Variable {
     }
 
     fn integer(&self) -> Result<i64, Self::Error> {
-        self.text.parse().map_err(|_| self.wrong("a whole number"))
+        self.text.parse().map_err(|_| self.wrong("an integer"))
     }
 
     fn ip(&self) -> Result<Ipv4Addr, Self::Error> {

@@ -203,13 +203,13 @@ facts! {
     EgressIp, egress_ip: Option<Ipv4Addr>, "SALLYPORT_EGRESS_IP",
         "the IPv4 address that calls from this machine come from",
         r#""198.51.100.4""#;
-    /// Texts that must never appear in an answer, for instance proxy passwords.
+    /// Texts that must never appear in a response, for instance proxy passwords.
     Canaries, canaries: Vec<Secret>, "SALLYPORT_CANARIES",
-        "texts that must never appear in an answer, such as proxy passwords",
+        "texts that must never appear in a response, such as proxy passwords",
         r#"{ file = "never-in-an-answer.txt" }  # one on each line"#;
 }
 
-/// An order of the account and addresses of its instances; an answer does not show the order of an instance.
+/// An order of the account and addresses of its instances; a response does not show the order of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldOrder {
     /// The order number.

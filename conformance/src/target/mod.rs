@@ -1,4 +1,4 @@
-//! What is tested: where it is, which credentials are at hand, and what the tester knows about the data behind it.
+//! What is tested: its base URL, the credentials, and what the tester knows about the data behind it.
 
 mod canary;
 mod contradiction;
@@ -37,21 +37,21 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Not a URL.
-    #[error("the base URL is not valid ({0}): expected something like https://api.example.com")]
+    #[error("invalid base URL ({0}); expected a URL such as https://api.example.com")]
     Url(String),
     /// Plain http away from this machine.
-    #[error("the base URL is plain http, which sends the token in clear text: use https, or --allow-http")]
+    #[error("the base URL is plain http, which sends the token unencrypted; use https, or pass --allow-http")]
     PlainHttp,
     /// A part that a base URL can't have.
     #[error("the base URL has {0}: expected scheme, host, port and perhaps a path only")]
     Part(&'static str),
-    /// Facts that can't be so, one sentence a line.
-    #[error("nothing was sent, since these facts can't be so:\n  {}", .0.join("\n  "))]
+    /// Facts that contradict each other, one sentence per line.
+    #[error("nothing was sent, because these facts cannot be true:\n  {}", .0.join("\n  "))]
     Facts(Vec<String>),
 }
 
 impl Target {
-    /// A target at `base_url`. Plain http is refused unless it stays on this machine or `allow_http` is set.
+    /// A target at `base_url`. Plain http is rejected unless it stays on this machine or `allow_http` is set.
     ///
     /// # Errors
     /// When the URL is not valid, not http(s), carries a user, a query or a fragment, or is plain http; and when facts

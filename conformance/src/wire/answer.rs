@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Recorded, password};
 
-/// An answer as it came. It is not redacted: what a check says of it goes through the redactor before it is kept.
+/// A response as it came. It is not redacted: what a check says of it goes through the redactor before it is kept.
 #[derive(Clone)]
 pub struct Answer {
     /// HTTP status.
@@ -24,7 +24,7 @@ impl Answer {
         Self { status, headers: headers.into(), length: body.len(), body, json }
     }
 
-    /// The answer as it is kept once it was judged: without the parsed body, which takes many times what the text takes, and
+    /// The response as it is kept once it was judged: without the parsed body, which takes many times what the text takes, and
     /// with no more of the text than a report may show.
     pub(crate) fn brief(&self) -> Self {
         let body = if self.body.len() > Recorded::KEPT {
@@ -44,7 +44,7 @@ impl Answer {
         }
     }
 
-    /// Every value of a header, in the order of the answer; bytes that are no UTF-8 are replaced.
+    /// Every value of a header, in the order of the response; bytes that are no UTF-8 are replaced.
     #[must_use]
     pub fn header_values(&self, name: &str) -> Vec<String> {
         let values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -99,7 +99,7 @@ impl Answer {
 }
 
 impl fmt::Debug for Answer {
-    /// An answer may echo the token.
+    /// A response may echo the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
     }

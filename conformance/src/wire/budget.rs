@@ -29,7 +29,7 @@ pub struct Budget {
 pub struct Usage {
     /// Requests sent.
     pub requests: u64,
-    /// Gateways that were handed out: those in answers, and as many as were asked for where no whole answer came.
+    /// Gateways that were handed out: those in responses, and as many as were asked for where no whole response came.
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,
@@ -73,9 +73,9 @@ pub enum Hold {
 /// Gateways that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Took {
-    /// So many stand in the answer.
+    /// So many stand in the response.
     Counted(u64),
-    /// Nobody knows: the answer did not come to its end, or says nothing. What was held for it counts.
+    /// Nobody knows: the response did not come to its end, or says nothing. What was held for it counts.
     Unknown,
     /// More than the suite reads: no ceiling holds against that.
     Unbounded,

@@ -14,9 +14,9 @@ use crate::target::Secret;
 pub struct WireOptions {
     /// For one exchange, from connecting to the last byte.
     pub timeout: Duration,
-    /// Longest body of an answer that is read, in bytes.
+    /// Longest body of a response that is read, in bytes.
     pub body_limit: usize,
-    /// Most JSON values of an answer that are read.
+    /// Most JSON values of a response that are read.
     pub value_limit: usize,
     /// How often a request is sent at most when the target asks to wait.
     pub attempts: u32,
@@ -46,7 +46,7 @@ pub struct ExtraHeader {
 pub enum Patience {
     /// Wait as Retry-After says and send again, within bounds.
     WaitOut,
-    /// Hand over the first answer, whatever it is.
+    /// Hand over the first response, whatever it is.
     FirstAnswer,
 }
 
@@ -57,7 +57,7 @@ pub enum WireError {
     #[error(transparent)]
     Budget(#[from] Exhausted),
     /// The client could not be set up: our own fault.
-    #[error("the HTTP client could not be set up: {0}")]
+    #[error("cannot set up the HTTP client: {0}")]
     Setup(String),
 }
 
@@ -73,7 +73,7 @@ pub struct Wire {
 /// Items of the longest answer that is read. The contract's largest page has as many; see the test below.
 const LONGEST_PAGE: usize = 1_000;
 
-/// What an item of an answer may take: several times what an instance with all of its members takes.
+/// What an item of a response may take: several times what an instance with all of its members takes.
 const BYTES_OF_AN_ITEM: usize = 2_048;
 const VALUES_OF_AN_ITEM: usize = 128;
 
@@ -128,14 +128,14 @@ impl Wire {
         let setup = |error: reqwest::Error| WireError::Setup(error.without_url().to_string());
         if !options.authorities.is_empty() {
             let authorities = reqwest::Certificate::from_pem_bundle(&options.authorities)
-                .map_err(|_| WireError::Setup("the authorities are not in PEM".to_owned()))?;
+                .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
             builder = builder.tls_certs_merge(authorities);
         }
         match &options.proxy {
             Some(proxy) => {
                 // The error of a bad URL would show its password.
                 let proxy = reqwest::Proxy::all(proxy.expose())
-                    .map_err(|_| WireError::Setup("the proxy is not a URL that can be used".to_owned()))?;
+                    .map_err(|_| WireError::Setup("invalid URL of the proxy".to_owned()))?;
                 builder = builder.proxy(proxy);
             }
             None if is_loopback(&base) => builder = builder.no_proxy(),
@@ -150,7 +150,7 @@ impl Wire {
     }
 
     /// Sends a request that may take the gateways of `hold`, and hands every try to `record`, which numbers it and says what
-    /// the answer gave.
+    /// the response gave.
     ///
     /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
     ///
@@ -226,7 +226,7 @@ impl Wire {
             values if values > self.options.value_limit => {
                 let limit = self.options.value_limit;
                 Err(too_large(format!(
-                    "the answer has more than {limit} JSON values, which is too large to judge"
+                    "the response has more than {limit} JSON values, which is too large to judge"
                 )))
             }
             _ => Ok(Answer::new(status, headers, body)),
@@ -259,7 +259,8 @@ impl Wire {
             self.meter.take_bytes(chunk.len())?;
             if body.len() + chunk.len() > self.options.body_limit {
                 let limit = self.options.body_limit;
-                let detail = format!("the answer is longer than {limit} bytes, which is too large to judge");
+                let detail =
+                    format!("the response is longer than {limit} bytes, which is too large to judge");
                 return Ok(Err(WireFailure { kind: FailureKind::TooLarge, detail }));
             }
             body.extend_from_slice(&chunk);

@@ -18,7 +18,7 @@ pub struct Exchange {
     pub elapsed: Duration,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{detail}")]
 pub struct WireFailure {
@@ -36,9 +36,9 @@ pub enum FailureKind {
     Connect,
     /// No complete answer within the time allowed.
     Timeout,
-    /// The connection ended before the answer was complete, or the answer was no HTTP.
+    /// The connection ended before the response was complete, or the response was no HTTP.
     Broken,
-    /// The answer was longer than the suite reads.
+    /// The response was longer than the suite reads.
     TooLarge,
     /// The request could not be built: our own fault.
     Request,
@@ -59,13 +59,13 @@ pub struct Recorded {
     pub request_body: Option<String>,
     /// Whether the body was cut.
     pub request_body_cut: bool,
-    /// HTTP status, when an answer came.
+    /// HTTP status, when a response came.
     pub status: Option<u16>,
-    /// Headers of the answer.
+    /// Headers of the response.
     pub answer_headers: Vec<(String, String)>,
-    /// Body of the answer, cut when it is long.
+    /// Body of the response, cut when it is long.
     pub answer_body: Option<String>,
-    /// Why no answer came.
+    /// Why no response came.
     pub failure: Option<WireFailure>,
     /// In milliseconds.
     pub elapsed_ms: u64,

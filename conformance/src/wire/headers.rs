@@ -1,4 +1,4 @@
-//! Headers of answers that carry credentials: what a report shows of them.
+//! Headers of responses that carry credentials: what a report shows of them.
 
 /// What stands in place of a value that may open something.
 const HIDDEN: &str = "$HIDDEN";

@@ -1,4 +1,4 @@
-//! Members of JSON answers that give a password away.
+//! Members of JSON responses that give a password away.
 
 use serde_json::Value;
 

@@ -8,11 +8,11 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use super::{Answer, password, spelling};
 use crate::target::Secret;
 
-/// Characters that a secret needs. A shorter one stands in ordinary words, and to hide it there would both spoil reports and
-/// tell what it is.
+/// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, and hiding it there would both spoil
+/// reports and reveal it.
 const SHORTEST: usize = 6;
 
-/// What stands in place of a password that an answer showed.
+/// What stands in place of a password that a response showed.
 pub(crate) const PASSWORD: &str = "PASSWORD";
 
 /// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
@@ -21,18 +21,18 @@ const MOST_LEARNED: usize = 1_000;
 /// Most bytes of a password that is searched for in other texts.
 const LONGEST_LEARNED: usize = 256;
 
-/// Replaces every known secret, however its characters are spelt in a request, an answer or a report, by its name.
+/// Replaces every known secret, however its characters are spelt in a request, a response or a report, by its name.
 pub struct Redactor {
     known: Patterns,
     /// Passwords that answers showed, which nobody could know before.
     learned: RwLock<Patterns>,
 }
 
-/// A secret that is too short to be kept out of reports.
+/// A secret that is too short to be hidden in reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length}: a shorter one stands in ordinary words and \
-     can't be kept out of reports; use a longer one, or --public-header for a header that is no secret"
+    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length}: a shorter one occurs in ordinary words, \
+     where it cannot be hidden; use a longer one, or --public-header for a header that is no secret"
 )]
 pub struct ShortSecret {
     /// The name that reports show in its place.
@@ -86,14 +86,14 @@ impl Redactor {
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
     }
 
-    /// Takes what an answer calls a password for a secret from now on: a report shows what came, but no password.
+    /// Takes what a response calls a password for a secret from now on: a report shows what came, but no password.
     pub fn learn_from(&self, answer: &Answer) {
         if let Some(body) = answer.json().filter(|_| password::may_speak_of_one(answer.body())) {
             password::visit(body, &mut |_, shown| self.learn(shown.value));
         }
     }
 
-    /// Takes a password that an answer showed for a secret from now on. A very short one is found anywhere, so it is hidden
+    /// Takes a password that a response showed for a secret from now on. A very short one is found anywhere, so it is hidden
     /// where it stands as a password only.
     fn learn(&self, password: &str) {
         if !(SHORTEST..=LONGEST_LEARNED).contains(&password.len())

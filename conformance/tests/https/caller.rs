@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An encrypted connection.
 pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
-/// An answer as it came.
+/// A response as it came.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -65,14 +65,14 @@ pub(crate) async fn encrypted(nginx: &Nginx, from: Ipv4Addr, protocol: &str) -> 
     StreamOwned::new(connection, socket)
 }
 
-/// Sends a request line with headers, and a body, and reads the answer.
+/// Sends a request line with headers, and a body, and reads the response.
 pub(crate) async fn ask(nginx: &Nginx, from: Ipv4Addr, head: &str, body: &[u8]) -> Answer {
     let mut stream = encrypted(nginx, from, "http/1.1").await;
     write!(stream, "{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("written");
     // nginx may answer and hang up before it has all of it.
     let _ = stream.write_all(body);
     let text = rest(&mut stream);
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text}"));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }

@@ -144,10 +144,10 @@ async fn holding(nginx: &Nginx, head: &str) -> Stream {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nginx_refuses_looks_like_a_refusal_of_the_server() {
+async fn what_nginx_rejects_looks_like_a_rejection_of_the_server() {
     let Some(program) = installed() else { return };
     let (reference, nginx) = behind(&program).await;
-    // The server's own refusal passes as it is.
+    // The server's own rejection passes as it is.
     let body = vec![b' '; MAX_BYTES + 1];
     let own = ask(&nginx, CALLER, &search(&reference, body.len()), &body).await;
     assert_rejected(&own, ErrorCode::BodyTooLarge);

@@ -26,9 +26,9 @@ pub struct Fault {
 enum How {
     /// Changes a request before it goes on, so that the server answers another one than was sent.
     Request(Box<dyn Fn(&Scene, &mut Seen) + Send + Sync>),
-    /// Changes an answer before it goes back.
+    /// Changes a response before it goes back.
     Reply(Box<dyn Fn(&Scene, &Seen, &mut Reply) + Send + Sync>),
-    /// Answers in whatever way it likes.
+    /// Responses in whatever way it likes.
     Serve(Box<dyn for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync>),
 }
 
@@ -44,7 +44,7 @@ impl Fault {
         Self { id, breaks, how: How::Request(Box::new(change)), when: Vec::new() }
     }
 
-    /// Changes every answer of the operation of the clause (of all operations for `all.…`).
+    /// Changes every response of the operation of the clause (of all operations for `all.…`).
     pub fn reply(
         id: &'static str,
         breaks: &'static str,
@@ -66,8 +66,8 @@ impl Fault {
         })
     }
 
-    /// Changes the refusals.
-    pub fn refusal(
+    /// Changes the rejections.
+    pub fn rejection(
         id: &'static str,
         breaks: &'static str,
         change: impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync + 'static,
@@ -143,7 +143,7 @@ impl Scene {
         OperationId::ALL.into_iter().find(|id| self.contract.operation(*id).path == seen.path)
     }
 
-    /// Whether an answer is a success: status and code, or status and text where text was asked for.
+    /// Whether a response is a success: status and code, or status and text where text was asked for.
     pub fn accepted(&self, seen: &Seen, reply: &Reply) -> bool {
         let Some(id) = self.operation(seen) else { return false };
         let success = &self.contract.operation(id).success;
@@ -158,8 +158,8 @@ impl Scene {
         seen.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
-    /// Takes every credential out of a request, so that the server refuses it with an answer that is in order.
-    pub fn refuse(&self, seen: &mut Seen) {
+    /// Takes every credential out of a request, so that the server rejects it with a response that is in order.
+    pub fn reject(&self, seen: &mut Seen) {
         let extract = &self.contract.extract;
         seen.drop_param(&extract.api_key.name);
         seen.headers.remove(extract.api_key_header.as_str());
@@ -173,7 +173,7 @@ impl Scene {
 
     /// Makes a request one of the account of a token.
     pub fn act_as(&self, seen: &mut Seen, token: &str) {
-        self.refuse(seen);
+        self.reject(seen);
         seen.set_param(&self.contract.extract.api_key.name, token);
     }
 }
@@ -214,12 +214,12 @@ impl Memory {
         counts.get(key).copied().unwrap_or_default()
     }
 
-    /// The answer that was kept under a key.
+    /// The response that was kept under a key.
     pub fn recall(&self, key: &str) -> Option<Reply> {
         self.replies.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    /// Keeps an answer under a key, in place of an earlier one.
+    /// Keeps a response under a key, in place of an earlier one.
     pub fn keep(&self, key: &str, reply: &Reply) {
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         replies.insert(key.to_owned(), reply.clone());

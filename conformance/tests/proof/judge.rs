@@ -12,8 +12,8 @@ use sallyport_conformance::{Check, Contract, Options, Report, Selection, Silent,
 use tokio::runtime::Runtime;
 
 use crate::fault::{Fault, Faulty, Scene};
+use crate::other_server::OtherServer;
 use crate::proxy::{Proxy, Reply, Seen, Tamper, Upstream};
-use crate::stranger::Stranger;
 use crate::variation::{Variation, Varied};
 use crate::world::World;
 use crate::{faults, record, variations};
@@ -130,11 +130,11 @@ impl Judge {
     }
 
     /// The same for an implementation that has nothing of ours.
-    pub fn stranger(&self) -> Result<(), Failed> {
+    pub fn other_server(&self) -> Result<(), Failed> {
         self.runtime.block_on(async {
-            let stranger = Stranger::new();
-            let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), Stranger::new()).await;
-            let report = run(&stranger.target(&proxy.base_url()), Selection::default()).await;
+            let other = OtherServer::new();
+            let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), OtherServer::new()).await;
+            let report = run(&other.target(&proxy.base_url()), Selection::default()).await;
             all_pass(&report, &SKIPS_OF_OTHERS)
         })
     }

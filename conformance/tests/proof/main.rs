@@ -20,9 +20,9 @@
 mod fault;
 mod faults;
 mod judge;
+mod other_server;
 mod proxy;
 mod record;
-mod stranger;
 mod variation;
 mod variations;
 mod world;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     };
     trial("the matrix knows all faults and cases".to_owned(), |judge, _| record::is_current(judge), "");
     trial("the untampered server passes every check".to_owned(), |judge, _| judge.untampered(), "");
-    trial("a service of other makers conforms".to_owned(), |judge, _| judge.stranger(), "");
+    trial("a service of other makers conforms".to_owned(), |judge, _| judge.other_server(), "");
     for variation in variations::all() {
         trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
     }

@@ -1,6 +1,6 @@
 //! A proxy between the suite and the reference server that changes what passes through it.
 //!
-//! A tamper sees the request before it goes on and the answer before it goes back, so that a server that breaks
+//! A tamper sees the request before it goes on and the response before it goes back, so that a server that breaks
 //! exactly one clause can be had without a switch in the server itself.
 
 use std::convert::Infallible;
@@ -91,7 +91,7 @@ impl Seen {
     }
 }
 
-/// An answer on its way back.
+/// A response on its way back.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// Status as the server gave it.
@@ -104,7 +104,7 @@ pub struct Reply {
     pub framing: Framing,
 }
 
-/// How the body of an answer is sent.
+/// How the body of a response is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
     /// At once, with its length.
@@ -135,7 +135,7 @@ impl Reply {
         }
     }
 
-    /// An answer made up on the spot.
+    /// A response made up on the spot.
     pub fn json_with(status: u16, value: &Value) -> Self {
         let mut headers = HeaderMap::new();
         headers
@@ -164,7 +164,7 @@ impl Upstream {
         Self { base: base.trim_end_matches('/').to_owned(), http }
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     pub async fn call(&self, seen: &Seen) -> Reply {
         let query = seen.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
         let mut headers = seen.headers.clone();

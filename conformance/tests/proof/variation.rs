@@ -62,8 +62,8 @@ impl Variation {
         })
     }
 
-    /// Changes refusals before they go back, those that ask to wait apart.
-    pub fn refusal(
+    /// Changes rejections before they go back, those that ask to wait apart.
+    pub fn rejection(
         id: &'static str,
         change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
@@ -74,7 +74,7 @@ impl Variation {
         })
     }
 
-    /// Answers in its own way.
+    /// Responses in its own way.
     pub fn serve(
         id: &'static str,
         serve: impl for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync + 'static,

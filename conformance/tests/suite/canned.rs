@@ -42,7 +42,7 @@ pub(crate) struct Canned {
 }
 
 impl Reply {
-    /// A JSON answer with the headers of the static operations.
+    /// A JSON response with the headers of the static operations.
     pub(crate) fn json(status: u16, body: &str) -> Self {
         let headers = vec![
             ("Content-Type", "application/json".to_owned()),

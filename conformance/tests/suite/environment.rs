@@ -30,11 +30,11 @@ async fn an_open_environment_serves_every_operation() {
 }
 
 #[tokio::test]
-async fn a_refused_extraction_does_not_keep_the_other_operations_from_being_judged() {
+async fn a_rejected_extraction_does_not_keep_the_other_operations_from_being_judged() {
     // Listings are given to anybody, and nothing else is given to anyone.
     let server = Canned::start(|asked| {
-        let refusal = || Reply::json(403, r#"{"code": 40300, "message": "no"}"#);
-        if asked.line.contains("/groups") { Reply::groups() } else { refusal() }
+        let rejection = || Reply::json(403, r#"{"code": 40300, "message": "no"}"#);
+        if asked.line.contains("/groups") { Reply::groups() } else { rejection() }
     })
     .await;
     let report = server.run("all.token-required.missing", |_| {}).await;

@@ -41,8 +41,8 @@ fn thousands(_: &Asked) -> u64 {
     4_000
 }
 
-/// As many as asked for, and thousands under a status that refuses.
-fn refused_with_thousands(request: &Asked) -> u64 {
+/// As many as asked for, and thousands under a status that rejects.
+fn rejected_with_thousands(request: &Asked) -> u64 {
     if asked(request).is_some_and(|num| (1..=100).contains(&num)) { clamped(request) } else { 4_000 }
 }
 
@@ -100,7 +100,7 @@ impl Generous {
     }
 }
 
-/// The bound of the README: the ceiling, and what those answers hold beyond what they were asked for that were under way when
+/// The bound of the README: the ceiling, and what those responses hold beyond what they were asked for that were under way when
 /// it was reached, of which there are as many as checks at a time, and two at least.
 fn bound(concurrency: usize, of_one_answer: u64) -> u64 {
     CEILING + of_one_answer * u64::try_from(concurrency.max(2)).expect("a few")
@@ -112,7 +112,7 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
         (clamped, 200, 100),
         (ignored, 200, 10),
         (thousands, 200, 4_000),
-        (refused_with_thousands, 403, 4_000),
+        (rejected_with_thousands, 403, 4_000),
         (thousands, 503, 4_000),
     ];
     for (index, (generosity, status, of_one_answer)) in cases.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The reference server: it conforms, and its answers hold still.
+//! The reference server: it conforms, and its responses hold still.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -109,8 +109,10 @@ async fn its_answers_hold_still() {
 
 /// Status, headers and body, without what differs from call to call.
 fn shown(recorded: &Recorded) -> String {
-    let mut text =
-        format!("{}\n", recorded.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()));
+    let mut text = format!(
+        "{}\n",
+        recorded.status.map_or_else(|| "no response".to_owned(), |status| status.to_string())
+    );
     let mut headers = recorded.answer_headers.clone();
     headers.sort();
     for (name, value) in headers {
@@ -154,7 +156,7 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
     let prefix = &groups[..groups.match_indices('/').nth(2).expect("three segments").0];
     let cases = [
         (base.clone(), "sally_api_not-the-token", "rejects the account's token"),
-        (format!("{base}{prefix}"), token.as_str(), "give it without"),
+        (format!("{base}{prefix}"), token.as_str(), "remove"),
         (format!("{base}/elsewhere"), token.as_str(), "check the base URL"),
     ];
     for (base, token, words) in cases {

@@ -9,8 +9,8 @@ use sallyport_conformance::{Outcome, Report, Verdict};
 use crate::canned::{Canned, Reply};
 
 /// Valid lists of groups, for requests with the token.
-async fn groups_server(refuse: impl Fn() -> Reply + Send + Sync + 'static) -> Canned {
-    Canned::start(move |asked| if asked.has_token() { Reply::groups() } else { refuse() }).await
+async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> Canned {
+    Canned::start(move |asked| if asked.has_token() { Reply::groups() } else { reject() }).await
 }
 
 fn result<'a>(report: &'a Report, id: &str) -> &'a sallyport_conformance::run::CheckResult {
@@ -18,7 +18,7 @@ fn result<'a>(report: &'a Report, id: &str) -> &'a sallyport_conformance::run::C
 }
 
 #[tokio::test]
-async fn refusals_may_come_by_status_or_by_code() {
+async fn rejections_may_come_by_status_or_by_code() {
     for (status, body) in
         [(401, ""), (403, "<html>"), (200, r#"{"code": "E1"}"#), (200, r#"{"code": 1, "data": {}}"#)]
     {
@@ -31,8 +31,8 @@ async fn refusals_may_come_by_status_or_by_code() {
 
 #[tokio::test]
 async fn a_server_that_breaks_on_bad_input_is_a_finding() {
-    for refuse in [|| Reply::json(500, "{}"), || Reply::Close] {
-        let server = groups_server(refuse).await;
+    for reject in [|| Reply::json(500, "{}"), || Reply::Close] {
+        let server = groups_server(reject).await;
         let report = server.run("groups.token", |_| {}).await;
         assert_eq!(report.verdict, Verdict::Findings);
         let findings = &result(&report, "groups.token.single").findings;

@@ -64,7 +64,7 @@ async fn failures_on_the_wire_show_no_token() {
     }
 }
 
-/// Nobody knows these before the answer shows them. The first one is long enough to be searched for in every text.
+/// Nobody knows these before the response shows them. The first one is long enough to be searched for in every text.
 #[tokio::test]
 async fn passwords_that_answers_show_are_found_and_not_kept() {
     const PASSWORDS: [&str; 2] = ["correct-horse", "pw1"];

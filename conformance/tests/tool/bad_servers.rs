@@ -39,15 +39,15 @@ fn a_target_that_does_not_answer_in_http_is_unreachable() {
         (server::hang, "timed out"),
         (server::drip, "timed out"),
         (server::garbage, "does not speak HTTP"),
-        (server::close, "breaks the connection"),
-        (server::truncated, "breaks the connection"),
+        (server::close, "closes the connection"),
+        (server::truncated, "closes the connection"),
     ];
     for (behaviour, line) in cases {
         against(&Misbehaving::start(behaviour).url(), UNREACHABLE, line);
     }
-    against(&format!("http://{}", closed_port()), UNREACHABLE, "check host and port");
+    against(&format!("http://{}", closed_port()), UNREACHABLE, "check the host and the port");
     let plain = Misbehaving::start(server::a_page);
-    against(&format!("https://{}", plain.address()), UNREACHABLE, "no answer from the target");
+    against(&format!("https://{}", plain.address()), UNREACHABLE, "no response from the target");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn an_answer_in_http_that_makes_no_sense_ends_without_a_verdict() {
     }
 }
 
-/// What took minutes for one such answer, deaf to the time limit.
+/// What took minutes for one such response, deaf to the time limit.
 #[test]
 fn a_run_ends_in_time_whatever_a_body_holds() {
     let bodies: [fn() -> String; 6] = [
@@ -179,7 +179,7 @@ fn an_interrupted_run_keeps_what_was_done() {
 #[test]
 fn what_does_not_come_again_is_flaky_and_no_failure() {
     let count = AtomicUsize::new(0);
-    // The first answer goes to the question whether anybody is there.
+    // The first response goes to the question whether anybody is there.
     let target = Misbehaving::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
         1 => server::groups(stream, &[2, 1]),
         _ => server::groups(stream, &[1, 2]),

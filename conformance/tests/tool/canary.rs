@@ -73,7 +73,7 @@ fn assert_clean_files(folder: &Path) -> usize {
     count
 }
 
-/// Answers that repeat the token in every form, in headers and body, with a name that reports quote.
+/// Responses that repeat the token in every form, in headers and body, with a name that reports quote.
 fn echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
     let forms = forms();
     let body = serde_json::json!({
@@ -105,7 +105,7 @@ fn no_artefact_shows_the_token() {
     }
     let mut urls: Vec<(String, String)> =
         targets.iter().map(|(name, server)| (name.clone(), server.url())).collect();
-    urls.push(("refused".to_owned(), format!("http://{}", closed_port())));
+    urls.push(("rejected".to_owned(), format!("http://{}", closed_port())));
     for (name, url) in urls {
         let place = folder.path().join(&name);
         std::fs::create_dir(&place).expect("a folder");
@@ -191,7 +191,7 @@ fn a_panic_prints_its_place_and_not_its_message() {
         .output()
         .expect("the child runs");
     assert_clean_output("a panic", &output);
-    assert!(text(&output).contains("a fault of the suite"), "{}", text(&output));
+    assert!(text(&output).contains("a bug of the suite"), "{}", text(&output));
 }
 
 #[test]

@@ -170,9 +170,9 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
 
     let fixed = Misbehaving::start(groups);
     let elsewhere = ["replay", report, check, "--base-url", &fixed.url()];
-    let refused = run(&elsewhere);
-    assert_eq!(code(&refused), 2, "{}", text(&refused));
-    assert!(text(&refused).contains("--allow-other-target"), "{}", text(&refused));
+    let rejected = run(&elsewhere);
+    assert_eq!(code(&rejected), 2, "{}", text(&rejected));
+    assert!(text(&rejected).contains("--allow-other-target"), "{}", text(&rejected));
     assert_eq!(fixed.connections(), 0, "something was sent");
     let allowed = run(&[elsewhere.as_slice(), &["--allow-other-target"]].concat());
     assert_eq!(code(&allowed), 0, "{}", text(&allowed));
@@ -184,8 +184,8 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     for arguments in
         [["replay", report, check].as_slice(), &["replay", report, check, "--base-url", &broken.url()]]
     {
-        let refused = run(arguments);
-        assert_eq!(code(&refused), 2, "{}", text(&refused));
+        let rejected = run(arguments);
+        assert_eq!(code(&rejected), 2, "{}", text(&rejected));
     }
     assert_eq!((foreign.connections(), broken.connections()), (0, sent), "a token was sent");
 
@@ -211,7 +211,7 @@ fn nobody_gets_the_profile_full_without_asking_for_it() {
 }
 
 #[test]
-fn a_secret_that_is_too_short_to_hide_is_refused() {
+fn a_secret_that_is_too_short_to_hide_is_rejected() {
     let target = Misbehaving::start(groups);
     let url = target.url();
     let base = ["run", "--base-url", &url];

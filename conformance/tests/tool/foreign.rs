@@ -110,9 +110,9 @@ fn a_forged_report_and_a_forged_recording_are_only_read() {
     let report = folder.path().join("report.json");
     let finding = json!({"id": ACTS, "findings": [{}]});
     std::fs::write(&report, json!({"target": ACTS, "checks": [finding]}).to_string()).expect("written");
-    let refused = run(&["replay", report.to_str().expect("UTF-8"), "groups.order.ascending"]);
-    assert_eq!(code(&refused), 2);
-    assert_plain("replay", &text(&refused));
+    let rejected = run(&["replay", report.to_str().expect("UTF-8"), "groups.order.ascending"]);
+    assert_eq!(code(&rejected), 2);
+    assert_plain("replay", &text(&rejected));
 
     let mut places = Vec::new();
     for (name, line) in [("before", "a"), ("after", ACTS)] {
@@ -130,7 +130,7 @@ fn a_forged_report_and_a_forged_recording_are_only_read() {
 
     let config = folder.path().join("c.toml");
     std::fs::write(&config, "profile = \"\\u001b[2J\\u202e\"\n").expect("written");
-    let refused = run(&["plan", "--config", config.to_str().expect("UTF-8")]);
-    assert_eq!(code(&refused), 2);
-    assert_plain("plan", &text(&refused));
+    let rejected = run(&["plan", "--config", config.to_str().expect("UTF-8")]);
+    assert_eq!(code(&rejected), 2);
+    assert_plain("plan", &text(&rejected));
 }

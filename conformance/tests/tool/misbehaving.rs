@@ -59,7 +59,7 @@ pub(crate) fn closed_port() -> SocketAddr {
     listener.local_addr().expect("bound")
 }
 
-/// A whole answer; the connection closes after it.
+/// A whole response; the connection closes after it.
 pub(crate) fn answer(
     stream: &mut TcpStream,
     status: &str,
@@ -74,7 +74,7 @@ pub(crate) fn answer(
     stream.write_all(body)
 }
 
-/// An answer that a client takes for JSON.
+/// A response that a client takes for JSON.
 pub(crate) fn json(stream: &mut TcpStream, body: &[u8]) -> std::io::Result<()> {
     answer(stream, "200 OK", &[("Content-Type", "application/json")], body)
 }

@@ -53,7 +53,7 @@ pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
 
 type Page = Result<Response<Body>, HttpError>;
 
-/// Whether the process answers at all; a supervisor restarts it when it does not.
+/// Whether the process responds at all; a supervisor restarts it when it does not.
 #[endpoint { method = GET, path = "/healthz" }]
 async fn healthz(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
@@ -107,9 +107,9 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
             tracing::warn!(%error, "not ready: the storage failed");
-            Some("the storage does not answer")
+            Some("the storage does not respond")
         }
-        Err(_) => Some("the storage does not answer in time"),
+        Err(_) => Some("the storage does not respond in time"),
     }
 }
 

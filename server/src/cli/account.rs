@@ -25,7 +25,7 @@ pub(super) enum Command {
     Add(On<Add>),
     /// List accounts by name.
     List(On<List>),
-    /// Show an account, with the number of things that belong to it.
+    /// Show an account, and how many tokens, groups, instances and other records it owns.
     Show(On<Show>),
     /// Mark an account as real-name verified.
     Verify(On<Name>),
@@ -37,7 +37,7 @@ pub(super) enum Command {
 
 #[derive(Args)]
 pub(super) struct Add {
-    /// Name of the account.
+    /// Name of the account, for example acme.
     name: String,
     /// Mark the account as real-name verified.
     #[arg(long)]
@@ -58,7 +58,7 @@ pub(super) struct List {
 
 #[derive(Args)]
 pub(super) struct Show {
-    /// Name of the account.
+    /// Name of the account, for example acme.
     name: String,
     #[command(flatten)]
     show: ShowArguments,
@@ -66,13 +66,13 @@ pub(super) struct Show {
 
 #[derive(Args)]
 pub(super) struct Name {
-    /// Name of the account.
+    /// Name of the account, for example acme.
     name: String,
 }
 
 #[derive(Args)]
 pub(super) struct Remove {
-    /// Name of the account.
+    /// Name of the account, for example acme.
     name: String,
     /// Also remove its tokens, whitelist entries, entitlements, groups and instances.
     #[arg(long)]

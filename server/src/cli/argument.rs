@@ -1,11 +1,11 @@
-//! Arguments of the administrator's commands. No fault repeats what came where a token may have been put by mistake.
+//! Arguments of the administrator's commands. No error quotes a value where somebody may have put a token by mistake.
 
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use sallyport_server::{
-    domain::{extraction::Protocol, instance::Id, instance::Status, token::TokenKind},
+    domain::{instance::Id, instance::Status, protocol::Protocol, token::TokenKind},
     store::registry::Registry,
 };
 
@@ -27,7 +27,7 @@ impl<A: clap::Args> On<A> {
     }
 }
 
-/// A number of something that `list` shows.
+/// Parses the number of an entry that `list` shows.
 pub(super) fn id(what: &str, text: &str) -> Result<Id, Failure> {
     let article = if what.starts_with('i') { "an" } else { "a" };
     let noun = what.split(' ').next().unwrap_or(what);
@@ -36,7 +36,7 @@ pub(super) fn id(what: &str, text: &str) -> Result<Id, Failure> {
     })
 }
 
-/// Several numbers, each once.
+/// Parses several numbers and removes duplicates.
 pub(super) fn ids(what: &str, texts: &[String]) -> Result<Vec<Id>, Failure> {
     let mut ids = texts.iter().map(|text| id(what, text)).collect::<Result<Vec<_>, _>>()?;
     ids.sort();
@@ -44,7 +44,7 @@ pub(super) fn ids(what: &str, texts: &[String]) -> Result<Vec<Id>, Failure> {
     Ok(ids)
 }
 
-/// The numbers in words: "token 3", "tokens 3, 4".
+/// The noun with its numbers: "token 3", "tokens 3, 4".
 pub(super) fn in_words(what: &str, ids: &[Id]) -> String {
     let numbers: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
     let plural = if ids.len() == 1 { "" } else { "s" };
@@ -56,30 +56,26 @@ pub(super) fn are(ids: &[Id]) -> &'static str {
     if ids.len() == 1 { "is" } else { "are" }
 }
 
-/// A time that is still to come.
+/// Parses a time in the future.
 pub(super) fn future(text: &str) -> Result<Timestamp, String> {
     let time: Timestamp = text
         .parse()
-        .map_err(|_| "expected a time with its zone, for instance 2027-01-01T00:00:00Z".to_owned())?;
-    if time <= Timestamp::now() {
-        Err("that time is over; give one that is to come".to_owned())
-    } else {
-        Ok(time)
-    }
+        .map_err(|_| "expected a time with its zone, for example 2027-01-01T00:00:00Z".to_owned())?;
+    if time <= Timestamp::now() { Err("expected a time in the future".to_owned()) } else { Ok(time) }
 }
 
-/// A length of time, of which a day has 24 hours.
+/// Parses a duration, in which a day has 24 hours.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
-    let wrong = || "expected a length of time, for instance 24h, 90m, 7d or 0".to_owned();
+    let wrong = || "expected a duration, for example 24h, 90m, 7d or 0".to_owned();
     let span: Span = text.parse().map_err(|_| wrong())?;
     let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
     Duration::try_from(length).map_err(|_| wrong())
 }
 
-/// Values that are known by their names.
+/// Values that have names.
 pub(super) trait Named: Copy + Send + Sync + 'static {
     /// Every value, with its name.
     fn all() -> Vec<(&'static str, Self)>;
@@ -97,7 +93,7 @@ macro_rules! named {
 
 named!(Protocol, Status, TokenKind);
 
-/// Reads the name of a value. `--help` lists them.
+/// Parses the name of a value. `--help` lists them.
 pub(super) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
     let names = PossibleValuesParser::new(T::all().into_iter().map(|(name, _)| name));
     names.try_map(|name| {
@@ -111,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time() {
+    fn durations() {
         for (text, seconds) in
             [("0", 0), ("0s", 0), ("24h", 86_400), ("90m", 5400), ("1d 12h", 129_600), ("PT1M", 60)]
         {
@@ -123,9 +119,9 @@ mod tests {
     }
 
     #[test]
-    fn times_are_to_come() {
+    fn times_must_be_in_the_future() {
         assert!(future("9998-01-01T00:00:00Z").is_ok());
-        assert!(future("2020-01-01T00:00:00Z").unwrap_err().contains("over"));
+        assert!(future("2020-01-01T00:00:00Z").unwrap_err().contains("future"));
         assert!(future("2027-01-01").unwrap_err().contains("zone"));
     }
 

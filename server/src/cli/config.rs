@@ -1,5 +1,5 @@
-//! The configuration file: TOML whose keys are the long names of the flags of `server run`. What stands in it is
-//! handed to the same parser as the flags, so that both know the same names and the same values.
+//! The configuration file: TOML whose keys are the long names of the flags of `server run`. Its values go to the same
+//! parser as the flags, so that both accept the same names and values.
 
 use std::{ffi::OsString, fmt::Display, path::Path};
 
@@ -66,8 +66,8 @@ fn read(matches: &ArgMatches) -> Result<Cli, Failure> {
 /// Prints clap's message and exits, unless the message could hold a token: clap quotes unexpected arguments.
 fn wrong_usage(error: clap::Error) -> Result<ArgMatches, Failure> {
     if Token::resembles(&error.to_string()) {
-        let line = "one of the arguments looks like a token, which belongs into no command line and is not repeated \
-                    here; `--help` tells what is expected in its place";
+        let line = "an argument looks like a token, which other users of the machine could read there; it is not \
+                    repeated here; see `--help` for the expected arguments";
         return Err(Failure::Usage(line.to_owned()));
     }
     // Help and version are all ours. An error repeats arguments, whose escape sequences clap would pass on as its own.

@@ -1,4 +1,4 @@
-//! The question before what cannot be undone.
+//! Asks for confirmation before a change that cannot be undone.
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
@@ -15,13 +15,12 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    /// Fails before anything is looked up when nobody can be asked.
+    /// Fails if confirmation is required and standard input is not a terminal.
     pub(super) fn possible(&self) -> Result<(), Failure> {
         if self.yes || io::stdin().is_terminal() {
             return Ok(());
         }
-        let line =
-            "this cannot be undone, and standard input is not a terminal to ask on; pass --yes to confirm";
+        let line = "this cannot be undone, and standard input is not a terminal on which to ask; pass --yes to confirm";
         Err(Failure::Usage(line.to_owned()))
     }
 
@@ -30,11 +29,11 @@ impl Confirmation {
         if self.yes || agreed(question, &mut io::stdin().lock(), &mut io::stderr())? {
             return Ok(());
         }
-        Err(Failure::Failed("nothing was changed".to_owned()))
+        Err(Failure::Failed("not confirmed; nothing was changed".to_owned()))
     }
 }
 
-/// Whether the answer is yes; anything else, also none, is no.
+/// Whether the response is yes; anything else, also none, is no.
 fn agreed(question: &str, answers: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
     write!(output, "{} This cannot be undone. [y/N] ", printable(question))?;
     output.flush()?;

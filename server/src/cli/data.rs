@@ -36,7 +36,7 @@ pub(super) struct SeedArguments {
 pub(super) struct ImportArguments {
     #[command(flatten)]
     database: Database,
-    /// File to read, one JSON object a line; `-` is standard input.
+    /// Read this file, one JSON object per line; `-` is standard input.
     file: PathBuf,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ImportArguments {
 pub(super) struct ExportArguments {
     #[command(flatten)]
     database: Database,
-    /// File to write; `-` is standard output.
+    /// Write to this file; `-` is standard output.
     file: PathBuf,
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
         let folder = env::temp_dir();
         Failure::Failed(format!(
-            "{}: the input cannot be read and copied to {}: {error}; if that folder is full, TMPDIR chooses another",
+            "{}: cannot copy the input to {}: {error}; if that folder is full, set TMPDIR to another",
             file.display(),
             folder.display()
         ))
@@ -152,7 +152,7 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
     say(&format!("exported {}", described_counts(&unloaded)))
 }
 
-/// Reports progress in lines now and then.
+/// Reports after every so many lines how many there have been.
 fn progress(done: &'static str) -> impl FnMut(u64) + Send + 'static {
     const STEP: u64 = 100_000;
     let mut said = 0;

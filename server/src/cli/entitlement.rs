@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{record::EntitlementRecord, registry::EntitlementFilter},
 };
 
@@ -18,7 +18,7 @@ use super::{
 pub(super) const EXAMPLES: &str = "\
 Examples:
   server entitlement grant --account acme --protocol socks5 --expires 2027-01-01T00:00:00Z
-  server entitlement grant --account acme --protocol socks5    the same without an end
+  server entitlement grant --account acme --protocol socks5    without an expiry
   server entitlement list --account acme";
 
 /// Commands for entitlements.
@@ -28,7 +28,7 @@ pub(super) enum Command {
     Grant(On<Grant>),
     /// List entitlements by account.
     List(On<List>),
-    /// Revoke an entitlement, in force from the next call on.
+    /// Revoke an entitlement from the next call on.
     Revoke(On<Revoke>),
 }
 
@@ -37,10 +37,10 @@ pub(super) struct Grant {
     /// Name of the account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// Protocol that the account may extract.
+    /// Entitle the account to this protocol.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
-    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
+    /// Let the entitlement expire at this time, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
 }
@@ -62,7 +62,7 @@ pub(super) struct Revoke {
     /// Name of the account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// Protocol that the account may no longer extract.
+    /// Revoke the entitlement for this protocol.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
     #[command(flatten)]
@@ -76,8 +76,8 @@ impl Line for EntitlementRecord {
         let Self { account, protocol, expires_at } = self;
         let state = match expires_at {
             Some(at) if *at <= Timestamp::now() => format!("expired {at}"),
-            Some(at) => format!("good until {at}"),
-            None => "good".to_owned(),
+            Some(at) => format!("valid until {at}"),
+            None => "valid".to_owned(),
         };
         vec![account.clone(), protocol.to_string(), state]
     }
@@ -99,7 +99,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Revoke(on) => {
             on.what.confirmation.possible()?;
             let (registry, Revoke { account, protocol, confirmation }) = on.open().await?;
-            confirmation.ask(&format!("Take {protocol} from account {account:?}?"))?;
+            confirmation.ask(&format!("Revoke the entitlement of account {account:?} for {protocol}?"))?;
             registry.revoke_entitlement(account.clone(), protocol).await?;
             say(&format!("account {account:?} may no longer extract {protocol}"))
         }

@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sallyport_server::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     printable::counted,
     store::{
         record::{GatewayRecord, ProxyPassword},
@@ -35,10 +35,10 @@ Examples:
 
 To add many gateways at once, use `server import`.";
 
-/// Where the password is looked for when no file is named.
+/// Environment variable with the password, read when no file is named.
 const PASSWORD: &str = "SALLYPORT_GATEWAY_PASSWORD";
 
-/// Longest password that is read, in bytes.
+/// Maximum length of a password, in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
 
 /// Commands for gateways.
@@ -58,16 +58,16 @@ pub(super) struct Add {
     // Not parsed by clap, whose error would repeat a password that somebody wrote here.
     #[arg(value_name = "HOST:PORT")]
     endpoint: String,
-    /// Code of its region.
+    /// Add the gateway to the region with this code, for example USA.
     #[arg(long, value_name = "CODE")]
     region: String,
-    /// Protocol of the gateway. Add a gateway that speaks both twice.
+    /// Add the gateway for this protocol. Add a gateway that speaks both protocols twice.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
-    /// Proxy user name; its password is taken from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.
+    /// Set the proxy user name; its password is read from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.
     #[arg(long, value_name = "NAME")]
     username: Option<String>,
-    /// File whose first line is the password; `-` is standard input.
+    /// Read the password from the first line of this file; `-` is standard input.
     #[arg(long, value_name = "FILE", requires = "username")]
     password_file: Option<PathBuf>,
 }
@@ -92,10 +92,10 @@ pub(super) struct Remove {
     /// Host name or address with a port.
     #[arg(value_name = "HOST:PORT")]
     endpoint: String,
-    /// Only in this region.
+    /// Remove it only from this region [default: all regions]
     #[arg(long, value_name = "CODE")]
     region: Option<String>,
-    /// Only for this protocol.
+    /// Remove it only for this protocol [default: all protocols]
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Option<Protocol>,
     #[command(flatten)]
@@ -148,12 +148,12 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Host and port of what was written, which no error repeats: there may be a password in it.
+/// Parses host and port. No error quotes the text, because it may hold a password.
 fn endpoint(text: &str) -> Result<(String, u16), Failure> {
     let expected = || {
         Failure::Usage(
-            "expected HOST:PORT for the gateway, for instance gw1.example:20001, with a port from 1 to 65535 and \
-             without user name and password, which are given apart"
+            "expected HOST:PORT for the gateway, for example gw1.example:20001, with a port from 1 to 65535; pass \
+             the user name and the password with --username and --password-file"
                 .to_owned(),
         )
     };
@@ -171,13 +171,13 @@ fn endpoint(text: &str) -> Result<(String, u16), Failure> {
     Ok((host, port))
 }
 
-/// The password from where it was put, if there is a user to have one.
+/// The password of the user, if a user is named.
 fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, Failure> {
     if !wanted {
         return Ok(None);
     }
     let wrong = |file: &Path, reason: &dyn std::fmt::Display| {
-        Failure::Failed(format!("{}: {reason}; give a file whose first line is the password", file.display()))
+        Failure::Failed(format!("{}: {reason}; pass a file whose first line is the password", file.display()))
     };
     let text = match file {
         Some(file) => {
@@ -208,7 +208,7 @@ fn password(wanted: bool, file: Option<&Path>) -> Result<Option<ProxyPassword>, 
         },
     };
     if text.is_empty() || text.chars().any(char::is_control) {
-        let line = "the password is empty or has control characters; give one without";
+        let line = "expected a password without control characters that is not empty";
         return Err(Failure::Usage(line.to_owned()));
     }
     Ok(Some(ProxyPassword::new(text)))

@@ -19,12 +19,12 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   server group add --account acme warehouse
   server group rename 11 'warehouse east'
-  server group remove 11 --ungroup     its instances stay, without a group";
+  server group remove 11 --ungroup     remove the group and keep its instances";
 
 /// Commands for groups of static instances.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Add a group to an account, under a number that no group ever had.
+    /// Add a group to an account, under a number that no group has had before.
     Add(On<Add>),
     /// List groups by number.
     List(On<List>),
@@ -66,7 +66,7 @@ pub(super) struct Rename {
 pub(super) struct Remove {
     /// Number of the group, as `list` shows it.
     number: String,
-    /// Keep its instances, without a group.
+    /// Remove the group even if it has instances, which then have no group.
     #[arg(long)]
     ungroup: bool,
     #[command(flatten)]
@@ -93,7 +93,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Add(on) => {
             let (registry, Add { account, name, show }) = on.open().await?;
             let group = registry.add_group(account, name, Timestamp::now()).await?;
-            let words = format!("group {} of account {:?} is added", group.group_id.get(), group.account);
+            let words = format!("group {} added to account {:?}", group.group_id.get(), group.account);
             show.print_or(&group, &words)
         }
         Command::List(on) => {
@@ -114,12 +114,12 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             if ungroup || held == 0 {
                 let (number, name, account) = (id.get(), group.name, group.account);
                 confirmation.ask(&format!(
-                    "Remove group {number}, {name:?} of account {account:?}, which holds {}?",
+                    "Remove group {number}, {name:?} of account {account:?}, which has {}?",
                     counted(held, "instance")
                 ))?;
             }
             let left = registry.remove_group(id, ungroup).await?;
-            say(&format!("group {} removed; it held {}", id.get(), counted(left, "instance")))
+            say(&format!("group {} removed; it had {}", id.get(), counted(left, "instance")))
         }
     }
 }

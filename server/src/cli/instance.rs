@@ -19,7 +19,7 @@ use super::{
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  server instance list --ip 203.0.113.7                     who holds this address
+  server instance list --ip 203.0.113.7                     list the instances at this address
   server instance list --account acme --status active --json
   server instance set-status expired 9001 9002
   server instance move 9001 --group 11
@@ -36,7 +36,7 @@ pub(super) enum Command {
     Show(On<Show>),
     /// Set the status of instances, all or none; the first change to active sets the activation time.
     SetStatus(On<SetStatus>),
-    /// Move instances into a group of their account, or out of every group, all or none.
+    /// Move instances into a group of their account, or out of their groups, all or none.
     Move(On<Move>),
     /// Remove instances, all or none.
     Remove(On<Remove>),
@@ -92,7 +92,7 @@ pub(super) struct Move {
     /// Numbers of the instances, as `list` shows them.
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
-    /// The group; `none` takes them out of their groups.
+    /// Move the instances into this group; `none` moves them out of their groups.
     #[arg(long, value_name = "NUMBER|none")]
     group: String,
 }

@@ -68,7 +68,7 @@ impl ListArguments {
             Ok(false) => Ok(()),
             Ok(true) => {
                 let most = most.unwrap_or_default();
-                remark(&format!("the list is cut after {most}; a higher --limit shows more"));
+                remark(&format!("the list ends after {most} entries; set a higher --limit to see more"));
                 Ok(())
             }
             Err(error) => unless_closed(error),

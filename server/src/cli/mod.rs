@@ -39,13 +39,14 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  server run                              a sandbox with temporary sample data
-  server seed --db sandbox.db             sample data in a file; prints the tokens
-  server seed --db sandbox.db --facts facts   the same, with a folder of facts for the suite
-  server run --db sandbox.db              serves that file
-  server import --db real.db data.jsonl   real data, all or nothing
-  server export --db real.db data.jsonl   everything, for a backup or another database
-  server account add --db real.db acme    administers accounts, tokens, whitelist entries …
+  server run                              serve temporary sample data
+  server seed --db sandbox.db             write sample data to a file; prints its tokens
+  server seed --db sandbox.db --facts facts
+                                          the same, with a folder of facts for the suite
+  server run --db sandbox.db              serve that file
+  server import --db real.db data.jsonl   add your own data, all records or none
+  server export --db real.db data.jsonl   write all data to a file, as a backup or for another database
+  server account add --db real.db acme    add an account
   server token issue --db real.db --account acme
   server config check --config sallyport.toml
 
@@ -93,7 +94,7 @@ enum Command {
     Docs,
     /// Print a completion script for a shell.
     Completions {
-        /// Shell that the script is for.
+        /// Choose the shell.
         shell: clap_complete::Shell,
     },
 }
@@ -101,9 +102,9 @@ enum Command {
 /// Where the database is.
 #[derive(clap::Args)]
 struct Database {
-    /// Database file, or postgres://user:password@host/database.
+    /// Use this database: a file, or postgres://user:password@host/database.
     ///
-    /// Put a URL with a password into the environment variable: other users of the machine can see command lines.
+    /// Pass a URL with a password in the environment variable: other users of the machine can see command lines.
     // Not parsed by clap, whose error would repeat the password, as the help would what is in the environment.
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: OsString,

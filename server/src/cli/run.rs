@@ -15,7 +15,7 @@ use super::{
     settings::{Arguments, LogFormat, Settings, TlsFiles},
 };
 
-/// Serves until a signal comes.
+/// Serves until SIGINT or SIGTERM.
 pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     let mut settings = Settings::try_from(arguments)?;
     let format = match settings.log_format {
@@ -54,11 +54,11 @@ async fn drain(running: Running, settings: &Settings) -> Result<(), Failure> {
     if running.close(deadline).await {
         Ok(())
     } else {
-        Err(Failure::Failed(format!("some calls did not end within {deadline:?} and were cut off")))
+        Err(Failure::Failed(format!("requests were still under way after {deadline:?} and were aborted")))
     }
 }
 
-/// SIGINT and SIGTERM end the server, SIGHUP shows it a new certificate.
+/// SIGINT and SIGTERM end the server, SIGHUP reloads its certificate.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -74,7 +74,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the end, and renews the certificate as often as it is asked to.
+    /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP until then.
     async fn stop(&mut self, running: &Running, tls: Option<&TlsFiles>) {
         loop {
             tokio::select! {
@@ -93,19 +93,21 @@ impl Signals {
     }
 }
 
-/// A certificate that cannot be used changes nothing: the old one is better than none.
+/// Reloads the certificate. An invalid one is ignored, because the old one is better than none.
 async fn renew(running: &Running, tls: Option<&TlsFiles>) {
     let Some(files) = tls else {
-        tracing::warn!("SIGHUP renews the certificate, but the server speaks plain http");
+        tracing::warn!(
+            "ignored SIGHUP: there is no certificate to reload, because the server speaks plain HTTP"
+        );
         return;
     };
     match files.reload() {
         Ok(identity) => {
             running.renew(&identity).await;
-            tracing::info!("the certificate was read again; new connections get it");
+            tracing::info!("reloaded the certificate; new connections get it");
         }
         Err(Failure::Failed(line) | Failure::Usage(line) | Failure::FailedWithDetails(line, _)) => {
-            tracing::error!("the certificate stays as it is: {line}");
+            tracing::error!("cannot reload the certificate, so the old one stays in use: {line}");
         }
     }
 }

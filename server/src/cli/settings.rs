@@ -1,4 +1,4 @@
-//! What `server run` is told: by flags, by the environment, by a configuration file, in this order of precedence.
+//! The settings of `server run`: from flags, environment variables and a configuration file, in this order of precedence.
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -16,60 +16,60 @@ use super::{Failure, location};
 /// The settings of a server. A configuration file has the long names of these flags as keys.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// TOML file with settings; its keys are these flags without `--`.
+    /// Read settings from this TOML file; its keys are these flags without `--`.
     ///
     /// Flags and environment variables take precedence.
     // Read before everything else, by `config::parse`.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_CONFIG")]
     config: Option<PathBuf>,
-    /// Database file or postgres:// URL [default: temporary sample data]
+    /// Serve this database, a file or a postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: Option<OsString>,
-    /// Address to listen on; port 0 chooses a free port.
+    /// Listen on this address; port 0 chooses a free port.
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Address of the operator's pages /healthz, /readyz, /metrics and /docs, which require no token [default: none]
+    /// Serve the operator's pages /healthz, /readyz, /metrics and /docs on this address, without a token [default: none]
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN")]
     admin: Option<SocketAddr>,
-    /// Certificate chain in PEM format, the server's own first. SIGHUP reloads it and its key.
+    /// Serve HTTPS with this certificate chain in PEM format, the server's own first. SIGHUP reloads it and its key.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT")]
     tls_cert: Option<PathBuf>,
-    /// Private key of the certificate in PEM format: PKCS#8, PKCS#1 or SEC1, not encrypted.
+    /// Read the certificate's private key from this PEM file: PKCS#8, PKCS#1 or SEC1, not encrypted.
     #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY")]
     tls_key: Option<PathBuf>,
-    /// Proxies whose X-Forwarded-For or Forwarded header is trusted for the caller's address, for example 10.0.0.0/8.
+    /// Trust the X-Forwarded-For or Forwarded header of these proxies for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<ProxyNet>,
-    /// Rate limit of a token or an address, for example `listStaticGroups:token:10/s+20` or `*:address:600/min`.
+    /// Limit the rate of each token or address, for example `listStaticGroups:token:10/s+20` or `*:address:600/min`.
     #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
     rate: Vec<RateRule>,
-    /// Maximum number of concurrent requests; more get HTTP 503.
+    /// Work on at most this many requests at the same time; more get HTTP 503.
     #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value_t = Config::MAX_IN_FLIGHT)]
     max_in_flight: usize,
-    /// Maximum time for receiving a request body.
+    /// Reject a request whose body is not received within this time, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
-    /// Maximum time for which a connection may have no request under way, or not read a response to its end.
+    /// Close a connection that is idle, or stops reading a response, for this time, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_CONNECTION_TIMEOUT",
         default_value_t = Config::CONNECTION_TIMEOUT.as_secs() as u32, value_parser = clap::value_parser!(u32).range(1..))]
     connection_timeout: u32,
-    /// Minimum time for which an extraction is kept under its request id; 0 keeps it forever.
+    /// Keep an extraction under its request id for at least this time, in days; 0 keeps it forever.
     #[arg(long, value_name = "DAYS", env = "SALLYPORT_REQUEST_ID_RETENTION",
         default_value_t = Config::REQUEST_ID_RETENTION_DAYS)]
     request_id_retention: u32,
-    /// Time after a signal during which requests are still accepted, so that load balancers see /readyz fail first.
+    /// Accept requests for this time after a signal, in seconds, so that load balancers see /readyz fail first.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_DELAY", default_value_t = 0)]
     drain_delay: u32,
-    /// Maximum time for requests under way to finish after that.
+    /// Wait at most this long after that for requests under way to finish, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_DRAIN_TIMEOUT", default_value_t = 10)]
     drain_timeout: u32,
-    /// Events to log on standard error, for example `info` or `sallyport_server=debug`.
+    /// Log these events on standard error, for example `info` or `sallyport_server=debug`.
     ///
     /// Of other crates only the source location and numbers are logged, since their texts can hold tokens.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
     log: EnvFilter,
-    /// Format of the log.
-    #[arg(long, value_enum, env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
+    /// Write the log in this format.
+    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
     log_format: LogFormat,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Arguments {
 pub(super) enum LogFormat {
     /// For people.
     Human,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -176,17 +176,17 @@ impl TryFrom<Arguments> for Settings {
         let tls = match (tls_cert, tls_key) {
             (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
             (None, None) => None,
-            (Some(_), None) => return Err(usage("expected a key beside the certificate; set tls-key")),
-            (None, Some(_)) => return Err(usage("expected a certificate beside the key; set tls-cert")),
+            (Some(_), None) => return Err(usage("missing private key of the certificate; set tls-key")),
+            (None, Some(_)) => return Err(usage("missing certificate of the private key; set tls-cert")),
         };
         if tls.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
             return Err(usage(&format!(
-                "{listen} is not a loopback address, and tokens must not be sent over plain HTTP: set tls-cert and \
-                 tls-key, or put a proxy that speaks https in front and declare it with trusted-proxies"
+                "`{listen}` is not a loopback address, and tokens must not be sent over plain HTTP; set tls-cert and \
+                 tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
             )));
         }
         if max_in_flight == 0 {
-            return Err(usage("expected max-in-flight to be 1 or more; with 0 every request is rejected"));
+            return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
         }
         check_rates(&rate).map_err(|error| usage(&error.to_string()))?;
         let seconds = |number: u32| Duration::from_secs(number.into());

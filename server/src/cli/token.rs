@@ -24,8 +24,8 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   server token issue --account acme --expires 2027-01-01T00:00:00Z
   server token list --account acme
-  server token rotate 3 --overlap 7d     a new one; the old one stays valid for seven days
-  server token revoke 3                  rejected from the next call on";
+  server token rotate 3 --overlap 7d     issue a new token; the old one stays valid for seven days
+  server token revoke 3                  reject token 3 from the next call on";
 
 /// Commands for tokens.
 #[derive(Subcommand)]
@@ -43,13 +43,13 @@ pub(super) enum Command {
 /// Arguments of `issue`.
 #[derive(Args)]
 pub(super) struct Issue {
-    /// Name of the account that owns the token.
+    /// Issue the token for this account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// Kind of token: `api` for every operation, `link` for extraction only.
+    /// Issue a token of this kind: `api` for every operation, `link` for extraction only.
     #[arg(long, value_parser = named::<TokenKind>(), default_value = TokenKind::Api.name())]
     kind: TokenKind,
-    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
+    /// Let the token expire at this time, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(super) struct Issue {
 /// Arguments of `list`.
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of this account.
+    /// Show only tokens of this account.
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
     #[command(flatten)]
@@ -72,10 +72,10 @@ pub(super) struct Rotate {
     /// Number of the old token, as `list` shows it.
     // Not parsed by clap, whose error would repeat a token that somebody wrote here.
     number: String,
-    /// Time for which the old token stays valid, unless it expires before; 0 revokes it at once.
+    /// Keep the old token valid for this time, unless it expires before; 0 revokes it at once.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
     overlap: Duration,
-    /// Expiry of the new token in RFC 3339 [default: never; required if the old token expires]
+    /// Let the new token expire at this time, in RFC 3339 [default: never; required if the old token expires]
     #[arg(long, value_name = "TIME|never", value_parser = end)]
     expires: Option<End>,
     #[command(flatten)]
@@ -102,8 +102,8 @@ impl Line for TokenEntry {
         let state = match (revoked_at, expires_at) {
             (Some(at), _) => format!("revoked {at}"),
             (None, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
-            (None, Some(at)) => format!("good until {at}"),
-            (None, None) => "good".to_owned(),
+            (None, Some(at)) => format!("valid until {at}"),
+            (None, None) => "valid".to_owned(),
         };
         vec![id.get().to_string(), account.clone(), kind.to_string(), created_at.to_string(), state]
     }
@@ -169,7 +169,7 @@ async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
     let TokenRotation { id, token, expires_at, old } =
         tokens::rotate(&registry, old, overlap, expires).await?;
     let end = match (old.revoked_at, old.expires_at) {
-        (None, Some(end)) => format!("good until {end}"),
+        (None, Some(end)) => format!("valid until {end}"),
         (Some(_), _) | (None, None) => "revoked".to_owned(),
     };
     remark(&format!(

@@ -21,8 +21,8 @@ use super::{
 pub(super) const EXAMPLES: &str = "\
 Examples:
   server whitelist add --account acme 192.0.2.1 192.0.2.16-192.0.2.31 198.51.100.0/24
-  server whitelist list --covers 192.0.2.20   whose entries let this address in
-  server whitelist disable 5                  in force from the next call on; enable reverts it";
+  server whitelist list --covers 192.0.2.20   list the entries that cover this address
+  server whitelist disable 5                  disable entry 5 from the next call on";
 
 /// Commands for whitelist entries.
 #[derive(Subcommand)]
@@ -41,10 +41,10 @@ pub(super) enum Command {
 
 #[derive(Args)]
 pub(super) struct Add {
-    /// Name of the account.
+    /// Add the entries to this account.
     #[arg(long, value_name = "NAME")]
     account: String,
-    /// Expiry in RFC 3339, for example 2027-01-01T00:00:00Z [default: never]
+    /// Let the entries expire at this time, for example 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = future)]
     expires: Option<Timestamp>,
     /// Add the entries disabled.
@@ -146,15 +146,15 @@ async fn enable(on: On<Numbers>, enabled: bool) -> Result<(), Failure> {
     say(&format!("{} of the whitelist {} {state}", in_words("number", &ids), are(&ids)))
 }
 
-/// An IPv4 address, perhaps written as IPv4-mapped IPv6.
+/// Parses an IPv4 address, which may be written as IPv4-mapped IPv6.
 fn address(text: &str) -> Result<Ipv4Addr, String> {
     match text.parse().map(|ip: IpAddr| ip.to_canonical()) {
         Ok(IpAddr::V4(ip)) => Ok(ip),
-        _ => Err("expected an IPv4 address, for instance 192.0.2.1".to_owned()),
+        _ => Err("expected an IPv4 address, for example 192.0.2.1".to_owned()),
     }
 }
 
-/// First and last address of what was written.
+/// Parses an address, a range or a network into its first and last address.
 fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
     let expected = || {
         "expected IPv4 addresses: one (192.0.2.1), a range (192.0.2.1-192.0.2.9) or a network (192.0.2.0/24)"
@@ -164,7 +164,9 @@ fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
     if let Some((first, last)) = text.split_once('-') {
         let (first, last) = (address(first)?, address(last)?);
         if last < first {
-            return Err(format!("the range {first}-{last} ends before it begins; write {last}-{first}"));
+            return Err(format!(
+                "the range ends at {last}, before it begins at {first}; write {last}-{first}"
+            ));
         }
         return Ok((first, last));
     }
@@ -172,7 +174,7 @@ fn range(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
         let net: Ipv4Net = text.parse().map_err(|_| expected())?;
         if net.trunc() != net {
             return Err(format!(
-                "{net} begins within a network; write {} for the network or {} for the address",
+                "`{net}` is not the first address of a network; write {} for the network or {} for the address",
                 net.trunc(),
                 net.addr()
             ));

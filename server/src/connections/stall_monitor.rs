@@ -54,7 +54,7 @@ impl StallMonitor {
                 rounds = returned;
                 if let Some(error) = failed.filter(|_| !warned) {
                     warned = true;
-                    tracing::warn!(%error, "the deadlines of connections cannot be kept: the process cannot list its sockets");
+                    tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
                 }
                 pause = (took * REST).clamp(ROUND, LONGEST_PAUSE);
                 // What happens until the next round counts as of then, so that nothing is closed too early.
@@ -107,7 +107,7 @@ impl Rounds {
                 // The task that serves it has to notice; until then it counts as a new one.
                 self.first_seen.remove(&address);
                 self.metrics.connection_timed_out();
-                tracing::debug!(peer = %address, "connection closed: nothing moved for {stalled_for:?}");
+                tracing::debug!(peer = %address, "connection closed: idle or stalled for {stalled_for:?}");
             }
         }
         self.connections.forget_all_but(|address, _| self.first_seen.contains_key(address));

@@ -10,11 +10,11 @@ use crate::{
     },
 };
 
-/// Writes every record of the store, as it is at one moment, and tells `progress` how many there are so far. Tokens are
-/// written as hashes; proxy passwords are written as they are.
+/// Writes every record of the store, from one snapshot, and calls `progress` with their number so far. Tokens are written
+/// as hashes, proxy passwords in clear text.
 ///
 /// # Errors
-/// The store cannot be read, or the output cannot be written; what has been written by then is not whole.
+/// The store cannot be read, or the output cannot be written; what has been written by then is incomplete.
 pub async fn export(
     archive: &dyn Archive,
     output: impl Write + Send + 'static,

@@ -1,4 +1,4 @@
-//! Imports: one JSON object a line, streamed, all or nothing. `server/README.md` describes the format.
+//! Imports: one JSON object per line, streamed, all or nothing. `server/README.md` describes the format.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ use crate::store::{
     record::{Line, Record, RecordCounts},
 };
 
-/// Longest line in bytes, so that a file without line ends does not fill the memory.
+/// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// Returns an input that does not stall: a regular file as it is, and of everything else, such as a pipe, a copy in a
@@ -32,14 +32,14 @@ pub fn spool(mut input: File) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Adds every record of `input` to the store, or none, and tells `progress` which line it has come to. Empty lines are
-/// passed over.
+/// Adds every record of `input` to the store, or none, and calls `progress` with the number of each line. Empty lines are
+/// skipped.
 ///
 /// While it reads, nobody else can write to a SQLite database, nor add gateways or groups to a PostgreSQL database. An
-/// input that may stall is given to [`spool`] first.
+/// input that may stall must go through [`spool`] first.
 ///
 /// # Errors
-/// [`LoadError::Rejected`] names the bad lines with their reasons; the store is then as it was before.
+/// [`LoadError::Rejected`] lists the invalid lines with their reasons; the store is then unchanged.
 pub async fn import(
     archive: &dyn Archive,
     input: impl BufRead + Send + 'static,
@@ -74,7 +74,7 @@ impl<R: BufRead> Iterator for Records<R> {
             match self.input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut self.line) {
                 Ok(0) => self.done = true,
                 Ok(length) if length as u64 > LONGEST_LINE => {
-                    // What follows is the middle of a line, so nothing more can be told about the rest.
+                    // The rest of the input begins in the middle of a line, so it cannot be checked.
                     self.done = true;
                     let reason = format!("the line is longer than {LONGEST_LINE} bytes");
                     return Some(Ok(self.line(Err(reason))));
@@ -92,13 +92,13 @@ impl<R: BufRead> Iterator for Records<R> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, String> {
-    // To look at the encoding once is faster than at each string; the slower way finds the place of a fault.
+    // Checking the encoding once is faster than checking each string; the slower way finds the position of an error.
     let record = match str::from_utf8(bytes) {
         Ok(line) => serde_json::from_str(line),
         Err(_) => serde_json::from_slice(bytes),
     };
     record.map_err(|error| {
-        // A line has no lines: only the column tells anything.
+        // The input of serde_json is a single line, so only the column is of use.
         let text = error.to_string();
         let reason = text.split(" at line ").next().unwrap_or(&text);
         format!("column {}: {reason}", error.column())

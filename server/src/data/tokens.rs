@@ -12,10 +12,10 @@ use crate::{
     store::registry::{NewToken, Registry, RegistryError, Replacement, TokenEntry},
 };
 
-/// Makes a token for the account of that name, and gives its number and the token itself.
+/// Issues a token for the account of that name. Returns its number and the token itself.
 ///
 /// # Errors
-/// There is no such account, and the storage's own faults.
+/// The account is unknown, or the storage fails.
 pub async fn issue(
     registry: &Registry,
     account: &str,
@@ -44,20 +44,20 @@ pub struct TokenRotation {
 /// Expiry of a new token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Never, if the old one has no end either. If it has one, nobody can tell what the new one's should be.
+    /// Never, if the old token does not expire either; an error if it does.
     AsBefore,
     /// Never.
     Never,
-    /// Then.
+    /// At this time.
     At(Timestamp),
 }
 
-/// Makes a token of the same account and kind as another, which stays good for `overlap`, or its own time if that is
-/// shorter, and is revoked at once if there is none.
+/// Issues a token of the same account and kind as another. The old one expires after `overlap`, unless it does so before;
+/// with an `overlap` of zero it is revoked at once.
 ///
 /// # Errors
-/// There is no such token, its time is over, the end of the overlap is past the end of the calendar, or the old token
-/// has an end and `end` does not say when the new one's is.
+/// The old token is unknown, revoked or expired; the overlap ends after the year 9999; or the old token expires and `end`
+/// does not say when the new one does.
 pub async fn rotate(
     registry: &Registry,
     old: Id,

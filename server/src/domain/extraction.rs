@@ -1,48 +1,19 @@
 //! Extraction: commands, the data that the storage returns for them, and results.
 
-use std::{fmt, net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
     access::Account,
+    protocol::Protocol,
     rejection::Rejection,
     token::{Token, TokenDigest},
 };
 
 /// Time to wait after a shortage before the next attempt (`extract.shortage-retry-after`).
 pub const SHORTAGE_RETRY_AFTER: Duration = Duration::from_secs(2);
-
-/// Protocol that a gateway speaks (`extract.protocol`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// HTTP, with CONNECT for HTTPS targets.
-    Http,
-    /// SOCKS version 5.
-    Socks5,
-}
-
-impl Protocol {
-    /// Every protocol.
-    pub const ALL: [Self; 2] = [Self::Http, Self::Socks5];
-
-    /// The protocol's name in storage and imports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Socks5 => "socks5",
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// Where gateways are taken from. Codes are compared letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,7 +39,7 @@ pub struct ExtractCommand {
 }
 
 /// What an extraction is about. Two requests with one id are the same extraction when these are equal; the form of the
-/// answer is not part of it.
+/// response is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// How many gateways are asked for.

@@ -6,6 +6,7 @@ pub mod address;
 pub mod extraction;
 pub mod instance;
 pub mod ports;
+pub mod protocol;
 pub mod rejection;
 pub mod search;
 pub mod service;

@@ -11,7 +11,7 @@ use super::{
     token::TokenDigest,
 };
 
-/// The data that the service decides from. Each query is answered from one snapshot of the database. Data of an account
+/// The data that the service decides from. Each query reads one snapshot of the database. Data of an account
 /// comes [`Guarded`] by the token that it was read for, `None` when the token is unknown.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
@@ -49,7 +49,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     ) -> Result<Option<Guarded<SearchPage>>, RepositoryError>;
 }
 
-/// Why the storage has no answer. The text is for the operator's log; callers never see it.
+/// Why a query to the storage failed. The text is for the operator's log; callers never see it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepositoryError {
     /// The storage is busy; the same query may succeed in a moment.

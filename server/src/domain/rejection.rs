@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::extraction::Protocol;
+use super::protocol::Protocol;
 
 /// Every reason to reject a well-formed request. The edge maps each one to an error code; none of them holds anything
 /// that the caller sent.

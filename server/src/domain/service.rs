@@ -78,7 +78,7 @@ impl Service {
     /// Whether the token may be used for `purpose`, asked before the body of a request is received.
     ///
     /// # Errors
-    /// The token is rejected, or the storage has no answer.
+    /// The token is rejected, or the storage failed.
     pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Rejection> {
         let credential = self.repository.credential(token.digest()).await.map_err(rejection)?;
         credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, Timestamp::now())
@@ -87,7 +87,7 @@ impl Service {
     /// The account's groups, ascending by id.
     ///
     /// # Errors
-    /// The token is rejected, or the storage has no answer.
+    /// The token is rejected, or the storage failed.
     pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Rejection> {
         let groups = of_known_token(self.repository.groups(token.digest()).await)?;
         let (account, groups) = groups.authorize(Purpose::Static, Timestamp::now())?;
@@ -98,7 +98,7 @@ impl Service {
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
     ///
     /// # Errors
-    /// The token is rejected, or the storage has no answer.
+    /// The token is rejected, or the storage failed.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
         let page = of_known_token(self.repository.search(token.digest(), command.into()).await)?;
         let (account, page) = page.authorize(Purpose::Static, Timestamp::now())?;
@@ -145,7 +145,7 @@ fn record_account(account: AccountId) {
     tracing::Span::current().record("account", account.0);
 }
 
-/// What the caller is told when the storage has no answer. The log has the rest for the operator.
+/// The rejection that the caller gets when the storage failed. The log has the details for the operator.
 fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {

@@ -19,7 +19,7 @@ impl Token {
         Self(SecretString::from(secret.into()))
     }
 
-    /// Makes a new token of 256 random bits. Its prefix tells what it is good for.
+    /// Generates a token of 256 random bits. Its prefix shows its kind.
     #[must_use]
     pub fn generate(kind: TokenKind) -> Self {
         let noise: [u8; 32] = rand::random();

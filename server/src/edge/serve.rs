@@ -58,7 +58,7 @@ async fn respond<O: Handler>(
 ) -> OperationResponse<O> {
     let admission = &rqctx.context().admission;
     let mut in_flight = admission.metrics.begin(O::ID);
-    let mut unanswered = UnansweredCall(Some(in_flight.started()));
+    let mut unfinished = UnfinishedCall(Some(in_flight.started()));
     let connection = admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
     let outcome = AssertUnwindSafe(call(rqctx, &connection, request)).catch_unwind().await;
@@ -69,10 +69,10 @@ async fn respond<O: Handler>(
     let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
     let error_code = response.error_code();
     let micros = micros(in_flight.finish(error_code));
-    unanswered.0 = None;
+    unfinished.0 = None;
     let (outcome, status) = (metrics::outcome(error_code), response.status_code().as_u16());
     match error_code {
-        None => tracing::info!(outcome, status, micros, "answered"),
+        None => tracing::info!(outcome, status, micros, "succeeded"),
         Some(code) => {
             let (number, description) = (code.number(), code.description());
             tracing::info!(outcome, status, code = number, micros, "rejected: {description}")
@@ -81,13 +81,17 @@ async fn respond<O: Handler>(
     response
 }
 
-/// The start of a call without response. If it is dropped, the caller has left; the log says so.
-struct UnansweredCall(Option<Instant>);
+/// The start of a call without a response. If it is dropped, the caller has disconnected; that is logged.
+struct UnfinishedCall(Option<Instant>);
 
-impl Drop for UnansweredCall {
+impl Drop for UnfinishedCall {
     fn drop(&mut self) {
         if let Some(begun) = self.0 {
-            tracing::info!(outcome = metrics::LEFT, micros = micros(begun.elapsed()), "the caller left");
+            tracing::info!(
+                outcome = metrics::LEFT,
+                micros = micros(begun.elapsed()),
+                "the caller disconnected"
+            );
         }
     }
 }

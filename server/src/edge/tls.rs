@@ -21,7 +21,7 @@ use rustls::{
 #[derive(Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
-/// Why there is no identity to serve with. No error shows anything of a key.
+/// Why certificate and key cannot be used. No error shows any part of a key.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The file cannot be read.
@@ -29,24 +29,24 @@ pub enum TlsError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         reason: io::Error,
     },
-    /// The file holds something else than it should.
-    #[error("{}: expected {expected}, but {came}; {help}", file.display())]
+    /// The file has unexpected content.
+    #[error("{}: expected {expected}, found {found}; {help}", file.display())]
     Content {
         /// The file.
         file: PathBuf,
-        /// What it should hold.
+        /// The expected content.
         expected: &'static str,
-        /// What it holds.
-        came: String,
+        /// The actual content, without any part of a key.
+        found: String,
         /// What to do.
         help: &'static str,
     },
-    /// Certificate and key do not fit together.
+    /// Certificate and key do not match.
     #[error(
-        "{} and {}: expected a certificate and its own key, but {reason}; the first certificate of the file must be \
+        "{} and {}: expected a certificate and its private key: {reason}; the first certificate of the file must be \
          the server's own",
         certificates.display(),
         key.display()
@@ -56,7 +56,7 @@ pub enum TlsError {
         certificates: PathBuf,
         /// File of the key.
         key: PathBuf,
-        /// What rustls says.
+        /// The error of rustls.
         reason: rustls::Error,
     },
 }
@@ -99,11 +99,11 @@ impl fmt::Debug for Identity {
 
 fn read_chain(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let expected = "certificates as PEM";
-    let content = |came: String, help| TlsError::Content { file: file.to_owned(), expected, came, help };
+    let content = |found: String, help| TlsError::Content { file: file.to_owned(), expected, found, help };
     let bytes = read(file)?;
     let chain = CertificateDer::pem_slice_iter(&bytes)
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| content(malformed(&error), "write the file anew"))?;
+        .map_err(|error| content(malformed(&error), "create the file again"))?;
     if chain.is_empty() {
         return Err(content(
             sections(&bytes),
@@ -115,19 +115,18 @@ fn read_chain(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 
 fn read_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     let expected = "one private key as PEM (PKCS#8, PKCS#1 or SEC1)";
-    let content = |came: String, help| TlsError::Content { file: file.to_owned(), expected, came, help };
+    let content = |found: String, help| TlsError::Content { file: file.to_owned(), expected, found, help };
     let bytes = read(file)?;
     let mut keys = PrivateKeyDer::pem_slice_iter(&bytes)
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| content(malformed(&error), "write the file anew"))?;
+        .map_err(|error| content(malformed(&error), "create the file again"))?;
     match (keys.pop(), keys.len()) {
         (Some(key), 0) => Ok(key),
-        (Some(_), more) => Err(content(
-            format!("it holds {} keys", more + 1),
-            "leave the key of the certificate alone in it",
-        )),
+        (Some(_), more) => {
+            Err(content(format!("{} keys", more + 1), "keep only the key of the certificate in it"))
+        }
         (None, _) if is_encrypted(&bytes) => Err(content(
-            "the key is encrypted".to_owned(),
+            "an encrypted key".to_owned(),
             "decrypt it with `openssl pkcs8` and protect the file by its permissions",
         )),
         (None, _) => Err(content(
@@ -141,28 +140,24 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
     std::fs::read(file).map_err(|reason| TlsError::Unreadable { file: file.to_owned(), reason })
 }
 
-/// rustls shows section names and no content in these.
+/// The errors of rustls show section names and no content.
 fn malformed(error: &pem::Error) -> String {
-    format!("it is damaged ({error})")
+    format!("invalid PEM ({error})")
 }
 
-/// rustls passes over encrypted keys, as over everything that it cannot use.
+/// rustls skips encrypted keys, as everything that it cannot use.
 fn is_encrypted(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
 }
 
-/// What a file holds instead, without any of its content.
+/// The names of the PEM sections of a file, without their content.
 fn sections(bytes: &[u8]) -> String {
     let names: Vec<_> = <(SectionKind, Vec<u8>)>::pem_slice_iter(bytes)
         .filter_map(Result::ok)
         .map(|(kind, _)| format!("{kind:?}"))
         .collect();
-    if names.is_empty() {
-        "it holds no PEM at all".to_owned()
-    } else {
-        format!("it holds {}", names.join(", "))
-    }
+    if names.is_empty() { "no PEM".to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
@@ -201,14 +196,14 @@ mod tests {
         assert!(files.load(&certificate, key.as_bytes()).is_ok());
         for (chain, key, told) in [
             (certificate.as_str(), der.as_slice(), "key.pem: expected one private key as PEM"),
-            (&certificate, der.as_slice(), "no PEM at all; `openssl pkcs8"),
-            (&certificate, certificate.as_bytes(), "it holds Certificate;"),
-            (&certificate, encrypted.as_bytes(), "the key is encrypted; decrypt it"),
-            (&certificate, both.as_bytes(), "it holds 2 keys"),
-            (&certificate, damaged.as_bytes(), "it is damaged"),
-            (&certificate, other.as_bytes(), "expected a certificate and its own key"),
-            (&key, key.as_bytes(), "chain.pem: expected certificates as PEM, but it holds PrivateKey"),
-            ("", key.as_bytes(), "no PEM at all; the file must begin with"),
+            (&certificate, der.as_slice(), "found no PEM; `openssl pkcs8"),
+            (&certificate, certificate.as_bytes(), "found Certificate;"),
+            (&certificate, encrypted.as_bytes(), "found an encrypted key; decrypt it"),
+            (&certificate, both.as_bytes(), "found 2 keys"),
+            (&certificate, damaged.as_bytes(), "found invalid PEM"),
+            (&certificate, other.as_bytes(), "expected a certificate and its private key"),
+            (&key, key.as_bytes(), "chain.pem: expected certificates as PEM, found PrivateKey"),
+            ("", key.as_bytes(), "found no PEM; the file must begin with"),
         ] {
             let error = files.load(chain, key).unwrap_err();
             assert!(error.contains(told), "{error}\n lacks: {told}");

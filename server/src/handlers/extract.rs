@@ -7,7 +7,8 @@ use crate::{
     },
     domain::{
         access::Purpose,
-        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Protocol, Region},
+        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Region},
+        protocol::Protocol,
     },
     edge::{
         operation::{Call, Handler},

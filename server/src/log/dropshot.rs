@@ -18,7 +18,7 @@ use uuid::Uuid;
 /// Stands for a value that is not shown.
 const HIDDEN: &str = "…";
 
-/// What Dropshot puts before the reason for which a TLS handshake failed.
+/// Dropshot's prefix of the reason why a TLS handshake failed.
 const TLS_FAILED: &str = "tls accept err: ";
 
 /// The logger that Dropshot gets for `api`, whose paths are known.
@@ -29,7 +29,7 @@ pub(crate) fn logger<C: ServerContext>(api: &ApiDescription<C>) -> Logger {
     Logger::root(Redacting { paths: Arc::new(paths) }, slog::o!())
 }
 
-/// Hands lines to `tracing` without what a caller can have written.
+/// Passes events to `tracing` without text that a caller may have sent.
 struct Redacting {
     paths: Arc<BTreeSet<String>>,
 }
@@ -43,7 +43,7 @@ impl Drain for Redacting {
             return Ok(());
         }
         let mut line = Line { text: message(record), paths: &self.paths };
-        // A value that cannot be written is left out; the rest of the line is worth having.
+        // A value that cannot be written is left out, and the rest of the event is kept.
         let _ = record.kv().serialize(record, &mut line);
         let _ = context.serialize(record, &mut line);
         let line = line.text;
@@ -83,8 +83,8 @@ fn message(record: &Record<'_>) -> String {
     format!("{file}:{} {HIDDEN}", record.line())
 }
 
-/// Whether a TLS handshake failed for a reason that rustls has words of its own for: an alert of the client, a client that
-/// speaks plain http, or one that left.
+/// Whether a TLS handshake failed for a reason in rustls's own words: an alert of the client, a client that speaks plain
+/// HTTP, or one that disconnected.
 fn is_known_tls_failure(reason: &str) -> bool {
     let alerts = (0..=u8::MAX).map(|code| TlsError::AlertReceived(AlertDescription::from(code)));
     let incompatible = [

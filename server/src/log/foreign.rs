@@ -1,5 +1,5 @@
-//! Events of other crates, without their texts: any of them can hold what a caller sent, in any spelling, and what a new
-//! release of a crate says nobody reads first.
+//! Events of other crates, without their texts: any of them can hold what a caller sent, in any spelling, and nobody
+//! reviews the texts of each new release.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl Foreign {
         let level = self.metadata.level();
         let target = self.module.as_deref().unwrap_or(self.metadata.target());
         let file = self.file.as_deref().or(self.metadata.file()).unwrap_or_default();
-        // The rest of the path tells how the machine is laid out on which the program was built.
+        // The rest of the path would show the folders of the machine on which the program was built.
         let file = file.rsplit(['/', '\\']).next().unwrap_or_default();
         let line = self.line.or(self.metadata.line().map(u64::from)).unwrap_or_default();
         let place = format!("{file}:{line}");

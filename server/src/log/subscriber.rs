@@ -1,4 +1,4 @@
-//! Writes the log, one event a line.
+//! Writes the log, one event per line.
 
 use std::{
     borrow::Cow,
@@ -22,7 +22,7 @@ use super::{foreign::RedactingFormat, panics};
 pub enum Format {
     /// Text for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -30,7 +30,7 @@ pub enum Format {
 /// colours on a terminal.
 ///
 /// # Panics
-/// When the process has a log already.
+/// If the process already has a log.
 pub fn start(filter: EnvFilter, format: Format) {
     // Colours are for people who watch; a file or the journal gets plain text.
     let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -54,7 +54,7 @@ fn dispatch<W: Write + 'static>(
     colours: bool,
     writer: impl Fn() -> W + Send + Sync + 'static,
 ) -> Dispatch {
-    // Spans of other crates are not needed for their events, and without them nobody formats their fields. The answer
+    // Spans of other crates are not needed for their events, and without them nobody formats their fields. The response
     // depends on nothing but the place in the source, so it is asked for once a place.
     let events_and_our_spans = filter_fn(|metadata| metadata.is_event() || is_ours(metadata));
     let log = tracing_subscriber::registry().with(filter).with(events_and_our_spans);

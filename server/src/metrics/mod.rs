@@ -17,7 +17,7 @@ pub(crate) use self::none::{Metrics, measured};
 pub(crate) use self::{prometheus::Metrics, store::measured};
 use crate::edge::responding::error_code::ErrorCode;
 
-/// The outcome of a call whose caller left before the response.
+/// The outcome of a call whose caller disconnected before the response.
 pub(crate) const LEFT: &str = "left";
 
 /// The outcome of a call, as metrics and the log name it.

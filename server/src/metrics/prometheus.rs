@@ -31,7 +31,7 @@ pub(crate) struct Metrics {
     in_flight: Gauge<i64, AtomicI64>,
     /// Open connections, counted in each round of the stall monitor.
     connections: Gauge<i64, AtomicI64>,
-    /// Connections that were closed since nothing moved on them.
+    /// Connections that were closed because they were idle or stalled.
     connections_timed_out: Counter,
     /// One for each of [`Query::ALL`], in their order.
     queries: [QueryMetrics; Query::ALL.len()],
@@ -151,8 +151,8 @@ impl Metrics {
         registry.register("connections_timed_out", help, connections_timed_out.clone());
         let help = "Time that queries to the database take, by query";
         registry.register_with_unit("store_duration", help, Unit::Seconds, store_seconds);
-        registry.register("store_failures", "Queries that the database did not answer", store_failures);
-        let help = "Extractions answered from the cache, without a query to the database";
+        registry.register("store_failures", "Queries to the database that failed", store_failures);
+        let help = "Extractions served from the cache, without a query to the database";
         registry.register("store_cache_hits", help, cached.clone());
         registry.register(
             "pool_connections",
@@ -180,10 +180,10 @@ impl Metrics {
         }
     }
 
-    /// Everything in the text format of OpenMetrics, which Prometheus reads, with what `store` has to say of itself.
+    /// All metrics in the text format of OpenMetrics, which Prometheus reads, with the figures of `store`.
     ///
     /// # Errors
-    /// Writing to a text fails, which it does not.
+    /// None in practice: writing to a `String` does not fail.
     pub(crate) async fn render(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         let tell = |gauge: &Gauge, number: usize| gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
@@ -212,12 +212,12 @@ impl Metrics {
         self.connections.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// Counts a connection that was closed since nothing moved on it.
+    /// Counts a connection that was closed because it was idle or stalled.
     pub(crate) fn connection_timed_out(&self) {
         self.connections_timed_out.inc();
     }
 
-    /// Counts an extraction that was answered from the cache.
+    /// Counts an extraction that was served from the cache.
     pub(super) fn answered_from_cache(&self) {
         self.cached.inc();
     }
@@ -245,7 +245,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A call without response. If it is dropped before it has one, its caller has left.
+/// A call without a response. If it is dropped before it has one, the caller has disconnected.
 pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
     counts: Option<&'a OperationMetrics>,

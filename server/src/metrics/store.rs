@@ -1,4 +1,4 @@
-//! A repository that measures another.
+//! A repository that forwards to another one and measures it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -44,7 +44,7 @@ impl MeasuredRepository {
 impl Repository for MeasuredRepository {
     fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         let data = self.repository.cached_extraction(query)?;
-        // It is not timed: reading the clock twice would be a good part of it.
+        // It is not timed, because reading the clock twice would take a large part of that time.
         self.metrics.answered_from_cache();
         Some(data)
     }

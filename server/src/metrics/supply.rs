@@ -13,13 +13,13 @@ use crate::store::{Supply, Upkeep};
 /// Counting looks at every gateway, so it is done no more often than this, however often the metrics are read.
 const FRESH: Duration = Duration::from_secs(15);
 
-/// Longest time for which a reader of the metrics waits for the count.
+/// Maximum time for which a reader of the metrics waits for the count.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Most pairs of protocol and region that are told one by one. There are about 250 countries.
+/// Maximum number of pairs of protocol and region with a line of their own. There are about 250 countries.
 const MOST_PAIRS: usize = 1000;
 
-/// The region under which the rest is told.
+/// The region under which the others are added up.
 const REST: &str = "*";
 
 /// Gateways by protocol and region.
@@ -40,8 +40,8 @@ impl Supplies {
         self.gateways.clone()
     }
 
-    /// Counts anew, unless that was done a moment ago. What cannot be counted is not told: an old number would look like
-    /// a true one.
+    /// Counts again, unless the last count is recent. A count that fails is left out, because an old number would look like a
+    /// current one.
     pub(super) async fn refresh(&self, store: &dyn Upkeep) {
         let mut counted = self.counted.lock().await;
         if counted.is_some_and(|then| then.elapsed() < FRESH) {
@@ -54,8 +54,8 @@ impl Supplies {
                 *counted = Some(Instant::now());
                 return;
             }
-            Ok(Err(error)) => tracing::warn!(%error, "the gateways could not be counted"),
-            Err(_) => tracing::warn!("the gateways could not be counted within {PATIENCE:?}"),
+            Ok(Err(error)) => tracing::warn!(%error, "cannot count the gateways"),
+            Err(_) => tracing::warn!("cannot count the gateways within {PATIENCE:?}"),
         }
         self.gateways.clear();
     }
@@ -73,7 +73,7 @@ impl Supplies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::extraction::Protocol;
+    use crate::domain::protocol::Protocol;
 
     fn told(supplies: &Supplies, region: &str) -> i64 {
         let stock = Stock { protocol: Protocol::Http.name(), region: region.to_owned() };

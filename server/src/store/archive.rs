@@ -7,7 +7,7 @@ use super::{
     record::{Line, Record, RecordCounts},
 };
 
-/// A store that records can be loaded into and unloaded from.
+/// Import and export of a store.
 #[async_trait]
 pub trait Archive: Send + Sync {
     /// Adds records, all or none.
@@ -26,12 +26,12 @@ pub trait Sink: Send + 'static {
     /// Writes one record.
     ///
     /// # Errors
-    /// It cannot be written; no more records follow then.
+    /// The record cannot be written; no more records follow then.
     fn write(&mut self, record: &Record) -> std::io::Result<()>;
 
     /// Ends the output after the last record.
     ///
     /// # Errors
-    /// What was written cannot be kept.
+    /// The output cannot be completed.
     fn finish(&mut self) -> std::io::Result<()>;
 }

@@ -1,5 +1,5 @@
-//! What extractions need, in memory, whichever database it was read from. For how long a value may be used is the
-//! [`Freshness`] of each database. When a cache is full, quick_cache evicts what is used least.
+//! Caches what extractions need, for both databases. The [`Freshness`] of each database decides for how long a value may be
+//! used. When a cache is full, quick_cache evicts what is used least.
 
 use std::{
     fmt::Debug,
@@ -13,7 +13,8 @@ use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, Weighter, sync
 
 use crate::domain::{
     access::{Account, Credential, Guarded},
-    extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Protocol, Region},
+    extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
+    protocol::Protocol,
     token::TokenDigest,
 };
 
@@ -23,7 +24,7 @@ const MAX_WEIGHT: u64 = 1 << 18;
 /// Number of values for which a cache allocates memory at once; it grows with more.
 const ESTIMATED_VALUES: usize = 1 << 10;
 
-/// When, or from which state of the database, a value was read: it decides for how long the value may be used.
+/// When, or from which state of the database, a value was read. It decides for how long the value may be used.
 pub(in crate::store) trait Freshness: Copy + Debug + Send + Sync + 'static {
     /// Whether what was read at `self` may be used at `now`.
     fn is_fresh(self, now: Self, content: Content) -> bool;
@@ -34,7 +35,7 @@ pub(in crate::store) trait Freshness: Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a value is about.
+/// The two caches that values can be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Content {
     /// Tokens, and accounts with whitelist and entitlements.

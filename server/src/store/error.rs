@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::domain::ports::RepositoryError;
 
-/// Why a question to the storage has no answer.
+/// Why a query to the storage failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process or connection holds the lock for longer than we wait.
-    #[error("the database is locked by another process; try again when that is done")]
+    #[error("the database is locked by another process; try again when that process has finished")]
     Locked,
-    /// The database does not get round to it in the time that we wait.
+    /// The database is too busy to respond within our time limit.
     #[error("the database is busy: {reason}; try again in a moment")]
     Busy {
         /// What is waited for.
@@ -22,7 +22,7 @@ pub enum StoreError {
     /// The database cannot be written.
     #[error("the database is read-only; make it writable")]
     ReadOnly,
-    /// What is stored does not make sense.
+    /// Stored data is invalid.
     #[error("the database is corrupt: {reason}; restore it from a backup")]
     Corrupt {
         /// What the database engine says.
@@ -43,15 +43,15 @@ pub enum StoreError {
         /// What it contradicts.
         reason: String,
     },
-    /// A fault of this program.
-    #[error("unexpected answer of the database: {reason}")]
+    /// A bug of this program.
+    #[error("unexpected response of the database: {reason}")]
     Internal {
         /// What the database engine says.
         reason: String,
     },
 }
 
-/// What of it concerns the domain.
+/// The error as the domain sees it.
 impl From<StoreError> for RepositoryError {
     fn from(error: StoreError) -> Self {
         let text = error.to_string();
@@ -71,7 +71,7 @@ impl From<StoreError> for RepositoryError {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// There is no such database.
-    #[error("no database at {database}; make one with `server seed` or `server import`")]
+    #[error("no database at {database}; create one with `server seed` or `server import`")]
     Missing {
         /// Where it should be.
         database: String,
@@ -81,10 +81,10 @@ pub enum OpenError {
     Foreign {
         /// The database.
         database: String,
-        /// How it can be told.
+        /// What shows it.
         reason: String,
     },
-    /// A later version of this program made the database.
+    /// A later version of this program created the database.
     #[error(
         "{database} has schema version {found}, but this program knows versions up to {known}; use a newer program"
     )]
@@ -120,7 +120,7 @@ pub enum LoadError {
     Store(#[from] StoreError),
 }
 
-/// Why not every record was given.
+/// Why not all records were exported.
 #[derive(Debug, thiserror::Error)]
 pub enum UnloadError {
     /// The sink failed.
@@ -141,7 +141,7 @@ pub struct BadLines {
 }
 
 impl BadLines {
-    /// How many bad lines are gathered before reading stops.
+    /// Number of invalid lines after which reading stops.
     pub const MOST: usize = 20;
 }
 

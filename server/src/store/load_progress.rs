@@ -1,10 +1,11 @@
-//! The progress of a load: records stored, lines rejected.
+//! The progress of a load: records stored, lines rejected with their reasons.
 
-use std::ops::ControlFlow;
+use std::{net::IpAddr, ops::ControlFlow};
 
 use super::{
     BadLines, LoadError, StoreError,
-    record::{Record, RecordCounts},
+    packed::StoredIp,
+    record::{EntitlementRecord, GatewayRecord, Record, RecordCounts, WhitelistRecord},
 };
 
 /// Why a record is not stored.
@@ -22,6 +23,50 @@ impl<E: Into<StoreError>> From<E> for RecordError {
     }
 }
 
+impl RecordError {
+    /// The record names an account that is not stored.
+    pub(super) fn unknown_account(name: &str) -> Self {
+        Self::Line(format!("unknown account {name:?}; its record must come first"))
+    }
+
+    /// What identifies the record is already stored.
+    pub(super) fn already_exists(record: &Record) -> Self {
+        Self::Line(format!("{} already exists", describe(record)))
+    }
+
+    /// A foreign key of the record is not stored. Accounts were looked up before, so it is the group.
+    pub(super) fn unknown_group(record: &Record) -> Self {
+        let what = describe(record);
+        Self::Line(format!("the group of {what} is not a group of its account; its record must come first"))
+    }
+}
+
+/// The record in an error message.
+pub(super) fn describe(record: &Record) -> String {
+    match record {
+        Record::Account(account) => format!("an account named {:?}", account.name),
+        Record::Token(_) => "a token with this digest".to_owned(),
+        Record::Whitelist(_) => "this whitelist entry".to_owned(),
+        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
+            format!("an entitlement of {account:?} for {protocol}")
+        }
+        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
+            format!("a {protocol} gateway {host}:{port} in {region}")
+        }
+        Record::Group(group) => format!("a group {}", group.group_id.get()),
+        Record::Instance(instance) => format!("an instance {}", instance.instance_id.get()),
+    }
+}
+
+/// First and last address of a whitelist entry.
+pub(super) fn range(entry: &WhitelistRecord) -> Result<[StoredIp; 2], RecordError> {
+    let (first, last) = (entry.first, entry.last.unwrap_or(entry.first));
+    if last < first {
+        return Err(RecordError::Line(format!("the range ends at {last}, before it begins at {first}")));
+    }
+    Ok([first, last].map(|ip| StoredIp(IpAddr::V4(ip))))
+}
+
 /// Records and rejected lines so far.
 #[derive(Debug, Default)]
 pub(super) struct LoadProgress {
@@ -35,10 +80,10 @@ impl LoadProgress {
         self.loaded.count(record);
     }
 
-    /// Adds a rejected line. Breaks when there are enough of them.
+    /// Adds a rejected line. Breaks when [`BadLines::MOST`] is reached.
     ///
     /// # Errors
-    /// The storage's own faults end the loading.
+    /// The storage failed.
     pub(super) fn reject(&mut self, number: u64, error: RecordError) -> Result<ControlFlow<()>, LoadError> {
         match error {
             RecordError::Store(error) => Err(error.into()),
@@ -50,10 +95,10 @@ impl LoadProgress {
         }
     }
 
-    /// What was loaded, if every line was good.
+    /// What was loaded, if every line was valid.
     ///
     /// # Errors
-    /// The bad lines, by number.
+    /// The invalid lines, by number.
     pub(super) fn finish(mut self) -> Result<RecordCounts, LoadError> {
         if self.bad.lines.is_empty() {
             return Ok(self.loaded);

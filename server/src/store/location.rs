@@ -8,17 +8,17 @@ use super::{
     sqlite::SqliteStore,
 };
 
-/// A database by its name: `postgres://user:password@host/database`, or else the path of a file. What it prints has no
-/// password in it.
+/// Where a database is: `postgres://user:password@host/database`, or else the path of a file. `Display` and `Debug` leave out
+/// the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite file.
     File(PathBuf),
-    /// A database on a PostgreSQL server, or on what speaks its protocol.
+    /// A database on a PostgreSQL server, or on another one that speaks its protocol.
     Postgres(PostgresUrl),
 }
 
-/// Why a text is no database's name. It does not repeat the text, which may hold a password.
+/// Why a text is not a location. The text is not repeated, because it may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a file or postgres://user:password@host/database for the database; the URL has {0} (a special character \
@@ -43,7 +43,7 @@ impl TryFrom<&OsStr> for Location {
     type Error = LocationError;
 
     fn try_from(text: &OsStr) -> Result<Self, Self::Error> {
-        // A text that is no Unicode can only be a path.
+        // A text that is not Unicode can only be a path.
         text.to_str().map_or_else(|| Ok(Self::File(text.into())), str::parse)
     }
 }

@@ -15,6 +15,7 @@ pub mod record;
 mod record_kind;
 #[cfg(feature = "admin")]
 pub mod registry;
+mod row;
 pub mod sqlite;
 mod upkeep;
 

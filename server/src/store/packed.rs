@@ -1,4 +1,4 @@
-//! Values as every database holds them: bytes that are equal, and sort, as the values do.
+//! Values as bytes for columns of both databases. The bytes are equal, and sort, as the values do.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -62,8 +62,8 @@ impl StoredTime {
 #[derive(Debug)]
 pub(super) struct Json<T>(pub(super) T);
 
-/// Where the gateway of this number lies on the ring from which extractions take. Multiples of the golden ratio of the
-/// numbers that 64 bits hold lie evenly on the ring, however many there are.
+/// The position of the gateway with this number in the circular order from which extractions choose. Multiples of the
+/// golden ratio of 2⁶⁴ are distributed evenly, however many there are.
 pub(super) const fn spin(number: i64) -> i64 {
     const GOLDEN: i64 = 0x9e37_79b9_7f4a_7c15_u64.cast_signed();
     number.wrapping_mul(GOLDEN)

@@ -1,4 +1,4 @@
-//! Records as they are loaded into a storage: one kind of thing each, accounts by their name.
+//! Records as they are loaded into a storage. They refer to accounts by name.
 //!
 //! The same types are the lines of an import file; `server/README.md` describes them for people. Times are RFC 3339
 //! with a zone and keep their nanoseconds.
@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
-    extraction::Protocol,
     instance::{Capabilities, Id, Status},
+    protocol::Protocol,
     token::{TokenDigest, TokenKind},
 };
 
@@ -24,7 +24,7 @@ pub struct Line {
     pub number: u64,
     /// Its length, which bounds how many lines are held in memory together.
     pub bytes: usize,
-    /// What it says, or why it cannot be read.
+    /// The record, or why the line cannot be parsed.
     pub record: Result<Record, String>,
 }
 
@@ -97,14 +97,14 @@ pub struct TokenRecord {
     /// SHA-256 of the token, in 64 hexadecimal digits.
     #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
     pub sha256: TokenDigest,
-    /// What it is good for.
+    /// Which operations accept it.
     pub kind: TokenKind,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When its time is over.
+    /// When it expires; `None` for never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// When it was revoked; `None` if it was not.
     #[serde(default)]
     pub revoked_at: Option<Timestamp>,
 }
@@ -121,9 +121,9 @@ pub struct WhitelistRecord {
     /// Last address; the first one when left out.
     #[serde(default, deserialize_with = "read_last")]
     pub last: Option<Ipv4Addr>,
-    /// Whether the owner has switched it on.
+    /// Whether the owner has enabled it.
     pub enabled: bool,
-    /// When its time is over.
+    /// When it expires; `None` for never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
@@ -136,12 +136,12 @@ pub struct EntitlementRecord {
     pub account: String,
     /// The protocol.
     pub protocol: Protocol,
-    /// When its time is over.
+    /// When it expires; `None` for never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
 
-/// A gateway. User name and password are kept for its operator and are part of no answer.
+/// A gateway. User name and password are kept for the operator and never part of a response.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GatewayRecord {
@@ -151,7 +151,7 @@ pub struct GatewayRecord {
     pub port: u16,
     /// Code of its region.
     pub region: String,
-    /// What it speaks.
+    /// The protocol that it speaks.
     pub protocol: Protocol,
     /// Proxy user name.
     #[serde(default)]
@@ -171,19 +171,19 @@ pub struct GroupRecord {
     pub group_id: Id,
     /// Name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
-/// A static instance with what no answer shows. Nullable fields must be there, as `null` or with a value.
+/// A static instance, with fields that no response shows. Nullable fields must be present, as `null` or with a value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InstanceRecord {
     /// Name of the account.
     pub account: String,
-    /// Number of the order that it was bought by.
+    /// Number of the order with which it was bought.
     #[serde(default)]
     pub order_no: Option<String>,
     /// Identifier, unique among all instances.
@@ -229,7 +229,7 @@ pub struct InstanceRecord {
 pub struct ProxyPassword(String);
 
 impl ProxyPassword {
-    /// Takes over a password.
+    /// Wraps a password.
     #[must_use]
     pub fn new(password: impl Into<String>) -> Self {
         Self(password.into())
@@ -277,7 +277,7 @@ fn read_last<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ipv4Ad
 
 fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest, D::Error> {
     let text = String::deserialize(deserializer)?;
-    // The text is not repeated: somebody may have put the token itself here.
+    // The text is not repeated, because it may be the token itself by mistake.
     TokenDigest::from_hex(&text).ok_or_else(|| D::Error::custom("sha256 must be 64 hexadecimal digits"))
 }
 

@@ -1,6 +1,16 @@
-//! The kinds of records, and how all of one kind are read.
+//! The kinds of records, and how those of one kind are read from a database.
 
-/// What a record is about.
+use super::{
+    StoreError,
+    packed::{Json, StoredIp},
+    record::{
+        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, ProxyPassword, Record,
+        TokenRecord, WhitelistRecord,
+    },
+    row::Row,
+};
+
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordKind {
     Account,
@@ -56,5 +66,68 @@ impl RecordKind {
                  FROM instances AS i JOIN accounts AS a ON a.id = i.account_id ORDER BY i.id"
             }
         }
+    }
+
+    /// The record of a row that [`select`](Self::select) returns.
+    pub(super) fn read(self, mut row: Row) -> Result<Record, StoreError> {
+        Ok(match self {
+            Self::Account => {
+                Record::Account(AccountRecord { name: row.take()?, real_name_verified: row.take()? })
+            }
+            Self::Token => Record::Token(TokenRecord {
+                account: row.take()?,
+                sha256: row.take()?,
+                kind: row.take()?,
+                created_at: row.take()?,
+                expires_at: row.take()?,
+                revoked_at: row.take()?,
+            }),
+            Self::Whitelist => Record::Whitelist(WhitelistRecord {
+                account: row.take()?,
+                first: StoredIp(row.take()?).v4()?,
+                last: Some(StoredIp(row.take()?).v4()?),
+                enabled: row.take()?,
+                expires_at: row.take()?,
+            }),
+            Self::Entitlement => Record::Entitlement(EntitlementRecord {
+                account: row.take()?,
+                protocol: row.take()?,
+                expires_at: row.take()?,
+            }),
+            Self::Gateway => Record::Gateway(GatewayRecord {
+                host: row.take()?,
+                port: row.take()?,
+                region: row.take()?,
+                protocol: row.take()?,
+                username: row.take()?,
+                password: row.take::<Option<String>>()?.map(ProxyPassword::new),
+            }),
+            Self::Group => Record::Group(GroupRecord {
+                account: row.take()?,
+                group_id: row.take()?,
+                name: row.take()?,
+                created_at: row.take()?,
+                updated_at: row.take()?,
+            }),
+            Self::Instance => Record::Instance(Box::new(InstanceRecord {
+                account: row.take()?,
+                order_no: row.take()?,
+                instance_id: row.take()?,
+                offer_id: row.take()?,
+                status: row.take()?,
+                ip: row.take()?,
+                port: row.take()?,
+                protocols: row.take::<Json<_>>()?.0,
+                country_code: row.take()?,
+                city_code: row.take()?,
+                isp_type: row.take()?,
+                expires_at: row.take()?,
+                activated_at: row.take()?,
+                capabilities: row.take::<Json<_>>()?.0,
+                group_id: row.take()?,
+                username: row.take()?,
+                password: row.take::<Option<String>>()?.map(ProxyPassword::new),
+            })),
+        })
     }
 }

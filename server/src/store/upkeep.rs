@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::StoreError;
-use crate::domain::extraction::Protocol;
+use crate::domain::protocol::Protocol;
 
 /// A store that is looked after.
 #[async_trait]

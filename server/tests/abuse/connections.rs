@@ -27,15 +27,15 @@ fn connections_that_say_little_keep_nobody_out() {
 
 /// Memory for bodies is for callers who are known: the token stands in front of the body.
 #[test]
-fn strangers_with_large_bodies_keep_nobody_out() {
+fn large_bodies_with_unknown_tokens_do_not_block_others() {
     let mut target = Target::start();
     let nearly = MAX_BYTES - 1;
     let known = target.search(&format!("Content-Length: {MAX_BYTES}"), &vec![b' '; nearly]);
     let text = String::from_utf8(known).unwrap();
-    let stranger = text.replace(&target.token, "nobody").into_bytes();
-    let strangers = rounds(300, 1000);
+    let unknown = text.replace(&target.token, "nobody").into_bytes();
+    let connections = rounds(300, 1000);
     let held: Vec<_> = thread::scope(|scope| {
-        let opened: Vec<_> = (0..strangers).map(|_| scope.spawn(|| target.open(&stranger))).collect();
+        let opened: Vec<_> = (0..connections).map(|_| scope.spawn(|| target.open(&unknown))).collect();
         opened.into_iter().map(|each| each.join().unwrap()).collect()
     });
     let search = target.search("Connection: close\r\nContent-Length: 24", b"{\"ips\":[\"198.51.100.1\"]}");
@@ -43,7 +43,7 @@ fn strangers_with_large_bodies_keep_nobody_out() {
         assert_eq!(target.statuses(&search), ["200"]);
     }
     for stream in held {
-        assert_eq!(statuses(stream), ["401"], "the answer does not wait for the body");
+        assert_eq!(statuses(stream), ["401"], "the response does not wait for the body");
     }
     target.assert_unharmed();
 }

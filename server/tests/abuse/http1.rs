@@ -23,18 +23,18 @@ fn shapes_of_smuggling_give_one_answer_at_most() {
         "Content-Length: 4\r\n Transfer-Encoding: chunked",
     ]
     .map(|headers| target.search(headers, format!("0\r\n\r\n{hidden}").as_bytes()));
-    target.assert_refused(&requests);
+    target.assert_rejected(&requests);
     target.assert_good_callers_are_served();
     target.assert_unharmed();
 }
 
 #[test]
-fn broken_http_is_refused_or_hung_up_on() {
+fn broken_http_is_rejected_or_hung_up_on() {
     let mut target = Target::start();
     let long = "a".repeat(1 << 20);
     let many = "X: y\r\n".repeat(5000);
     let (groups, chunked) = (target.groups(), "Transfer-Encoding: chunked");
-    target.assert_refused(&[
+    target.assert_rejected(&[
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
         b"\0\0\0\0".to_vec(),
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\xff\xff".to_vec(),
@@ -58,7 +58,7 @@ fn broken_http_is_refused_or_hung_up_on() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
+fn bytes_that_are_no_text_are_rejected_wherever_they_stand() {
     let mut target = Target::start();
     let (groups, token) = (target.groups(), target.token.clone());
     let path = groups.split('?').next().unwrap().to_owned();
@@ -80,7 +80,7 @@ fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
                 .splice(place..place + 4, [b"Content-Length: 2\r\n", name.as_bytes(), b": ", bytes].concat());
             request
         });
-        target.assert_refused(&around.chain(in_header).collect::<Vec<_>>());
+        target.assert_rejected(&around.chain(in_header).collect::<Vec<_>>());
         let string = [b"{\"ips\":[\"", bytes, b"\"]}"].concat();
         let body = target.search(&format!("Connection: close\r\nContent-Length: {}", string.len()), &string);
         assert_eq!(target.statuses(&body), ["400"]);
@@ -90,7 +90,7 @@ fn bytes_that_are_no_text_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn bodies_that_are_deep_huge_or_compressed_are_refused() {
+fn bodies_that_are_deep_huge_or_compressed_are_rejected() {
     let mut target = Target::start();
     let million = 1_000_000;
     let whole = |body: &str| {

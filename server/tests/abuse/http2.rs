@@ -21,7 +21,7 @@ fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {
     frames
 }
 
-/// Whether an answer with status 200 is among the frames: its first header is pair number 8.
+/// Whether a response with status 200 is among the frames: its first header is pair number 8.
 pub(crate) fn answered(bytes: &[u8]) -> bool {
     frames(bytes).iter().any(|(kind, _, payload)| *kind == HEADERS && payload.contains(&0x88))
 }
@@ -29,7 +29,7 @@ pub(crate) fn answered(bytes: &[u8]) -> bool {
 #[track_caller]
 fn assert_served(server: &Encrypted) {
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get(&server.target.groups()));
-    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no answer over HTTP/2");
+    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no response over HTTP/2");
 }
 
 /// Requests that are taken back at once, thousands on one connection.

@@ -83,7 +83,7 @@ fn over_tls(format: &str) {
     }
     handshakes(&server, &token);
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &block(&good(&token)));
-    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no answer over HTTP/2");
+    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no response over HTTP/2");
     let log = server.target.assert_unharmed();
     for target in ["h2::", "rustls::"] {
         assert!(log.contains(target), "the log says nothing of {target}");
@@ -113,7 +113,7 @@ fn assert_silent(log: &str, token: &str, format: &str) {
         }
     }
     assert!(!log.contains(['\x1b', '\r']), "control characters are in the log");
-    for said in ["answered", "rejected: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"]
+    for said in ["succeeded", "rejected: ", ListStaticGroups::PATH, ListStaticGroups::ID, "request completed"]
     {
         assert!(log.contains(said), "the log does not say {said:?}");
     }

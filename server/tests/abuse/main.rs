@@ -1,5 +1,5 @@
 //! Requests that nobody sends by accident, to the program as it is deployed. None of them is a reason for a 5xx, a panic, a
-//! second request that nobody sent, memory without bound, or a good caller without an answer. `SALLYPORT_ABUSE=long` sends
+//! second request that nobody sent, memory without bound, or a good caller without a response. `SALLYPORT_ABUSE=long` sends
 //! more of them.
 #![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 

@@ -86,7 +86,7 @@ impl Target {
         stream
     }
 
-    /// The status of each answer on one connection, up to its end or until nothing more comes. The caller does not hang
+    /// The status of each response on one connection, up to its end or until nothing more comes. The caller does not hang
     /// up: a call without a caller is dropped.
     pub(crate) fn statuses(&self, request: &[u8]) -> Vec<String> {
         statuses(self.open(request))
@@ -101,9 +101,9 @@ impl Target {
         })
     }
 
-    /// Each of these requests gets one refusal, or is hung up on.
+    /// Each of these requests gets one rejection, or is hung up on.
     #[track_caller]
-    pub(crate) fn assert_refused(&self, requests: &[Vec<u8>]) {
+    pub(crate) fn assert_rejected(&self, requests: &[Vec<u8>]) {
         for (request, given) in requests.iter().zip(self.statuses_of_each(requests)) {
             let shown = String::from_utf8_lossy(&request[..request.len().min(250)]);
             assert!(given.len() <= 1 && given.iter().all(|it| it.starts_with('4')), "{shown}: {given:?}");

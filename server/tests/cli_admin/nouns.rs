@@ -59,7 +59,7 @@ fn tokens() {
     assert!(office.failed(1, &["token", "rotate", "9"]).contains("unknown token 9"));
     assert!(office.failed(2, &["token", "rotate", "1", "--overlap", "soon"]).contains("24h, 90m, 7d"));
     let over = ["token", "issue", "--account", "acme", "--expires", "2020-01-01T00:00:00Z"];
-    assert!(office.failed(2, &over).contains("that time is over"));
+    assert!(office.failed(2, &over).contains("expected a time in the future"));
     assert!(office.failed(1, &["token", "list", "--account", "acm"]).contains("did you mean \"acme\"?"));
     office.done(&["token", "revoke", "1", "3", "--yes"]);
     assert_eq!(office.done(&["token", "list"]).matches("revoked 20").count(), 3);
@@ -113,7 +113,7 @@ fn entitlements() {
     office.done(&with("grant", &[]));
     let list = office.json(&["entitlement", "list", "--json"]);
     assert_eq!(list, [json!({"account": "acme", "protocol": "socks5", "expiresAt": null})]);
-    assert_eq!(office.done(&["entitlement", "list"]), "account  protocol  state\nacme     socks5    good\n");
+    assert_eq!(office.done(&["entitlement", "list"]), "account  protocol  state\nacme     socks5    valid\n");
     office.done(&with("revoke", &["--yes"]));
     assert!(office.failed(1, &with("revoke", &["--yes"])).contains("no entitlement for socks5"));
     let https = office.failed(2, &["entitlement", "grant", "--account", "acme", "--protocol", "https"]);
@@ -164,7 +164,7 @@ fn groups_and_instances() {
         );
     }
     let used = office.failed(1, &["group", "remove", "11", "--yes"]);
-    assert!(used.contains("holds 1 instance;") && used.contains("server instance move"), "{used}");
+    assert!(used.contains("has 1 instance;") && used.contains("server instance move"), "{used}");
     office.done(&["instance", "move", "9001", "--group", "12"]);
     office.done(&["group", "remove", "11", "--yes"]);
     office.done(&["instance", "move", "9001", "--group", "none"]);
@@ -197,7 +197,9 @@ fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
     let table = office.run(&["account", "list"]);
     assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 1 + 1000);
     assert!(
-        String::from_utf8(table.stderr).unwrap().contains("the list is cut after 1000; a higher --limit")
+        String::from_utf8(table.stderr)
+            .unwrap()
+            .contains("the list ends after 1000 entries; set a higher --limit")
     );
     assert_eq!(office.json(&["account", "list", "--json"]).len(), 1501);
     assert_eq!(office.json(&["account", "list", "--json", "--limit", "7"]).len(), 7);
@@ -227,11 +229,11 @@ fn what_cannot_be_undone_needs_a_yes() {
         &["group", "remove", "11", "--ungroup"],
         &["instance", "remove", "9001"],
     ] {
-        let refused = office.failed(2, arguments);
-        assert!(refused.contains("not a terminal") && refused.contains("--yes"), "{refused}");
+        let rejected = office.failed(2, arguments);
+        assert!(rejected.contains("not a terminal") && rejected.contains("--yes"), "{rejected}");
         // A pipe is no terminal: what comes through it may be meant for something else.
         let fed = failure(&office.fed(arguments, "y\n"), 2);
-        assert_eq!(fed, refused);
+        assert_eq!(fed, rejected);
     }
 }
 

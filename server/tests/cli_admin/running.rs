@@ -29,7 +29,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// Whether a gateway is given, or else the refusal.
+    /// Whether a gateway is given, or else the rejection.
     fn extract(&self, token: &str) -> Result<(), String> {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let path = ExtractProxies::PATH;
@@ -49,7 +49,7 @@ impl Server {
     }
 }
 
-/// What a refusal for this code has in it.
+/// What a rejection for this code has in it.
 fn code(code: ErrorCode) -> String {
     format!("\"code\":{}", code.number())
 }

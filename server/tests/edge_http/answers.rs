@@ -1,4 +1,4 @@
-//! Answers to good requests: envelopes, headers and media types.
+//! Responses to good requests: envelopes, headers and media types.
 
 use sallyport_server::{
     api::generated::{ExtractProxies, SeparatorCode},

@@ -18,7 +18,7 @@ use super::{
 
 #[track_caller]
 fn rejected(body: &str, code: ErrorCode) -> String {
-    assert_eq!(search(r#"{"ips":["192.0.2.1"]}"#).status, 200, "the good twin");
+    assert_eq!(search(r#"{"ips":["192.0.2.1"]}"#).status, 200, "the control request");
     assert_rejected::<SearchStaticInstances>(&search(body), code)
 }
 
@@ -202,7 +202,7 @@ fn media_types_that_are_not_json() {
 }
 
 #[test]
-fn large_bodies_are_refused_while_they_are_sent() {
+fn large_bodies_are_rejected_while_they_are_sent() {
     let padding = " ".repeat(MAX_BYTES);
     let answer = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
     assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
@@ -224,7 +224,7 @@ fn endless_chunks_are_rejected() {
     let chunk = format!("10000\r\n{}\r\n", " ".repeat(0x10000));
     let stream = exchange(SERVER.address, &[head.as_bytes()]);
     let mut writer = stream.try_clone().unwrap();
-    // The server stops listening some time after its answer, so writing may fail then.
+    // The server stops listening some time after its response, so writing may fail then.
     let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
     let answer = read(stream);
     assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);

@@ -14,7 +14,7 @@ use super::{
 
 #[track_caller]
 fn rejected(query: &str, code: ErrorCode) -> String {
-    assert_eq!(extract("num=1").status, 200, "the good twin");
+    assert_eq!(extract("num=1").status, 200, "the control request");
     assert_rejected::<ExtractProxies>(&extract(query), code)
 }
 

@@ -1,4 +1,4 @@
-//! No token in an answer or in the log, whatever goes wrong.
+//! No token in a response or in the log, whatever goes wrong.
 
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups},

@@ -104,7 +104,7 @@ pub(crate) fn search_as(headers: &str, body: &[u8]) -> Answer {
     send(SERVER.address, &head, body)
 }
 
-/// That the answer is this refusal in the envelope of `O`; gives its message.
+/// That the response is this rejection in the envelope of `O`; gives its message.
 #[track_caller]
 pub(crate) fn assert_rejected<O: Operation>(answer: &Answer, code: ErrorCode) -> String {
     let body = answer.json();

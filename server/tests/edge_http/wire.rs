@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// An answer as it came.
+/// A response as it came.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -30,13 +30,13 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The whole answer as text, to look for things that must not be in it.
+    /// The whole response as text, to look for things that must not be in it.
     pub(crate) fn whole(&self) -> String {
         format!("{:?} {}", self.headers, self.body)
     }
 }
 
-/// Sends `head` (request line and headers without the last blank line) and `body`, and reads the answer.
+/// Sends `head` (request line and headers without the last blank line) and `body`, and reads the response.
 pub(crate) fn send(address: SocketAddr, head: &str, body: &[u8]) -> Answer {
     let head = format!("{head}\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     read(exchange(address, &[head.as_bytes(), body]))
@@ -52,7 +52,7 @@ pub(crate) fn exchange(address: SocketAddr, parts: &[&[u8]]) -> TcpStream {
     stream
 }
 
-/// Reads one answer up to the end of its declared length.
+/// Reads one response up to the end of its declared length.
 pub(crate) fn read(mut stream: TcpStream) -> Answer {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
@@ -60,10 +60,10 @@ pub(crate) fn read(mut stream: TcpStream) -> Answer {
         if let Some(answer) = parse(&bytes) {
             return answer;
         }
-        let count = stream.read(&mut buffer).unwrap_or_else(|error| panic!("no whole answer: {error}"));
+        let count = stream.read(&mut buffer).unwrap_or_else(|error| panic!("no whole response: {error}"));
         assert!(
             count > 0,
-            "the connection ended without a whole answer: {:?}",
+            "the connection ended without a whole response: {:?}",
             String::from_utf8_lossy(&bytes)
         );
         bytes.extend_from_slice(&buffer[..count]);

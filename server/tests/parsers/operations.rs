@@ -95,15 +95,15 @@ fn headers() -> impl Strategy<Value = HeaderMap> {
     })
 }
 
-/// Reads a request as `O` does; what a refusal says, if it is one.
-fn refusal<O: Operation>(query: Option<&str>, headers: &HeaderMap, json: Option<Json>) -> Option<String> {
+/// Reads a request as `O` does; what a rejection says, if it is one.
+fn rejection<O: Operation>(query: Option<&str>, headers: &HeaderMap, json: Option<Json>) -> Option<String> {
     let json = O::BODY.and(json.or(Some(Json::Null)));
     O::read(RequestParts { query, headers, json }).err().map(|error| format!("{error} {error:?}"))
 }
 
 proptest! {
     #[test]
-    fn any_request_is_read_or_refused_without_its_token(
+    fn any_request_is_read_or_rejected_without_its_token(
         query in prop::option::of(queries()),
         headers in headers(),
         body in texts(BODIES),
@@ -111,23 +111,26 @@ proptest! {
         let json = Json::parse(body.as_bytes()).ok();
         let query = query.as_deref();
         for told in [
-            refusal::<ExtractProxies>(query, &headers, json.clone()),
-            refusal::<ListStaticGroups>(query, &headers, json.clone()),
-            refusal::<SearchStaticInstances>(query, &headers, json),
+            rejection::<ExtractProxies>(query, &headers, json.clone()),
+            rejection::<ListStaticGroups>(query, &headers, json.clone()),
+            rejection::<SearchStaticInstances>(query, &headers, json),
         ] {
             prop_assert!(told.as_ref().is_none_or(|told| !told.contains(TOKEN)), "{told:?}");
         }
     }
 }
 
-/// The parts above do make requests that are read, or the test would try refusals only.
+/// The parts above do make requests that are read, or the test would try rejections only.
 #[test]
 fn good_requests_are_read() {
     let headers = HeaderMap::new();
     let query = format!("api_key={TOKEN}");
-    assert_eq!(refusal::<ListStaticGroups>(Some(&query), &headers, None), None);
-    assert_eq!(refusal::<ExtractProxies>(Some(&format!("{query}&num=1&regions=USA")), &headers, None), None);
+    assert_eq!(rejection::<ListStaticGroups>(Some(&query), &headers, None), None);
+    assert_eq!(
+        rejection::<ExtractProxies>(Some(&format!("{query}&num=1&regions=USA")), &headers, None),
+        None
+    );
     let body = format!("{}{}}}", BODIES[0], BODIES[4]);
     let body = Json::parse(body.as_bytes()).unwrap();
-    assert_eq!(refusal::<SearchStaticInstances>(Some(&query), &headers, Some(body)), None);
+    assert_eq!(rejection::<SearchStaticInstances>(Some(&query), &headers, Some(body)), None);
 }

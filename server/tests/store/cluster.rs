@@ -143,7 +143,7 @@ fn keep(programs: &Path, folder: &Path, options: &[String]) -> Child {
         .unwrap()
 }
 
-/// PostgreSQL refuses to run as root: where we are root, its own user does.
+/// PostgreSQL does not run as root: where we are root, its own user does.
 fn as_user(command: &mut Command) -> &mut Command {
     match unprivileged() {
         Some((uid, gid)) => command.uid(uid).gid(gid),

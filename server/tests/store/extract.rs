@@ -13,9 +13,9 @@ use sallyport_server::{
     domain::{
         access::Purpose,
         extraction::{
-            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Protocol, Region,
-            StoredExtraction,
+            Endpoint, ExtractCommand, Extraction, ExtractionQuery, Parameters, Region, StoredExtraction,
         },
+        protocol::Protocol,
         rejection::Rejection,
         search::{Filters, SearchCommand},
         service::Service,
@@ -61,7 +61,7 @@ fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
     ExtractCommand { request_id: Some(id.to_owned()), ..command }
 }
 
-async fn each_condition_has_its_refusal(database: Database) {
+async fn each_condition_has_its_rejection(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let tokens = &sandbox.sample.tokens;
     let region = &sandbox.sample.plentiful_region;
@@ -136,8 +136,8 @@ async fn regions_are_plentiful_scarce_or_empty(database: Database) {
     assert!(!exact.is_partial());
 
     for region in [empty_region.as_str(), "nowhere", "usa"] {
-        let refusal = sandbox.extract(&tokens.main, 1, region).await.unwrap_err();
-        assert!(matches!(refusal, Rejection::Shortage { retry_after } if retry_after > Duration::ZERO));
+        let rejection = sandbox.extract(&tokens.main, 1, region).await.unwrap_err();
+        assert!(matches!(rejection, Rejection::Shortage { retry_after } if retry_after > Duration::ZERO));
     }
 }
 
@@ -359,14 +359,14 @@ async fn a_server_forgets_by_itself(database: Database) {
 async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let Sample { tokens, plentiful_region, addresses, .. } = &sandbox.sample;
-    let refusal = sandbox.extract(&tokens.main, 1, "U\0SA").await.unwrap_err();
-    assert!(matches!(refusal, Rejection::Shortage { .. }));
+    let rejection = sandbox.extract(&tokens.main, 1, "U\0SA").await.unwrap_err();
+    assert!(matches!(rejection, Rejection::Shortage { .. }));
 
     let ask =
         |id, count| sandbox.service.extract(with_id(id, command(&tokens.main, count, plentiful_region)));
     let first = ask("nul\0", 5).await.unwrap();
     assert_eq!(ask("nul\0", 5).await.unwrap(), first);
-    // For the same id this would be another request, which is refused.
+    // For the same id this would be another request, which is rejected.
     ask("nul", 6).await.unwrap();
 
     let search = |order_no: &str| SearchCommand {
@@ -393,7 +393,7 @@ async fn what_cannot_be_read_is_not_answered(database: Database) {
     assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Rejection::Internal));
 }
 
-async fn a_write_that_waits_too_long_is_refused_and_passes_later(database: Database) {
+async fn a_write_that_waits_too_long_is_rejected_and_passes_later(database: Database) {
     let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
     let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
     let locked = database.lock_extractions().await;
@@ -405,7 +405,7 @@ async fn a_write_that_waits_too_long_is_refused_and_passes_later(database: Datab
 }
 
 on_both! {
-    each_condition_has_its_refusal,
+    each_condition_has_its_rejection,
     a_link_credential_opens_nothing_else,
     groups_ascend_and_are_the_accounts_own,
     regions_are_plentiful_scarce_or_empty,
@@ -420,5 +420,5 @@ on_both! {
     a_server_forgets_by_itself,
     texts_that_a_database_may_not_hold_are_texts_like_any_other,
     what_cannot_be_read_is_not_answered,
-    a_write_that_waits_too_long_is_refused_and_passes_later,
+    a_write_that_waits_too_long_is_rejected_and_passes_later,
 }

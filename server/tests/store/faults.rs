@@ -1,11 +1,12 @@
-//! What may fail under a running store: each fault has its answer, and goes away with its cause.
+//! What may fail under a running store: each fault has its response, and goes away with its cause.
 
 use std::{sync::Arc, time::Duration};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{
-        extraction::{ExtractCommand, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, Parameters, Region},
+        protocol::Protocol,
         rejection::Rejection,
         service::Service,
     },
@@ -48,8 +49,8 @@ async fn a_slow_statement_is_given_up() {
     let limits = Limits { statement: Duration::from_millis(200), ..Limits::default() };
     let Some((database, service, sample)) = limited(limits).await else { return };
     let locked = database.lock_extractions().await;
-    let refusal = service.extract(command(&sample, Some("slow"))).await.unwrap_err();
-    assert!(matches!(refusal, Rejection::Busy { .. }), "{refusal}");
+    let rejection = service.extract(command(&sample, Some("slow"))).await.unwrap_err();
+    assert!(matches!(rejection, Rejection::Busy { .. }), "{rejection}");
     drop(locked);
     eventually(async || service.extract(command(&sample, Some("slow"))).await).await;
 }
@@ -64,12 +65,12 @@ async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
         async move { service.extract(command).await }
     });
     // Until the first one has the connection, others may pass.
-    let refusal = eventually(async || match service.extract(command(&sample, None)).await {
+    let rejection = eventually(async || match service.extract(command(&sample, None)).await {
         Ok(_) => Err("not yet in use"),
-        Err(refusal) => Ok(refusal),
+        Err(rejection) => Ok(rejection),
     })
     .await;
-    assert!(matches!(refusal, Rejection::Busy { .. }), "{refusal}");
+    assert!(matches!(rejection, Rejection::Busy { .. }), "{rejection}");
     drop(locked);
     first.await.unwrap().unwrap();
     service.extract(command(&sample, None)).await.unwrap();
@@ -84,8 +85,8 @@ async fn a_read_only_database_is_read() {
     let service = limited_on(&database, Limits::default()).await;
     service.extract(command(&sample, None)).await.unwrap();
     service.groups(&sample.tokens.main).await.unwrap();
-    let refusal = service.extract(command(&sample, Some("kept"))).await.unwrap_err();
-    assert!(matches!(refusal, Rejection::Unavailable { .. }), "{refusal}");
+    let rejection = service.extract(command(&sample, Some("kept"))).await.unwrap_err();
+    assert!(matches!(rejection, Rejection::Unavailable { .. }), "{rejection}");
 }
 
 #[tokio::test]
@@ -100,8 +101,8 @@ async fn a_cut_connection_costs_one_call() {
         )
         .await;
     // The call that finds out may fail, the one after it may not.
-    if let Err(refusal) = service.extract(command(&sample, None)).await {
-        assert!(matches!(refusal, Rejection::Unavailable { .. }), "{refusal}");
+    if let Err(rejection) = service.extract(command(&sample, None)).await {
+        assert!(matches!(rejection, Rejection::Unavailable { .. }), "{rejection}");
     }
     service.extract(command(&sample, None)).await.unwrap();
 }

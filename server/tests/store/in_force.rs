@@ -10,7 +10,8 @@ use sallyport_server::{
         tokens,
     },
     domain::{
-        extraction::{ExtractCommand, ExtractionQuery, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
+        protocol::Protocol,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sallyport_server::{data::seed::seed, domain::extraction::Protocol, store::record::GatewayRecord};
+use sallyport_server::{data::seed::seed, domain::protocol::Protocol, store::record::GatewayRecord};
 
 use crate::{
     backend::{Database, on_both},

@@ -14,7 +14,7 @@ async fn open(url: &str, mode: OpenMode) -> Result<(), OpenError> {
     url.parse::<Location>().unwrap().open(mode).await.map(drop)
 }
 
-async fn refused(url: &str) -> OpenError {
+async fn rejected(url: &str) -> OpenError {
     let error = open(url, OpenMode::Existing).await.unwrap_err();
     assert_eq!(error.to_string().lines().count(), 1, "{error}");
     assert!(error.to_string().contains("postgres://"), "{error}");
@@ -25,7 +25,7 @@ async fn refused(url: &str) -> OpenError {
 #[tokio::test]
 async fn a_server_that_cannot_be_reached() {
     for url in ["postgres://a:very-secret@127.0.0.1:1/x", "postgres://a:very-secret@%2Fnowhere/x"] {
-        let error = refused(url).await;
+        let error = rejected(url).await;
         assert!(matches!(error, OpenError::Store { source: StoreError::Unavailable { .. }, .. }), "{error}");
     }
 }
@@ -34,19 +34,19 @@ async fn a_server_that_cannot_be_reached() {
 async fn empty_foreign_and_newer_databases() {
     let Some(database) = Database::postgres().await else { return };
     let url = database.name();
-    assert!(matches!(refused(&url).await, OpenError::Missing { .. }));
-    let nowhere = refused(&format!("{url}_not")).await;
+    assert!(matches!(rejected(&url).await, OpenError::Missing { .. }));
+    let nowhere = rejected(&format!("{url}_not")).await;
     assert!(matches!(nowhere, OpenError::Store { source: StoreError::Unavailable { .. }, .. }), "{nowhere}");
 
     database.execute("CREATE TABLE recipes (name text)").await;
-    assert!(matches!(refused(&url).await, OpenError::Foreign { .. }));
+    assert!(matches!(rejected(&url).await, OpenError::Foreign { .. }));
     assert!(matches!(open(&url, OpenMode::Create).await, Err(OpenError::Foreign { .. })));
     database.execute("DROP TABLE recipes").await;
 
     open(&url, OpenMode::Create).await.unwrap();
     open(&url, OpenMode::Existing).await.unwrap();
     database.execute("UPDATE sallyport_schema SET version = 99").await;
-    assert!(matches!(refused(&url).await, OpenError::Newer { found: 99, .. }));
+    assert!(matches!(rejected(&url).await, OpenError::Newer { found: 99, .. }));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use sallyport_server::store::{
     sqlite::SqliteStore,
 };
 
-fn refused(path: &Path) -> OpenError {
+fn rejected(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
     assert_eq!(error.to_string().lines().count(), 1);
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
@@ -36,8 +36,8 @@ fn a_good_one_can_be_opened_again_and_leaves_one_file() {
 #[test]
 fn missing_and_not_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(refused(&folder.path().join("no.db")), OpenError::Missing { .. }));
-    assert!(matches!(refused(folder.path()), OpenError::Foreign { .. }));
+    assert!(matches!(rejected(&folder.path().join("no.db")), OpenError::Missing { .. }));
+    assert!(matches!(rejected(folder.path()), OpenError::Foreign { .. }));
     let nowhere = SqliteStore::open(&folder.path().join("no/folder.db"), OpenMode::Create).unwrap_err();
     assert!(matches!(nowhere, OpenError::Store { source: StoreError::Unavailable { .. }, .. }), "{nowhere}");
 }
@@ -47,13 +47,13 @@ fn something_else() {
     let (_folder, path) = good();
     fs::write(&path, "This is a letter to a friend, long enough to be taken for a page.".repeat(100))
         .unwrap();
-    assert!(matches!(refused(&path), OpenError::Foreign { .. }));
+    assert!(matches!(rejected(&path), OpenError::Foreign { .. }));
 
     let (_folder, path) = good();
     fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
     assert!(
-        matches!(refused(&path), OpenError::Foreign { reason, .. } if reason.contains("another program"))
+        matches!(rejected(&path), OpenError::Foreign { reason, .. } if reason.contains("another program"))
     );
     let tables: u32 = Connection::open(&path)
         .unwrap()
@@ -66,14 +66,14 @@ fn something_else() {
 fn a_newer_schema() {
     let (_folder, path) = good();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(refused(&path), OpenError::Newer { found: 99, .. }));
+    assert!(matches!(rejected(&path), OpenError::Newer { found: 99, .. }));
 }
 
 #[test]
 fn read_only() {
     let (_folder, path) = good();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(matches!(refused(&path), OpenError::Store { source: StoreError::ReadOnly, .. }));
+    assert!(matches!(rejected(&path), OpenError::Store { source: StoreError::ReadOnly, .. }));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn locked() {
     let (_folder, path) = good();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert!(matches!(refused(&path), OpenError::Store { source: StoreError::Locked, .. }));
+    assert!(matches!(rejected(&path), OpenError::Store { source: StoreError::Locked, .. }));
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@
 use sallyport_server::{
     domain::{
         address::Address,
-        extraction::{ExtractCommand, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, Parameters, Region},
+        protocol::Protocol,
         search::{Filters, SearchCommand},
         service::Service,
         token::{Token, TokenKind},

@@ -87,7 +87,7 @@ pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: us
     Outcome::Given(body["data"].to_string())
 }
 
-/// Head, in lower case, and body of an answer; `None` when the server went away.
+/// Head, in lower case, and body of a response; `None` when the server went away.
 async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
     let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
     let mut answer = String::new();
@@ -105,7 +105,7 @@ async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
 #[derive(Default)]
 pub(crate) struct Load {
     pub(crate) servers: Mutex<Vec<SocketAddr>>,
-    /// What was answered under each id. Another answer is a double extraction.
+    /// What was answered under each id. Another response is a double extraction.
     pub(crate) given: Mutex<HashMap<usize, String>>,
     pub(crate) good: AtomicUsize,
     later: AtomicUsize,
@@ -145,7 +145,7 @@ impl Load {
         self.good.fetch_add(1, Ordering::Relaxed);
         let mut given = self.given.lock().unwrap();
         let first = given.entry(id).or_insert_with(|| gateways.clone());
-        assert_eq!(*first, gateways, "request id {id} was given two answers");
+        assert_eq!(*first, gateways, "request id {id} was given two responses");
     }
 
     /// Waits until so many more calls have come to an end of that kind.

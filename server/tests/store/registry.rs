@@ -10,8 +10,9 @@ use sallyport_server::{
         tokens::{self, End},
     },
     domain::{
-        extraction::{ExtractCommand, Parameters, Protocol, Region},
+        extraction::{ExtractCommand, Parameters, Region},
         instance::{Id, Status},
+        protocol::Protocol,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
@@ -67,7 +68,7 @@ async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
     all
 }
 
-/// The reason of a refusal, which must be of the right kind.
+/// The reason of a rejection, which must be of the right kind.
 macro_rules! rejected {
     ($answer:expr, $kind:ident) => {
         match $answer {
@@ -261,7 +262,7 @@ async fn an_account_goes_with_all_it_has_or_not_at_all(database: Database) {
     assert!(token > office.number);
 }
 
-async fn the_whitelist_refuses_what_makes_no_sense(database: Database) {
+async fn the_whitelist_rejects_what_makes_no_sense(database: Database) {
     let office = Office::open(database).await;
     let registry = &office.registry;
     let good = addresses("acme", [1; 4], [2; 4]);
@@ -333,7 +334,7 @@ async fn groups_and_instances_stay_within_their_account(database: Database) {
     registry.move_instances(vec![id(1), id(2)], GroupChoice::In(mine)).await.unwrap();
 
     let reason = rejected!(registry.remove_group(mine, false).await, InUse);
-    assert!(reason.contains("holds 2 instances") && reason.contains("--ungroup"), "{reason}");
+    assert!(reason.contains("has 2 instances") && reason.contains("--ungroup"), "{reason}");
     assert_eq!(registry.remove_group(mine, true).await.unwrap(), 2);
     assert_eq!(all::<InstanceEntry>(registry, of(GroupChoice::Ungrouped)).await.len(), 2);
 
@@ -472,7 +473,7 @@ on_both! {
     tokens_are_issued_listed_and_revoked,
     accounts_are_known_by_name,
     an_account_goes_with_all_it_has_or_not_at_all,
-    the_whitelist_refuses_what_makes_no_sense,
+    the_whitelist_rejects_what_makes_no_sense,
     gateways_are_added_and_removed_by_their_place,
     groups_and_instances_stay_within_their_account,
     instances_are_found_changed_and_removed,

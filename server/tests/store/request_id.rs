@@ -9,7 +9,8 @@ use sallyport_server::{
     data::seed::seed,
     domain::{
         access::Purpose,
-        extraction::{ExtractionQuery, Parameters, Protocol, Region, StoredExtraction},
+        extraction::{ExtractionQuery, Parameters, Region, StoredExtraction},
+        protocol::Protocol,
     },
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,

@@ -1,4 +1,4 @@
-//! Searches on a real database, held against a naive model in memory.
+//! Searches on a real database, compared with a naive model in memory.
 
 use std::net::IpAddr;
 

@@ -128,12 +128,12 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),
     ];
     for request in filters.into_iter().flatten() {
-        // It may be refused as well, and an order number or a group of another account may be one of this account too.
+        // It may be rejected as well, and an order number or a group of another account may be one of this account too.
         let (exchange, class) = probe.send(&request).await?;
         let Ok(answer) = &exchange.result else { continue };
         if class == ResponseClass::Accepted && reveals_foreign(probe, answer) {
             let actual = "instances at the foreign addresses";
-            let expected = "no instance of another account, though its group or order is filtered by";
+            let expected = "no instance of another account, filtered by its group or order";
             probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
         }
     }
@@ -160,7 +160,7 @@ pub(super) static GROUPS: Check = Check {
     run: Run::Cases(|_| Case::single(Cost::requests(2), |probe| Box::pin(groups(probe)))),
 };
 
-/// Whether ids are counted anew in each account is open, so a group of the same id is held against the other account's.
+/// Whether ids are counted anew in each account is open, so a group of the same id is compared with the other account's.
 async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
     let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
@@ -285,7 +285,7 @@ fn items(answer: &Answer) -> &[Value] {
     answer.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// How many items of one answer are in the other too, with the same value in each of these fields; there may be others,
+/// How many items of one response are in the other too, with the same value in each of these fields; there may be others,
 /// which may change as they like. Whether ids are counted anew in each account is open, so an id alone says nothing.
 fn shared(one: &Answer, other: &Answer, fields: &[String]) -> usize {
     let shown =

@@ -13,8 +13,8 @@ use crate::wire::{Request, RetryAfter, password};
 
 pub(super) static HTTPS: Check = Check {
     id: "all.https.verified",
-    title: "the service answers over HTTPS with a trusted certificate",
-    why: "Tokens and gateways travel where others on the way can read them.",
+    title: "the service is served over HTTPS with a trusted certificate",
+    why: "Anybody on the network path can read tokens and gateways.",
     operation: None,
     clauses: &[Clause::AllHttps],
     needs: &[],
@@ -22,15 +22,15 @@ pub(super) static HTTPS: Check = Check {
 };
 
 /// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the
-/// same host does with plain http is not asked, since a redirect, a refusal and a closed port are all in order, and a token
+/// same host does with plain http is not tested, since a redirect, a rejection and a closed port are all allowed, and a token
 /// must not be sent to find out more.
 async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
     if probe.base().scheme() != "https" {
-        return Err(probe.skip("the target is reached over plain http: give an https base URL"));
+        return Err(probe.skip("the base URL is plain http; set an https base URL"));
     }
     let (exchange, class) = probe.send(&probe.groups()).await?;
     if let Err(failure) = &exchange.result {
-        probe.finding(Clause::AllHttps, "an answer over HTTPS", &failure.to_string(), &[&exchange]);
+        probe.finding(Clause::AllHttps, "a response over HTTPS", &failure.to_string(), &[&exchange]);
     } else {
         probe.observe(Unspecified::HttpTransport, &format!("over HTTPS: {}", class.description()));
     }
@@ -70,7 +70,7 @@ fn judge_secrets(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
         clause: Clause::AllNoSecrets,
         key: format!("{} {actual}", observed.operation),
         severity: Severity::Fail,
-        expected: format!("{}: an answer without passwords", observed.operation),
+        expected: format!("{}: a response without passwords", observed.operation),
         actual,
     };
     Some(found.into_iter().map(finding).collect())
@@ -104,18 +104,19 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     for request in [probe.groups(), probe.any_search(), probe.extract()] {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
-        // Statuses of refusals are open, so a body that speaks the contract's language counts as being served.
+        // Statuses of rejections are open, so a body with the contract's fields counts as being served.
         if exchange.result.as_ref().is_ok_and(|answer| answer.status == 404 && answer.at("/code").is_none()) {
             missing.push((request, exchange, class));
         }
     }
     if !missing.is_empty() && !served {
-        return Err(
-            probe.inconclusive("no operation is served: is the environment open, and the base URL right?")
-        );
+        return Err(probe.inconclusive(
+            "no operation is served; check that the environment is open and the base URL is right",
+        ));
     }
     for (request, exchange, class) in missing {
-        let expected = format!("{} {} is served, as others are", request.method_name(), request.path());
+        let expected =
+            format!("{} {} is served, as the other operations are", request.method_name(), request.path());
         probe.finding(Clause::AllPrefix, &expected, class.description(), &[&exchange]);
     }
     Ok(())
@@ -124,7 +125,7 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
 pub(super) static THROTTLED: Check = Check {
     id: "all.throttled-retry-after.watched",
     title: "a response with status 429 carries Retry-After",
-    why: "Callers that do not know how long to wait ask again at once, and keep the service throttling.",
+    why: "Callers that do not know how long to wait retry at once, and are throttled again.",
     operation: None,
     clauses: &[Clause::AllThrottledRetryAfter],
     needs: &[],
@@ -245,8 +246,10 @@ async fn revoked(probe: &Probe<'_>, called: Called) -> Result<(), Stop> {
     let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
     let (good, name) = called.request(probe);
     let invalid = good.clone().query(name, revoked.expose());
-    let why =
-        format!("the token was revoked, by {}; nothing shows that it was ever valid", Fact::RevokedToken);
+    let why = format!(
+        "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
+        Fact::RevokedToken
+    );
     rejects(probe, &why, &good, &invalid).await
 }
 

@@ -200,14 +200,14 @@ fn transports_and_text() -> Vec<Context> {
 pub(super) static FORGED: Check = Check {
     id: "extract.whitelist.forged",
     title: "a claimed address does not take the place of the real one in the whitelist",
-    why: "A service that believes what a caller says of its address lets everybody in who knows a whitelisted one.",
+    why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractWhitelist],
     needs: &[],
     run: Run::Cases(|_| {
         let case = |(context, header): (Context, &'static str)| {
             let (label, shared) = (format!("{}/{header}", context.label()), context.clone());
-            // A rejection is held against the same header with the real address.
+            // A rejection is compared with the same header with the real address.
             let case = Case::with(label, Cost::extraction(1, 1), (context, header), |probe, data| {
                 Box::pin(forged(probe, data))
             });
@@ -247,8 +247,8 @@ async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -
 
 pub(super) static OTHER_PROTOCOL: Check = Check {
     id: "extract.entitlement.other-protocol",
-    title: "an entitlement for one protocol is none for another",
-    why: "Customers get gateways of a protocol that they have not bought, and find them refusing their connections or \
+    title: "an entitlement for one protocol does not cover another",
+    why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or are \
           billed at another price.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEntitlement],

@@ -7,7 +7,7 @@ use crate::check::Probe;
 use crate::contract::{Clause, Extract};
 use crate::wire::{Answer, Exchange};
 
-/// The gateways of a JSON answer, sorted, for comparisons in which order does not matter. Fields beside address and port,
+/// The gateways of a JSON response, sorted, for comparisons in which order does not matter. Fields beside address and port,
 /// such as a time to live, may change from answer to answer.
 pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
     let entries = answer.at("/data")?.as_array()?;
@@ -20,7 +20,7 @@ pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// The gateways of an answer, sorted. Text answers are asked for with the default separator, which ends a line.
+/// The gateways of a response, sorted. Text answers are asked for with the default separator, which ends a line.
 pub(super) fn gateways(answer: &Answer) -> Vec<String> {
     entries(answer).unwrap_or_else(|| {
         let mut lines: Vec<String> = answer.text().lines().map(str::to_owned).collect();
@@ -29,7 +29,7 @@ pub(super) fn gateways(answer: &Answer) -> Vec<String> {
     })
 }
 
-/// How many entries an answer holds, in JSON or in text with the default separator.
+/// How many entries a response holds, in JSON or in text with the default separator.
 pub(super) fn count(probe: &Probe<'_>, answer: &Answer) -> usize {
     entries(answer).map_or_else(|| lines(probe, answer), |entries| entries.len())
 }
@@ -48,14 +48,14 @@ pub(super) fn denies(flag: &str) -> bool {
     ["false", "0", "no"].contains(&flag.to_ascii_lowercase().as_str())
 }
 
-/// The separator of a text answer that is asked for without one.
+/// The separator of a text response that is asked for without one.
 pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
     let default = default_of(&extract.lb);
     let separator = extract.separators.iter().find(|separator| separator.code == default)?;
     Some(&separator.text)
 }
 
-/// The entries of a text answer with the default separator. The form of an entry is open, and so is what ends the last one.
+/// The entries of a text response with the default separator. The form of an entry is open, and so is what ends the last one.
 fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
     let separator = default_separator(&probe.contract().extract).unwrap_or("\n");
     if is_envelope(answer) {
@@ -64,7 +64,7 @@ fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
     answer.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
 }
 
-/// Whether an answer is the JSON envelope; a single entry of a text answer may be a JSON object too.
+/// Whether a response is the JSON envelope; a single entry of a text response may be a JSON object too.
 pub(super) fn is_envelope(answer: &Answer) -> bool {
     answer.at("/code").is_some() || answer.at("/data").is_some_and(Value::is_array)
 }

@@ -86,7 +86,7 @@ fn words(name: &str) -> Vec<String> {
 pub(super) static ADDRESS: Check = Check {
     id: "extract.endpoint.address",
     title: "`ip` of an entry is an IP address or a host name and nothing else",
-    why: "Clients put it into the address of a proxy beside the port; with a scheme or a port in it they connect to nothing.",
+    why: "Clients combine it with the port to the address of a proxy; with a scheme or a port in it they can't connect.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEndpoint],
     needs: &[],
@@ -131,7 +131,7 @@ fn fault_of_address(address: &str) -> Option<&'static str> {
 pub(super) static OPEN: Check = Check {
     id: "extract.envelope.open",
     title: "unspecified behaviour of an extraction is recorded",
-    why: "Nothing is wrong either way; clients and other servers have to live with each of the decisions.",
+    why: "No decision is wrong; clients have to support all of them.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEnvelope],
     needs: &[],
@@ -185,7 +185,7 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
         one(
             "unused separator",
             Unspecified::ExtractUnusedSeparator,
-            "lb=6 without sb, for a JSON answer",
+            "lb=6 without sb, for a JSON response",
             &extract.lb.name,
             &extract.custom_separator,
         ),
@@ -221,7 +221,7 @@ pub(super) static SCHEMA: Check = Check {
 pub(super) static SUCCESS: Check = Check {
     id: "extract.envelope.success",
     title: "a valid extraction returns HTTP 200 with code 0",
-    why: "Clients look at both; when they disagree, a success is thrown away or an error is taken for one.",
+    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEnvelope],
     needs: &[],
@@ -235,7 +235,7 @@ pub(super) static SUCCESS: Check = Check {
 pub(super) static ERROR: Check = Check {
     id: "extract.error-envelope.watched",
     title: "a rejected extraction has a message and a code other than 0",
-    why: "Callers tell by the code what to do, wait, pay or fix the request; without it, or with that of a success, they \
+    why: "The code tells callers what to do: wait, pay or fix the request. Without it, or with that of a success, they \
           can only guess.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractErrorEnvelope],
@@ -303,7 +303,7 @@ pub(super) static EGRESS: Check = Check {
                 Box::pin(egress(probe, context))
             })
         };
-        // A text answer does not name it.
+        // A text response does not name it.
         let contexts = Context::all(extract).into_iter().filter(|context| !context.is_text);
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let scarce =
@@ -365,7 +365,7 @@ fn expected_egress(probe: &Probe<'_>) -> String {
 pub(super) static FORGED: Check = Check {
     id: "extract.request-ip.forged",
     title: "`request_ip` is not an address that a caller claims in a header",
-    why: "A service that believes such a header can't tell callers apart by their address, which its whitelist rests on.",
+    why: "A service that trusts such a header does not know the address of its callers, on which the whitelist depends.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIp],
     needs: &[],

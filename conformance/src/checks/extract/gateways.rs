@@ -258,7 +258,7 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 pub(super) static EMPTY: Check = Check {
     id: "extract.region.empty",
-    title: "a region without gateways gives none",
+    title: "a region without gateways returns none",
     why: "Traffic leaves in countries that the caller did not choose, and nothing in the response says so.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRegion],

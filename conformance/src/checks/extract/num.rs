@@ -129,14 +129,14 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 pub(super) static MINIMUM: Check = Check {
     id: "extract.num-range.minimum",
     title: "the smallest `num` is accepted",
-    why: "A caller that needs one gateway would have to take and pay for more.",
+    why: "A caller that needs one gateway has to extract and pay for more.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractNumRange],
     needs: &[],
     run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), |probe| Box::pin(minimum(probe)))),
 };
 
-/// Every other check stands on the smallest value; this one stands on the next.
+/// Every other check depends on the smallest value; this one depends on the next.
 async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let least = *extract.num_range.start();
@@ -153,7 +153,7 @@ pub(super) static REQUIRED: Check = Check {
     id: "extract.num-required.absent",
     title: "an extraction without `num` is rejected",
     why: "A service that guesses a number hands out gateways to a caller whose request was built wrongly, and the caller \
-          does not learn of its mistake.",
+          does not notice its mistake.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractNumRequired],
     needs: &[],

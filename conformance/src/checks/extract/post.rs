@@ -11,7 +11,7 @@ use crate::contract::{Clause, OperationId};
 pub(super) static ERROR: Check = Check {
     id: "extract.post-error-envelope.json",
     title: "a JSON error of POST extraction has a code and a message",
-    why: "Callers of the compatibility format tell by the code what to do; without it they can only guess.",
+    why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractPostErrorEnvelope],
     needs: &[],
@@ -54,7 +54,7 @@ async fn error(probe: &Probe<'_>, sent: Sent) -> Result<(), Stop> {
     }
     let body = exchange.result.as_ref().ok().and_then(|answer| answer.json()).and_then(Value::as_object);
     let Some(body) = body else {
-        return Err(probe.skip(&format!("POST is not answered in JSON: {}", class.description())));
+        return Err(probe.skip(&format!("the response to POST is not JSON: {}", class.description())));
     };
     let has_code = body.get("code").is_some_and(|code| code.is_number() || code.is_string());
     let has_message = body.get("message").is_some_and(Value::is_string);

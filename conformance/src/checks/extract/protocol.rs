@@ -7,7 +7,7 @@ use crate::target::Fact;
 
 pub(super) static DEFAULT: Check = Check {
     id: "extract.protocol.default",
-    title: "without `protocol` the default protocol is meant",
+    title: "without `protocol` the default protocol is used",
     why: "A caller that leaves the parameter out connects to the gateways with the default protocol, and fails when they \
           speak another one.",
     operation: Some(OperationId::Extract),
@@ -108,7 +108,7 @@ pub(super) static UNLISTED: Check = Check {
     id: "extract.protocol.unlisted",
     title: "a `protocol` outside the list is rejected, `https` too",
     why: "A caller that asks for `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
-          understand it, and finds out at the first connection only.",
+          understand it, and notices it only at the first connection.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractProtocol],
     needs: &[],

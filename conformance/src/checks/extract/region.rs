@@ -52,7 +52,7 @@ async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Sto
 
 pub(super) static ALIAS_EMPTY_REGION: Check = Check {
     id: "extract.country-alias.empty-region",
-    title: "`country` gives no gateways where `regions` gives none",
+    title: "`country` returns no gateways where `regions` returns none",
     why: "A `country` that is ignored sends traffic through the wrong country, which no field of the response shows.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
@@ -73,7 +73,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     context.control(probe).await?;
     let base = || context.request(probe).without_query(&extract.regions.name);
-    // A shortage may come under any status, so the first answer is taken.
+    // A shortage may come under any status, so the first response is taken.
     let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
     let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
     if gives_gateways(probe, &by_regions) {
@@ -99,7 +99,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
 
 pub(super) static ALIAS_SCARCE_REGION: Check = Check {
     id: "extract.country-alias.scarce-region",
-    title: "`country` gives as few gateways as `regions` where there are few",
+    title: "`country` returns as few gateways as `regions` for a region with few",
     why: "A `country` that is ignored fills up the result with gateways of other countries.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCountryAlias],
@@ -219,7 +219,7 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
 
 pub(super) static DEFAULT: Check = Check {
     id: "extract.regions-default.global",
-    title: "`regions` may be left out, which means its default",
+    title: "without `regions` its default is used",
     why: "Callers that do not care about the country send no region; they would be rejected, or be limited to the gateways \
           of one country.",
     operation: Some(OperationId::Extract),
@@ -271,7 +271,7 @@ async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     Ok(())
 }
 
-/// An answer does not show which region its gateways are of. So this holds the request without the parameter against the one
+/// A response does not show which region its gateways are of. So this holds the request without the parameter against the one
 /// with the default: it gives as many.
 async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
@@ -281,7 +281,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
     let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
     let Some(named) = named else {
-        return Err(probe.skip(&format!("{default} does not give that many, {}", context.name())));
+        return Err(probe.skip(&format!("{default} does not return that many, {}", context.name())));
     };
     let is_busy = absent.result.as_ref().is_ok_and(|answer| answer.status == 503);
     if is_busy {

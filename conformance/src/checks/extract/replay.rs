@@ -10,7 +10,7 @@ use crate::wire::Request;
 
 pub(super) static REPLAYED: Check = Check {
     id: "extract.idempotent.access",
-    title: "a known request id does not open an extraction to a caller without access",
+    title: "a known request id returns no gateways to a caller without access",
     why: "Whoever learns a request id, which logs and proxies show, gets the gateways of its extraction.",
     operation: Some(OperationId::Extract),
     clauses: &[

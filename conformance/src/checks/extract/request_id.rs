@@ -172,7 +172,7 @@ async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Re
 pub(super) static INTERLEAVED: Check = Check {
     id: "extract.idempotent.interleaved",
     title: "a request id is remembered while other calls come in between",
-    why: "A service that remembers the last request id only gives a second set of gateways to every caller that works on \
+    why: "A service that stores only the last request id returns a second set of gateways to every caller that works on \
           several extractions at once.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
@@ -243,8 +243,8 @@ async fn same_as(probe: &Probe<'_>, before: &Accepted, request: &Request, why: &
 
 pub(super) static MAXIMUM: Check = Check {
     id: "extract.idempotent.maximum",
-    title: "the largest extraction is repeated as a whole",
-    why: "A response that is remembered in part only loses gateways that the caller has paid for.",
+    title: "a repeated request id returns the largest extraction completely",
+    why: "If only a part of the response is stored, the caller loses gateways that it has paid for.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
     needs: &[Fact::PlentifulRegion],
@@ -262,8 +262,8 @@ async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
 
 pub(super) static PER_ACCOUNT: Check = Check {
     id: "extract.idempotent.per-account",
-    title: "a request id of one account has no meaning for another",
-    why: "Two customers that choose the same request id get each other's gateways, or lose their own.",
+    title: "a request id of one account does not affect another account",
+    why: "Two customers that choose the same request id get each other's gateways, or none.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllOwnAccount, Clause::ExtractIdempotent],
     needs: &[Fact::SecondToken],
@@ -362,7 +362,7 @@ pub(super) static SOURCE_HEADER: Check = Check {
 
 pub(super) static SOURCE_PRECEDENCE: Check = Check {
     id: "extract.request-id-source.precedence",
-    title: "the request id of the query goes before that of the header",
+    title: "the request id of the query takes precedence over that of the header",
     why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
           a second set of gateways.",
     operation: Some(OperationId::Extract),

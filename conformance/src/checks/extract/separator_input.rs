@@ -9,14 +9,14 @@ use crate::wire::Request;
 pub(super) static RANGE: Check = Check {
     id: "extract.separator-range.boundaries",
     title: "`lb` outside 1 to 6 is rejected",
-    why: "A value that is taken for another one gives a text that the caller can't split.",
+    why: "If a value is taken for another one, the caller can't split the text.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSeparatorRange],
     needs: &[],
     run: Run::Cases(range),
 };
 
-/// `lb` applies to text answers only; whether `sb` stands beside it makes no difference.
+/// `lb` applies to text responses only; whether `sb` stands beside it makes no difference.
 fn range(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let (lb, sb) = (&extract.lb, extract.sb.name.clone());
@@ -72,7 +72,7 @@ const CONTROL: &str = "with a custom separator";
 pub(super) static REQUIRED: Check = Check {
     id: "extract.sb-required.absent",
     title: "`lb=6` is rejected without `sb` and with an empty one",
-    why: "Without a separator the gateways come as one text without an end to any of them.",
+    why: "Without a separator nothing shows where one gateway ends and the next begins.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbRequired],
     needs: &[],
@@ -125,7 +125,7 @@ fn custom(extract: &Extract, request: &Request, num: i64) -> Request {
 pub(super) static LENGTH: Check = Check {
     id: "extract.sb-length.boundaries",
     title: "`sb` may have at most 32 bytes of UTF-8",
-    why: "A limit in characters lets longer separators through than other parts of the service hold, and a limit in encoded \
+    why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
           characters rejects valid ones.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractSbLength],

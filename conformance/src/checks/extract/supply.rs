@@ -52,7 +52,7 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
     }
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
-    let none = || probe.skip(&format!("the scarce region gave no partial result of {num}"));
+    let none = || probe.skip(&format!("the scarce region returned no partial result of {num}"));
     let Ok(answer) = &exchange.result else { return Err(none()) };
     if class != ResponseClass::Accepted {
         probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", context.name()));
@@ -111,7 +111,7 @@ fn judge_headers(
 pub(super) static PARTIAL_WATCHED: Check = Check {
     id: "extract.partial.watched",
     title: "no result falls short of `num` without a flag, and none exceeds it",
-    why: "Callers rely on `num` entries unless a response says otherwise; whatever differs is lost, or billed twice.",
+    why: "Callers rely on `num` entries unless a response says otherwise; missing or additional ones are lost, or billed twice.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
     needs: &[],
@@ -172,7 +172,7 @@ fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
 pub(super) static SHORTAGE: Check = Check {
     id: "extract.shortage-retry-after.empty-region",
     title: "a shortage carries Retry-After",
-    why: "Callers that do not know how long to wait either give up or ask again at once, which makes the shortage worse.",
+    why: "Callers that do not know how long to wait either give up or retry at once, which makes the shortage worse.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractShortageRetryAfter],
     needs: &[Fact::EmptyRegion],
@@ -217,12 +217,12 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     }
     match class {
         ResponseClass::Accepted => {
-            let seen = format!("an empty region gives a success, {}", context.name());
+            let seen = format!("an empty region returns a success, {}", context.name());
             probe.observe(Unspecified::ExtractShortRegion, &seen);
-            return Err(probe.skip("the empty region gave no shortage"));
+            return Err(probe.skip("the empty region caused no shortage"));
         }
         ResponseClass::ServerError(what) | ResponseClass::Timeout(what) => {
-            return Err(probe.inconclusive(&format!("no shortage came: {what}")));
+            return Err(probe.inconclusive(&format!("no shortage occurred: {what}")));
         }
         _ => {}
     }
@@ -230,9 +230,9 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
         return Ok(());
     }
     if is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION)).await? {
-        let seen = format!("an empty region is answered like an unknown one, {}", context.name());
+        let seen = format!("an empty region gets the same response as an unknown one, {}", context.name());
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);
-        return Err(probe.skip("the empty region is answered like an unknown one"));
+        return Err(probe.skip("the empty region gets the same response as an unknown one"));
     }
     let came = exchange.result.as_ref().ok().and_then(|answer| answer.header("Retry-After"));
     let actual = came.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));

@@ -1,4 +1,4 @@
-//! `return_type`, and what separates the entries of a text answer: `lb` and `sb`. The form of an entry is open; it only has
+//! `return_type`, and what separates the entries of a text response: `lb` and `sb`. The form of an entry is open; it only has
 //! no line break in it.
 
 use serde_json::json;
@@ -14,8 +14,8 @@ use crate::wire::{Answer, Exchange, Request};
 
 pub(super) static FORMS: Check = Check {
     id: "extract.return-type.forms",
-    title: "`json` and `txt` give their form, and JSON is the default",
-    why: "A caller that feeds plain text to a tool gets JSON instead, or a JSON parser meets plain text.",
+    title: "`json` and `txt` return their form, and JSON is the default",
+    why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
     needs: &[],
@@ -113,7 +113,7 @@ fn judge_form(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str
 pub(super) static UNLISTED: Check = Check {
     id: "extract.return-type.unlisted",
     title: "a `return_type` outside the list is rejected",
-    why: "A misspelt form that is answered in the default one reaches the caller's parser before anybody notices.",
+    why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractReturnType],
     needs: &[],
@@ -290,7 +290,7 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
     judge_separator(probe, &accepted, separator).await
 }
 
-/// A case for a text answer whose entries stand apart by a separator.
+/// A case for a text response whose entries stand apart by a separator.
 fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
     // A separator that an entry holds itself is looked at once more.
@@ -335,7 +335,7 @@ async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Reports a text answer whose entries are not separated by `separator`. What stands at its end is left open.
+/// Reports a text response whose entries are not separated by `separator`. What stands at its end is left open.
 async fn judge_separator(probe: &Probe<'_>, accepted: &Accepted, separator: &str) -> Result<(), Stop> {
     let text = accepted.answer.text();
     let extract = &probe.contract().extract;
@@ -364,12 +364,12 @@ async fn judge_separator(probe: &Probe<'_>, accepted: &Accepted, separator: &str
         return Ok(());
     }
     let expected = format!("{entries} entries separated by {separator:?}");
-    let actual = format!("splitting at {separator:?} gives {} in {text:?}", pieces.len());
+    let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
     probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
     Ok(())
 }
 
-/// How many entries an answer should have: as many as were asked for, or as a partial result says.
+/// How many entries a response should have: as many as were asked for, or as a partial result says.
 fn asked_or_returned(probe: &Probe<'_>, accepted: &Accepted) -> usize {
     let extract = &probe.contract().extract;
     let asked = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
@@ -387,7 +387,7 @@ fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
 }
 
 /// How often, at least and at most, `separator` stands within one entry of the same extraction with the default separator.
-/// None when the answer to that does not show its entries.
+/// None when the response to that does not show its entries.
 async fn within(
     probe: &Probe<'_>,
     request: &Request,

@@ -70,7 +70,7 @@ impl Other {
 pub(super) static DIFFERING: Check = Check {
     id: "extract.token-equal.differing",
     title: "different tokens in two or three transports are rejected, whichever is the right one",
-    why: "A service that takes the first valid token it finds bills the wrong account when a proxy or a client adds another \
+    why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another \
           one, and lets a caller in behind somebody else's header.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
@@ -234,7 +234,7 @@ async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 pub(super) static WRONG: Check = Check {
     id: "extract.token-transport.unknown",
     title: "a wrong token is rejected in each transport",
-    why: "Anybody can extract gateways at the expense of an account, with a token that is nearly right or not even that.",
+    why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or not right at all.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
@@ -292,8 +292,8 @@ async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 pub(super) static LINK: Check = Check {
     id: "extract.link-credential.accepted",
-    title: "a legacy API Link credential is accepted, again and again",
-    why: "Links that customers generated before there were tokens stop working.",
+    title: "a legacy API Link credential is accepted repeatedly",
+    why: "Links that customers generated in the past stop working.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractLinkCredential],
     needs: &[Fact::LinkCredential],

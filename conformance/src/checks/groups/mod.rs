@@ -52,7 +52,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
 static COMPLETE: Check = Check {
     id: "groups.envelope.complete",
     title: "a listing holds every group that an instance of the account is in",
-    why: "Instances of a group that is not listed can't be found by it, and look as if nobody had sorted them.",
+    why: "Instances of a group that is not listed can't be found by group, and look ungrouped.",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
     needs: &[Fact::OwnAddresses],
@@ -134,7 +134,7 @@ static SCHEMA: Check = Check {
 static SUCCESS: Check = Check {
     id: "groups.envelope.success",
     title: "a valid listing returns HTTP 200 with code 200",
-    why: "Clients look at both; when they disagree, a success is thrown away or an error is taken for one.",
+    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
@@ -147,7 +147,7 @@ async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
 
 static HEADERS: Check = Check {
     id: "groups.headers.request-id",
-    title: "X-Request-Id of a listing holds an id",
+    title: "`X-Request-Id` of a listing is not empty",
     why: "Support can't find a call without its id.",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsHeaders],
@@ -158,7 +158,7 @@ static HEADERS: Check = Check {
 static ORDER: Check = Check {
     id: "groups.order.ascending",
     title: "groups ascend by id",
-    why: "Clients that remember the last id they have seen miss groups, and listings jump from call to call.",
+    why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsOrder],
     needs: &[],

@@ -26,7 +26,7 @@ impl<'a> Comparison<'a> {
         Self { survey, differences: Vec::new() }
     }
 
-    /// What results are held against.
+    /// What results are compared with.
     pub(crate) fn survey(&self) -> &'a Survey {
         self.survey
     }

@@ -29,7 +29,7 @@ pub(crate) struct Instance {
     pub(crate) digits: usize,
 }
 
-/// An item where it stands in its answer, which is shared: copies of hundreds of items cost more than all else of a check.
+/// An item where it stands in its response, which is shared: copies of hundreds of items cost more than all else of a check.
 #[derive(Debug, Clone)]
 struct Shown {
     body: Arc<Value>,
@@ -53,7 +53,7 @@ impl PartialEq for Shown {
 }
 
 impl Instance {
-    /// Reads every item of an answer; none when it has no items.
+    /// Reads every item of a response; none when it has no items.
     pub(crate) fn all<'a>(
         search: &'a Search,
         answer: &'a Answer,

@@ -10,7 +10,7 @@ use crate::wire::{Exchange, Request};
 /// One page of a result.
 #[derive(Debug)]
 pub(crate) struct Page {
-    /// In the order of the answer.
+    /// In the order of the response.
     pub(crate) items: Vec<Instance>,
     pub(crate) total: u64,
     pub(crate) exchange: Exchange,
@@ -29,22 +29,22 @@ pub(crate) struct ResultSet {
 }
 
 impl Page {
-    /// Reads a successful search. Whether every field is in order is the schema check's business, so an answer that can't
+    /// Reads a successful search. Whether every field is in order is the schema check's business, so a response that can't
     /// be read makes this check inconclusive.
     pub(crate) fn read(probe: &Probe<'_>, accepted: Accepted) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
         let items = Instance::all(search, &accepted.answer);
-        let items = items.ok_or_else(|| unreadable("the answer has no items"))?.collect::<Option<_>>();
+        let items = items.ok_or_else(|| unreadable("the response has no items"))?.collect::<Option<_>>();
         let total = accepted.answer.at("/data/total").and_then(Value::as_u64);
         Ok(Self {
             items: items.ok_or_else(|| unreadable("an item lacks a field, or has one of another type"))?,
-            total: total.ok_or_else(|| unreadable("the answer has no total"))?,
+            total: total.ok_or_else(|| unreadable("the response has no total"))?,
             exchange: accepted.exchange,
         })
     }
 
-    /// The ids in the order of the answer.
+    /// The ids in the order of the response.
     pub(crate) fn ids(&self) -> Vec<i64> {
         self.items.iter().map(|instance| instance.id).collect()
     }
@@ -74,13 +74,13 @@ pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size
     Page::read(probe, probe.control(&asked).await?)
 }
 
-/// Reads every page of a search in the largest pages there are; inconclusive when it is refused.
+/// Reads every page of a search in pages of the largest size; inconclusive when it is rejected.
 pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultSet, Stop> {
     let first = probe.control(&largest(probe, request)).await?;
     gather(probe, request, first).await
 }
 
-/// Like [`read`], but a refusal is a finding on the clause; `why` says what is special about the request.
+/// Like [`read`], but a rejection is a finding on the clause; `why` says what is special about the request.
 pub(crate) async fn read_accepted(
     probe: &Probe<'_>,
     clause: Clause,
@@ -93,7 +93,7 @@ pub(crate) async fn read_accepted(
     }
 }
 
-/// Like [`read`], but the contract allows a refusal, which gives none. A service that breaks down is a finding all the same.
+/// Like [`read`], but the contract allows a rejection, which returns `None`. A server error is still a finding.
 pub(crate) async fn read_unless_rejected(
     probe: &Probe<'_>,
     clause: Clause,
@@ -143,7 +143,7 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result
                 let (exchange, class) = probe.send(&asked).await?;
                 match (&exchange.result, class) {
                     (Ok(answer), ResponseClass::Accepted) => Accepted { answer: answer.clone(), exchange },
-                    // A page past the end may be refused.
+                    // A page past the end may be rejected.
                     _ => return Ok(result),
                 }
             }
@@ -159,5 +159,5 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result
             return Ok(result);
         }
     }
-    Err(probe.inconclusive("the result has more pages than the suite reads: supply fewer addresses"))
+    Err(probe.inconclusive("the result has more pages than the suite reads; supply fewer addresses"))
 }

@@ -15,8 +15,8 @@ use crate::wire::Request;
 
 pub(super) static GROUP_FOREIGN: Check = Check {
     id: "search.group.foreign",
-    title: "the group of another account is answered like a group that nobody has",
-    why: "Group ids are counted up. A caller who can tell used ones from unused ones learns how large other customers are.",
+    title: "the group of another account gets the same response as an unknown group",
+    why: "Group ids are sequential. A caller that can tell used ids from unused ones learns how many groups others have.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
     needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
@@ -25,7 +25,7 @@ pub(super) static GROUP_FOREIGN: Check = Check {
 
 pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
     id: "search.no-reveal.foreign-addresses",
-    title: "addresses of other accounts are answered exactly like addresses that nobody has",
+    title: "addresses of other accounts get exactly the same response as unknown addresses",
     why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal],
@@ -46,7 +46,7 @@ pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
 pub(super) static NO_REVEAL_NOTHING: Check = Check {
     id: "search.no-reveal.nothing-found",
     title: "addresses of other accounts find nothing, alone, with ports and among own ones",
-    why: "Instances of another customer would be shown with their addresses, ports and groups.",
+    why: "A customer sees the addresses, ports and groups of another customer's instances.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
@@ -69,8 +69,8 @@ pub(super) static NO_REVEAL_NOTHING: Check = Check {
 
 pub(super) static NO_REVEAL_REFUSALS: Check = Check {
     id: "search.no-reveal.refusals",
-    title: "a batch with an invalid item is rejected alike with foreign addresses and with unknown ones",
-    why: "A rejection that mentions what it had found already tells of other accounts as a result would.",
+    title: "a batch with an invalid item gets the same rejection with foreign addresses as with unknown ones",
+    why: "A rejection that mentions matches reveals other accounts as a result would.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchNoReveal],
     needs: &[Fact::ForeignAddresses],
@@ -94,8 +94,8 @@ pub(super) static NO_REVEAL_SHARED: Check = Check {
 
 pub(super) static ORDER_FOREIGN: Check = Check {
     id: "search.order-number.foreign",
-    title: "the order number of another account is answered like one that nobody has",
-    why: "Order numbers can be guessed. Their answers must not tell which ones exist or what was bought with them.",
+    title: "the order number of another account gets the same response as an unknown one",
+    why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::OwnAddresses, Fact::ForeignOrder],

@@ -76,7 +76,7 @@ pub(super) static RANGE_BEYOND: Check = Check {
 pub(super) static RANGE_FORMAT: Check = Check {
     id: "search.activated-range.format",
     title: "both bounds take RFC 3339 with a time zone and nothing else",
-    why: "A time without a zone means another instant on each machine. Guessing one shifts every report by hours.",
+    why: "A time without a zone means another instant on each machine. A guessed zone shifts every report by hours.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[],
@@ -108,7 +108,7 @@ pub(super) static RANGE_FORMAT: Check = Check {
 pub(super) static RANGE_OFFSETS: Check = Check {
     id: "search.activated-range.offsets",
     title: "a bound means the same instant in whatever offset it is written",
-    why: "Callers write their local time. A server that drops the offset shifts the range by hours, unnoticed.",
+    why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],

@@ -13,7 +13,7 @@ use crate::target::Fact;
 pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
     id: "search.ips-raw-limit.boundaries",
     title: "raw items are counted before duplicates are removed, and `ips` is an array",
-    why: "A lower limit fails batches that callers are promised. A missing one lets a single request occupy the server.",
+    why: "A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsRawLimit],
     needs: &[],
@@ -60,7 +60,7 @@ pub(super) static ALL_OR_NOTHING: Check = Check {
 pub(super) static MAX_BATCH_LIMITS: Check = Check {
     id: "search.max-batch-no-effect.limits",
     title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
-    why: "Otherwise the size of a batch that works depends on which instances happen to be in it.",
+    why: "Otherwise the accepted size of a batch depends on the instances that it happens to match.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMaxBatchNoEffect],
     needs: &[Fact::OwnAddresses],
@@ -288,8 +288,8 @@ fn in_company(label: String, shape: &'static [&'static str], change: Change) -> 
 
 pub(super) static FIRST_TEXT: Check = Check {
     id: "search.ips-first-text.respelled",
-    title: "of an address in several spellings the first counts, as if it stood alone",
-    why: "Where a service knows an address by one spelling, the order of a list decides what is found, in a way that callers \
+    title: "of an address in several spellings the first counts, as if it were sent alone",
+    why: "If a service knows an address in one spelling only, the order of a list decides what is found, in a way that callers \
           can't foresee.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsFirstText],

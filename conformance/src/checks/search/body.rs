@@ -13,7 +13,7 @@ use crate::wire::Request;
 pub(super) static FIELD_TYPES: Check = Check {
     id: "search.fields.types",
     title: "a filter of another JSON type is rejected, or matches nothing where any text is a value",
-    why: "A filter of a wrong type that is ignored returns everything to a caller who asked for a part.",
+    why: "A filter of a wrong type that is ignored returns everything to a caller that asked for a part.",
     operation: Some(OperationId::Search),
     clauses: &[
         Clause::SearchOrderNumber,
@@ -29,7 +29,7 @@ pub(super) static FIELD_TYPES: Check = Check {
 pub(super) static JSON_BODY_MALFORMED: Check = Check {
     id: "search.json-body.malformed",
     title: "a body that is not one JSON object is rejected",
-    why: "A body that is damaged on its way must fail, and not run as a search that nobody asked for.",
+    why: "A damaged body runs as a search that nobody asked for.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchJsonBody],
     needs: &[],
@@ -38,7 +38,7 @@ pub(super) static JSON_BODY_MALFORMED: Check = Check {
 
 pub(super) static JSON_BODY_OPEN: Check = Check {
     id: "search.json-body.open",
-    title: "unspecified forms of a search are answered without a server error",
+    title: "unspecified forms of a search cause no server error",
     why: "Client libraries differ in such details. A server error makes them retry what can never succeed.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchJsonBody],
@@ -49,7 +49,7 @@ pub(super) static JSON_BODY_OPEN: Check = Check {
 pub(super) static TOKEN_SINGLE: Check = Check {
     id: "search.token.single",
     title: "a search takes one token: none, an empty one, an unknown one and a repeated one are rejected",
-    why: "With two tokens in a request, nobody can say whose instances the answer lists.",
+    why: "With two tokens in a request, nobody can say whose instances the response lists.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchToken],
     needs: &[],

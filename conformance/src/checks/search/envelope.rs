@@ -16,7 +16,7 @@ use crate::wire::{Answer, Exchange, Request};
 
 pub(super) static HEADERS: Check = Check {
     id: "search.headers.request-id",
-    title: "X-Request-Id of a search holds an id",
+    title: "`X-Request-Id` of a search is not empty",
     why: "Support can't find a call without its id.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchHeaders],
@@ -45,7 +45,7 @@ pub(super) static SCHEMA: Check = Check {
 pub(super) static SUCCESS: Check = Check {
     id: "search.envelope.success",
     title: "a valid search returns the HTTP status and the code of a success",
-    why: "Clients must look at both. When one of them says otherwise, a good result is thrown away or a bad one used.",
+    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchEnvelope],
     needs: &[],
@@ -69,7 +69,7 @@ pub(super) static VARIETY: Check = Check {
 pub(super) static INSTANCE_WATCHED: Check = Check {
     id: "search.instance.watched",
     title: "an instance has an IP address, a country code of three letters and an id of its own",
-    why: "Callers connect to the address and store instances by id: a host name or a repeated id breaks both.",
+    why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchInstance, Clause::SearchPaging],
     needs: &[],
@@ -161,7 +161,7 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, reported: &mut
     for violation in success.violations(body, |name| answer.header_values(name)) {
         let clause = violation.clause;
         if CLAUSES.contains(&clause) && reported.insert(violation.schema_path.clone()) {
-            let expected = format!("an answer that fits the document at {}", violation.schema_path);
+            let expected = format!("a response that fits the document at {}", violation.schema_path);
             let actual = format!("at {}: {}", violation.instance_path, violation.message);
             probe.finding(clause, &expected, &actual, &[exchange]);
         }

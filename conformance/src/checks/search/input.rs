@@ -78,7 +78,7 @@ pub(super) static IPS_ITEM_MALFORMED: Check = Check {
     id: "search.ips-item.malformed",
     title: "an item that is not a complete address is rejected",
     why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
-          and the caller takes that for the truth about its own instances.",
+          and the caller trusts the result.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsItem],
     needs: &[],
@@ -87,7 +87,7 @@ pub(super) static IPS_ITEM_MALFORMED: Check = Check {
 
 pub(super) static IPS_ITEM_OPEN: Check = Check {
     id: "search.ips-item.open",
-    title: "unspecified spellings of an address are answered without a server error",
+    title: "unspecified spellings of an address cause no server error",
     why: "Such spellings occur in real lists. A server that fails on them makes callers retry what can never succeed.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsItem],

@@ -129,7 +129,7 @@ pub(super) static PAIRS: Check = Check {
 pub(super) static PAIRS_PORTS: Check = Check {
     id: "search.intersection.pairs-ports",
     title: "every two filters apply to items with ports of both address families as to addresses",
-    why: "Filters that apply to one form of an item only give different answers for the same instances.",
+    why: "Filters that apply to only one form of an item return different results for the same instances.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIntersection],
     needs: &[Fact::OwnAddresses],

@@ -1,11 +1,11 @@
-//! Whether two answers can be told apart.
+//! Whether two responses can be told apart.
 
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::wire::{Answer, Exchange, Request};
 
 /// Sends `unknown` before and after `foreign`, and reports where the foreign one is answered otherwise. What differs between
-/// the two unknown ones says nothing. Each request comes with the text that it asks for, which an answer may repeat.
+/// the two unknown ones says nothing. Each request comes with the text that it asks for, which a response may repeat.
 pub(super) async fn judge(
     probe: &Probe<'_>,
     clause: Clause,
@@ -19,7 +19,7 @@ pub(super) async fn judge(
         second.value(name) == Some(before) && other.value(name) != Some(before)
     };
     let mut differing: Vec<_> = first.of_answer.iter().filter(told_apart).collect();
-    // An answer may say how long it took, and then two are alike or not by chance.
+    // A response may say how long it took, and then two are alike or not by chance.
     for _ in 0..ROUNDS {
         if differing.is_empty() {
             return Ok(());
@@ -55,7 +55,7 @@ impl Traits {
     async fn of(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
         let (exchange, class) = probe.send(request).await?;
         let Ok(answer) = &exchange.result else {
-            return Err(probe.inconclusive(&format!("no answer to compare: {}", class.description())));
+            return Err(probe.inconclusive(&format!("no response to compare: {}", class.description())));
         };
         let of_answer = vec![
             ("status", answer.status.to_string()),

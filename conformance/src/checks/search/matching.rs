@@ -41,7 +41,7 @@ pub(super) static ANY_PORT_PORTS: Check = Check {
 pub(super) static ANY_PORT_SUBSET: Check = Check {
     id: "search.match-any-port.subset",
     title: "an address without a port finds every instance of that address and no other",
-    why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port hits a wrong one.",
+    why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchAnyPort],
     needs: &[Fact::OwnAddresses],
@@ -69,7 +69,7 @@ pub(super) static PORT_BATCHES: Check = Check {
 pub(super) static PORT_OTHER: Check = Check {
     id: "search.match-port.other-port",
     title: "an item with a port that the address does not have finds nothing",
-    why: "A caller that checks whether its port still exists is told yes when any other port of the address does.",
+    why: "A caller that checks whether its port still exists finds any other port of the address.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],

@@ -12,7 +12,7 @@ use crate::target::Fact;
 pub(super) static PAGE_BOUNDARIES: Check = Check {
     id: "search.page.boundaries",
     title: "`page` outside its range or of another type is rejected",
-    why: "A page number that is corrected silently repeats a page, and a loop that reads until the end never ends.",
+    why: "A page number that is corrected silently repeats a page, and a loop over all pages never ends.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPage],
     needs: &[],
@@ -22,7 +22,7 @@ pub(super) static PAGE_BOUNDARIES: Check = Check {
 pub(super) static PAGE_DEFAULT: Check = Check {
     id: "search.page.default",
     title: "a search without `page` returns the default page",
-    why: "Most callers never send a page. They must get the first instances and not skip any.",
+    why: "Most callers never send a page. They skip instances if they do not get the first page.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPage],
     needs: &[Fact::OwnAddresses],
@@ -32,7 +32,7 @@ pub(super) static PAGE_DEFAULT: Check = Check {
 pub(super) static PAGE_SIZE_BOUNDARIES: Check = Check {
     id: "search.page-size.boundaries",
     title: "`pageSize` inside its range is accepted; outside of it or of another type it is rejected",
-    why: "A page size that is cut silently makes a caller take one page for the whole result.",
+    why: "If a page size is reduced silently, a caller takes one page for the whole result.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPageSize],
     needs: &[],
@@ -62,7 +62,7 @@ pub(super) static PAGE_SIZE_DEFAULT: Check = Check {
 pub(super) static PAGE_SIZE_MOST: Check = Check {
     id: "search.page-size.most",
     title: "a page holds as many instances as `pageSize` asks for, up to the largest size",
-    why: "Large exports read the largest pages there are. A lower ceiling that nobody states truncates them.",
+    why: "Large exports read pages of the largest size. A lower limit truncates them.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],

@@ -29,7 +29,7 @@ pub(super) static ECHO: Check = Check {
 pub(super) static END: Check = Check {
     id: "search.paging.end",
     title: "the last page holds the rest, and a page past it is empty or rejected",
-    why: "A page past the end that repeats instances keeps clients reading for ever.",
+    why: "If a page past the end repeats instances, clients never stop reading.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchPaging, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
@@ -78,7 +78,7 @@ pub(super) static STILL: Check = Check {
 pub(super) static TOTAL_FILTERS: Check = Check {
     id: "search.total.filters",
     title: "`total` counts matches on all pages after filtering",
-    why: "Callers show it as the size of their stock and compute the number of pages from it.",
+    why: "Callers display it as the number of their instances and compute the number of pages from it.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
@@ -88,7 +88,7 @@ pub(super) static TOTAL_FILTERS: Check = Check {
 pub(super) static TOTAL_NOTHING: Check = Check {
     id: "search.total.nothing",
     title: "`total` is 0 when nothing matches",
-    why: "A caller that waits for instances to appear takes any other number for their arrival.",
+    why: "A caller that waits for instances to appear takes any other number as a sign of them.",
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchTotal],
     needs: &[],

@@ -81,7 +81,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     if changes < ROUNDS {
-        return Err(probe.inconclusive("the data changed once while it was read: run it again"));
+        return Err(probe.inconclusive("the data changed once while it was read; run it again"));
     }
     let evidence: Vec<_> = states.iter().flat_map(|state| state.instances.evidence()).collect();
     let expected = "the same instances and groups before and after searches";

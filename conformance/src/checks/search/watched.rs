@@ -42,7 +42,7 @@ fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let mut findings = Vec::new();
     let asked = Asked::read(search, sent);
     instances.iter().for_each(|instance| asked.judge(instance, &mut findings));
-    findings.extend(strangers(search, sent, &instances));
+    findings.extend(foreign_instances(search, sent, &instances));
     findings.extend(counts(search, sent, came, observed.answer.at("/data/total")?.as_u64()?));
     Some(findings)
 }
@@ -124,7 +124,11 @@ impl<'a> Asked<'a> {
 }
 
 /// Instances at addresses or ports that were not asked for. When an item can't be read here, nothing is said.
-fn strangers(search: &Search, sent: &Map<String, Value>, instances: &[Instance]) -> Vec<PassiveFinding> {
+fn foreign_instances(
+    search: &Search,
+    sent: &Map<String, Value>,
+    instances: &[Instance],
+) -> Vec<PassiveFinding> {
     let asked = sent.get(&search.ips.name).and_then(Value::as_array);
     let asked: Option<BTreeSet<(IpAddr, Option<i64>)>> =
         asked.into_iter().flatten().map(|item| address_of(item.as_str()?)).collect();

@@ -17,9 +17,9 @@ use crate::run::{CheckResult, Observer, Planned};
 struct Attempt {
     result: CheckResult,
     busy: Duration,
-    /// The data that it rested on has changed.
+    /// The data that it depends on has changed.
     stale: bool,
-    /// A ceiling of the budget ended it.
+    /// A limit of the budget ended it.
     starved: bool,
 }
 
@@ -51,7 +51,7 @@ impl Suite<'_> {
             }
             let again = self.attempt(check, &failing, context).await;
             busy += again.busy;
-            // A ceiling of our own says nothing against what was found.
+            // Reaching a limit of our own does not refute a finding.
             if !again.starved {
                 doubt(&mut result, &again.result, retry);
             }
@@ -80,8 +80,9 @@ impl Suite<'_> {
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
             };
             busy += busy_here;
-            let ended = ended
-                .unwrap_or_else(|_| Err(Stop::Error("the check panicked: a fault of the suite".to_owned())));
+            let ended = ended.unwrap_or_else(|_| {
+                Err(Stop::Error("the check panicked; this is a bug of the suite".to_owned()))
+            });
             if let Err(Stop::Budget(exhausted)) = &ended {
                 starved = true;
                 over = Some(format!("the check ended before it: {exhausted}"));
@@ -131,7 +132,7 @@ fn add_skipped(result: &mut CheckResult, planned: &Planned) {
     }
 }
 
-/// Takes back each failure that did not come again.
+/// Removes each failure that did not occur again.
 fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -144,14 +145,14 @@ fn doubt(before: &mut CheckResult, again: &CheckResult, retry: u32) {
             Outcome::Failed if !broken(before, &case.label).is_disjoint(&broken(again, &case.label)) => {
                 continue;
             }
-            Outcome::Failed => "another clause when it was run again".to_owned(),
-            Outcome::Passed | Outcome::Warning => "kept when it was run again".to_owned(),
+            Outcome::Failed => "another clause was violated when it was run again".to_owned(),
+            Outcome::Passed | Outcome::Warning => "passed when it was run again".to_owned(),
             other => {
                 let reason = other.reason().unwrap_or_default();
-                format!("without a result when it was run again: {reason}")
+                format!("had no result when it was run again: {reason}")
             }
         };
-        case.outcome = Outcome::Flaky(format!("broken at first, and {doubt} ({retry})"));
+        case.outcome = Outcome::Flaky(format!("violated at first, then {doubt} ({retry})"));
     }
     before.cases = cases;
 }

@@ -1,12 +1,12 @@
-//! What passive checks come to.
+//! The results of passive checks.
 
 use crate::check::{Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
 use crate::contract::Contract;
 use crate::run::CheckResult;
 use crate::target::Fact;
 
-/// Sends the requests again whose answers a passive check found fault with once. What does not come again is in doubt, unless
-/// the new answer is none that the check looks at.
+/// Repeats the requests whose responses a passive check objected to once. A failure that does not occur again is in doubt,
+/// unless the check does not judge the new response.
 pub(super) async fn look_again(context: &ProbeContext<'_>) {
     const MOST: usize = 20;
     let checks = context.passive;
@@ -60,7 +60,7 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
         result.outcome = if doubtful < failures {
             Outcome::Failed
         } else {
-            Outcome::Flaky("broken in one answer, and kept when the request was sent again".to_owned())
+            Outcome::Flaky("violated in one response, but not when the request was sent again".to_owned())
         };
     } else if !result.findings.is_empty() {
         result.outcome = Outcome::Warning;

@@ -360,7 +360,7 @@ fn secrets() -> Vec<Fault> {
         ),
         Fault::reply(
             "all.no-secrets/text-entry",
-            "An entry of a plain-text answer ends with user and password.",
+            "An entry of a plain-text response ends with user and password.",
             |scene, seen, reply| {
                 if scene.wants_text(seen) && scene.accepted(seen, reply) {
                     let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(scene));
@@ -397,18 +397,18 @@ fn secrets() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::refusal(
+        Fault::rejection(
             "all.no-secrets/extract-error",
-            "The message of a refused extraction holds a password.",
+            "The message of a rejected extraction holds a password.",
             |scene, seen, reply| {
                 if scene.operation(seen) == Some(Extract) {
                     reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(scene))));
                 }
             },
         ),
-        Fault::refusal(
+        Fault::rejection(
             "all.no-secrets/static-error",
-            "A refused search shows a password.",
+            "A rejected search shows a password.",
             |scene, seen, reply| {
                 if scene.operation(seen) == Some(Search) {
                     reply.edit(|body| body["debug"] = json!({"row": [1, canary(scene)]}));

@@ -72,14 +72,14 @@ pub fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-/// Takes a header out of the answer.
+/// Takes a header out of the response.
 pub fn without_header(name: &'static str) -> impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.remove(name);
     }
 }
 
-/// Sets a header of the answer.
+/// Sets a header of the response.
 pub fn with_header(
     name: &'static str,
     value: &'static str,

@@ -15,44 +15,44 @@ pub fn faults() -> Vec<Fault> {
 
 fn transport() -> Vec<Fault> {
     let alone = |scene: &Scene, seen: &Seen| credentials(scene, seen).len() == 1;
-    let refused = |id, breaks, carried: fn(&Scene, &Seen) -> bool| {
-        Fault::request(id, breaks, Scene::refuse).when(alone).when(carried)
+    let rejected = |id, breaks, carried: fn(&Scene, &Seen) -> bool| {
+        Fault::request(id, breaks, Scene::reject).when(alone).when(carried)
     };
     vec![
-        refused("extract.token-transport/query", "The token is not taken from the query.", by_query),
-        refused("extract.token-transport/header", "The token is not taken from X-API-Key.", by_header),
-        refused("extract.token-transport/bearer", "The token is not taken from Authorization.", by_bearer),
-        refused(
+        rejected("extract.token-transport/query", "The token is not taken from the query.", by_query),
+        rejected("extract.token-transport/header", "The token is not taken from X-API-Key.", by_header),
+        rejected("extract.token-transport/bearer", "The token is not taken from Authorization.", by_bearer),
+        rejected(
             "extract.token-transport/header-in-text",
             "The token is not taken from X-API-Key in text.",
             by_header,
         )
         .when(in_text),
-        refused(
+        rejected(
             "extract.token-transport/bearer-in-text",
             "The token is not taken from Authorization in text.",
             by_bearer,
         )
         .when(in_text),
-        refused(
+        rejected(
             "extract.token-transport/bearer-other-protocol",
             "The token is not taken from Authorization for the other protocol.",
             by_bearer,
         )
         .when(with_other_protocol),
-        refused(
+        rejected(
             "extract.token-transport/header-other-protocol",
             "The token is not taken from X-API-Key for the other protocol.",
             by_header,
         )
         .when(with_other_protocol),
-        refused(
+        rejected(
             "extract.token-transport/bearer-with-request-id",
             "Authorization is not read beside a request id.",
             by_bearer,
         )
         .when(with_request_id),
-        refused(
+        rejected(
             "extract.token-transport/header-with-request-id",
             "X-API-Key is not read beside a request id.",
             by_header,
@@ -73,8 +73,8 @@ fn equal() -> Vec<Fault> {
     let wins = |id, breaks, losing: fn(&Scene, &mut Seen), carried: fn(&Scene, &Seen) -> bool| {
         Fault::request(id, breaks, losing).when(differ).when(carried)
     };
-    let refused = |id, breaks, count: usize, carried: fn(&Scene, &Seen) -> bool| {
-        Fault::request(id, breaks, Scene::refuse)
+    let rejected = |id, breaks, count: usize, carried: fn(&Scene, &Seen) -> bool| {
+        Fault::request(id, breaks, Scene::reject)
             .when(same)
             .when(move |scene, seen| credentials(scene, seen).len() == count)
             .when(carried)
@@ -174,46 +174,47 @@ fn equal() -> Vec<Fault> {
             let stem = |token: &str| token.chars().take(scene.token.chars().count() - 1).collect::<String>();
             sent.windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
         }),
-        refused(
+        rejected(
             "extract.token-equal/equal-query-header",
-            "Equal tokens in the query and X-API-Key are refused.",
+            "Equal tokens in the query and X-API-Key are rejected.",
             2,
             query_and_header,
         ),
-        refused(
+        rejected(
             "extract.token-equal/equal-query-bearer",
-            "Equal tokens in the query and Authorization are refused.",
+            "Equal tokens in the query and Authorization are rejected.",
             2,
             query_and_bearer,
         ),
-        refused(
+        rejected(
             "extract.token-equal/equal-header-bearer",
-            "Equal tokens in X-API-Key and Authorization are refused.",
+            "Equal tokens in X-API-Key and Authorization are rejected.",
             2,
             header_and_bearer,
         ),
-        refused("extract.token-equal/equal-three", "Three equal tokens are refused.", 3, |_, _| true),
+        rejected("extract.token-equal/equal-three", "Three equal tokens are rejected.", 3, |_, _| true),
     ]
 }
 
 fn link() -> Vec<Fault> {
-    let refused = |id, breaks| {
-        Fault::request(id, breaks, Scene::refuse)
+    let rejected = |id, breaks| {
+        Fault::request(id, breaks, Scene::reject)
             .when(|scene, seen| holds(scene.facts.link_credential.as_ref(), scene, seen))
     };
     vec![
-        refused("extract.link-credential/refused", "A link credential is refused."),
-        refused("extract.link-credential/once", "A link credential works once.")
+        rejected("extract.link-credential/rejected", "A link credential is rejected."),
+        rejected("extract.link-credential/once", "A link credential works once.")
             .when(|scene, _| scene.memory.calls() > 0),
-        refused("extract.link-credential/not-in-text", "A link credential is refused in text.").when(in_text),
-        refused(
+        rejected("extract.link-credential/not-in-text", "A link credential is rejected in text.")
+            .when(in_text),
+        rejected(
             "extract.link-credential/not-other-protocol",
-            "A link credential is refused for the other protocol.",
+            "A link credential is rejected for the other protocol.",
         )
         .when(with_other_protocol),
-        refused(
+        rejected(
             "extract.link-credential/not-with-request-id",
-            "A link credential is refused beside a request id.",
+            "A link credential is rejected beside a request id.",
         )
         .when(with_request_id),
     ]

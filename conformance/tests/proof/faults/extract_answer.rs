@@ -1,4 +1,4 @@
-//! Faults in what the answers of an extraction look like.
+//! Faults in what the responses of an extraction look like.
 
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -256,9 +256,9 @@ fn request_ip() -> Vec<Fault> {
 
 fn error() -> Vec<Fault> {
     let body =
-        |id, breaks, how: fn(&mut Value)| Fault::refusal(id, breaks, move |_, _, reply| reply.edit(how));
+        |id, breaks, how: fn(&mut Value)| Fault::rejection(id, breaks, move |_, _, reply| reply.edit(how));
     let plain = |id, breaks, media: &'static str, text: &'static str| {
-        Fault::refusal(id, breaks, move |_, _, reply| {
+        Fault::rejection(id, breaks, move |_, _, reply| {
             reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
             reply.body = Bytes::from_static(text.as_bytes());
         })
@@ -278,13 +278,13 @@ fn error() -> Vec<Fault> {
         }
     };
     vec![
-        body("extract.error-envelope/code-of-success", "A refusal has code 0.", |body| {
+        body("extract.error-envelope/code-of-success", "A rejection has code 0.", |body| {
             body["code"] = json!(0)
         }),
-        Fault::refusal("extract.error-envelope/code-missing", "A refusal has no code.", drop("code")),
-        Fault::refusal(
+        Fault::rejection("extract.error-envelope/code-missing", "A rejection has no code.", drop("code")),
+        Fault::rejection(
             "extract.error-envelope/message-missing",
-            "A refusal has no message.",
+            "A rejection has no message.",
             drop("message"),
         ),
         body("extract.error-envelope/message-null", "The message is null.", |body| {
@@ -304,21 +304,30 @@ fn error() -> Vec<Fault> {
         body("extract.error-envelope/nested", "Code and message stand in an error object.", |body| {
             *body = json!({"error": body.clone()});
         }),
-        body("extract.error-envelope/list", "A refusal is a list of errors.", |body| {
+        body("extract.error-envelope/list", "A rejection is a list of errors.", |body| {
             *body = json!([body.clone()])
         }),
-        plain("extract.error-envelope/empty", "A refusal has no body.", "application/json", ""),
-        plain("extract.error-envelope/html", "A refusal is a page.", "text/html", "<h1>400 Bad Request</h1>"),
-        plain("extract.error-envelope/text", "A refusal is text.", "text/plain", "ERROR: not allowed"),
-        Fault::refusal(
+        plain("extract.error-envelope/empty", "A rejection has no body.", "application/json", ""),
+        plain(
+            "extract.error-envelope/html",
+            "A rejection is a page.",
+            "text/html",
+            "<h1>400 Bad Request</h1>",
+        ),
+        plain("extract.error-envelope/text", "A rejection is text.", "text/plain", "ERROR: not allowed"),
+        Fault::rejection(
             "extract.error-envelope/missing-token",
-            "A refused token has no message.",
+            "A rejected token has no message.",
             status(401),
         ),
-        Fault::refusal("extract.error-envelope/forbidden", "A refused account has no message.", status(403)),
-        Fault::refusal(
+        Fault::rejection(
+            "extract.error-envelope/forbidden",
+            "A rejected account has no message.",
+            status(403),
+        ),
+        Fault::rejection(
             "extract.error-envelope/bad-request",
-            "A refused parameter has no message.",
+            "A rejected parameter has no message.",
             status(400),
         ),
     ]

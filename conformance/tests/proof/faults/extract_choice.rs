@@ -28,26 +28,26 @@ fn default_region() -> Vec<Fault> {
     let scarce =
         |scene: &Scene, seen: &mut Seen| set_region(scene, seen, scene.facts.scarce_region.as_deref());
     vec![
-        Fault::request("extract.regions-default/required", "regions must be sent.", Scene::refuse)
+        Fault::request("extract.regions-default/required", "regions must be sent.", Scene::reject)
             .when(absent),
         Fault::request(
             "extract.regions-default/required-in-text",
             "regions must be sent in text.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(absent)
         .when(in_text),
         Fault::request(
             "extract.regions-default/required-other-protocol",
             "regions must be sent for the other protocol.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(absent)
         .when(with_other_protocol),
         Fault::request(
-            "extract.regions-default/default-refused",
+            "extract.regions-default/default-rejected",
             "The default must not be sent.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(named),
         Fault::request(
@@ -157,19 +157,19 @@ fn alias() -> Vec<Fault> {
         )
         .when(alone)
         .when(of_scarce_region),
-        Fault::request("extract.country-alias/refused", "country alone is refused.", Scene::refuse)
+        Fault::request("extract.country-alias/rejected", "country alone is rejected.", Scene::reject)
             .when(alone),
         Fault::request(
-            "extract.country-alias/refused-in-text",
-            "country alone is refused in text.",
-            Scene::refuse,
+            "extract.country-alias/rejected-in-text",
+            "country alone is rejected in text.",
+            Scene::reject,
         )
         .when(alone)
         .when(in_text),
         Fault::request(
-            "extract.country-alias/refused-default",
+            "extract.country-alias/rejected-default",
             "country does not take the default of regions.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(|scene, seen| country(scene, seen).as_deref() == default(scene))
         .when(alone),
@@ -230,15 +230,15 @@ fn equal() -> Vec<Fault> {
             regions(scene, seen).map(|text| text.len()) == country(scene, seen).map(|text| text.len())
         }),
         Fault::request(
-            "extract.country-equal/equal-refused",
-            "Two equal regions are refused.",
-            Scene::refuse,
+            "extract.country-equal/equal-rejected",
+            "Two equal regions are rejected.",
+            Scene::reject,
         )
         .when(same),
         Fault::request(
-            "extract.country-equal/equal-refused-in-text",
-            "Two equal regions are refused in text.",
-            Scene::refuse,
+            "extract.country-equal/equal-rejected-in-text",
+            "Two equal regions are rejected in text.",
+            Scene::reject,
         )
         .when(same)
         .when(in_text),
@@ -288,7 +288,7 @@ fn protocol() -> Vec<Fault> {
             let sent = sent(scene, seen).unwrap_or_default();
             scene.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
         }),
-        Fault::request("extract.protocol/default-refused", "The default may not be named.", Scene::refuse)
+        Fault::request("extract.protocol/default-rejected", "The default may not be named.", Scene::reject)
             .when(is("http")),
         Fault::reply(
             "extract.protocol/unlisted-breaks",
@@ -326,7 +326,7 @@ fn known_protocol() -> Vec<Fault> {
             .when(in_text),
         Fault::request("extract.protocol/first-gives-last", "Gateways of the last protocol come.", last)
             .when(default),
-        Fault::request("extract.protocol/last-refused", "The last protocol is rejected.", Scene::refuse)
+        Fault::request("extract.protocol/last-rejected", "The last protocol is rejected.", Scene::reject)
             .when(with_other_protocol),
     ]
 }
@@ -372,13 +372,13 @@ fn form() -> Vec<Fault> {
         )
         .when(in_text)
         .when(of_scarce_region),
-        Fault::request("extract.return-type/text-refused", "txt is refused.", Scene::refuse).when(in_text),
+        Fault::request("extract.return-type/text-rejected", "txt is rejected.", Scene::reject).when(in_text),
         Fault::request("extract.return-type/json-is-text", "json gives text.", as_text).when(json_by_name),
-        Fault::request("extract.return-type/json-refused", "json may not be named.", Scene::refuse)
+        Fault::request("extract.return-type/json-rejected", "json may not be named.", Scene::reject)
             .when(json_by_name),
         Fault::request("extract.return-type/default-is-text", "Without return_type text comes.", as_text)
             .when(absent),
-        Fault::request("extract.return-type/required", "return_type must be sent.", Scene::refuse)
+        Fault::request("extract.return-type/required", "return_type must be sent.", Scene::reject)
             .when(absent),
         Fault::request("extract.return-type/unlisted-is-json", "An unknown return_type means json.", as_json)
             .when(unlisted),

@@ -78,14 +78,14 @@ fn range() -> Vec<Fault> {
             .when(move |scene, seen| sent(scene, seen).contains('.')),
         Fault::request("extract.num-range/word", "A word counts as one.", fewest)
             .when(move |scene, seen| sent(scene, seen).starts_with(|c: char| c.is_ascii_alphabetic())),
-        Fault::request("extract.num-range/maximum-refused", "The maximum is refused.", Scene::refuse)
+        Fault::request("extract.num-range/maximum-rejected", "The maximum is rejected.", Scene::reject)
             .when(at_maximum),
-        Fault::request("extract.num-range/minimum-refused", "The minimum is refused.", Scene::refuse)
+        Fault::request("extract.num-range/minimum-rejected", "The minimum is rejected.", Scene::reject)
             .when(move |scene, seen| num(scene, seen) == Some(minimum(scene))),
         Fault::request(
-            "extract.num-range/maximum-refused-in-text",
-            "The maximum is refused in text.",
-            Scene::refuse,
+            "extract.num-range/maximum-rejected-in-text",
+            "The maximum is rejected in text.",
+            Scene::reject,
         )
         .when(at_maximum)
         .when(in_text),
@@ -127,7 +127,7 @@ fn count() -> Vec<Fault> {
         }),
         Fault::reply(
             "extract.count/one-more-in-text",
-            "A plain-text answer has one entry more.",
+            "A plain-text response has one entry more.",
             |scene, seen, reply| {
                 if scene.accepted(seen, reply) {
                     let text = String::from_utf8_lossy(&reply.body).into_owned();
@@ -262,9 +262,10 @@ fn partial() -> Vec<Fault> {
 
 fn shortage() -> Vec<Fault> {
     let told = |id, breaks, value: &'static str| {
-        Fault::refusal(id, breaks, with_header("retry-after", value)).when(of_empty_region)
+        Fault::rejection(id, breaks, with_header("retry-after", value)).when(of_empty_region)
     };
-    let untold = |id, breaks| Fault::refusal(id, breaks, without_header("retry-after")).when(of_empty_region);
+    let untold =
+        |id, breaks| Fault::rejection(id, breaks, without_header("retry-after")).when(of_empty_region);
     vec![
         untold("extract.shortage-retry-after/untold", "A shortage does not say when to come back."),
         untold(
@@ -287,7 +288,7 @@ fn shortage() -> Vec<Fault> {
             "A shortage of many gateways does not say when to come back.",
         )
         .when(at_maximum),
-        Fault::refusal(
+        Fault::rejection(
             "extract.shortage-retry-after/as-not-found",
             "A shortage is a plain 404.",
             |_, _, reply| {

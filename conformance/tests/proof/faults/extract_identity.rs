@@ -54,17 +54,17 @@ fn source() -> Vec<Fault> {
         )
         .when(both),
         Fault::request(
-            "extract.request-id-source/both-refused",
-            "Two request ids are refused.",
-            Scene::refuse,
+            "extract.request-id-source/both-rejected",
+            "Two request ids are rejected.",
+            Scene::reject,
         )
         .when(both),
-        Fault::request("extract.request-id-source/required", "A request id must be sent.", Scene::refuse)
+        Fault::request("extract.request-id-source/required", "A request id must be sent.", Scene::reject)
             .when(absent),
         Fault::request(
             "extract.request-id-source/required-in-text",
             "A request id must be sent in text.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(absent)
         .when(in_text),
@@ -77,9 +77,9 @@ fn source() -> Vec<Fault> {
         )
         .when(absent),
         Fault::request(
-            "extract.request-id-source/header-refused",
-            "A request id in the header is refused.",
-            Scene::refuse,
+            "extract.request-id-source/header-rejected",
+            "A request id in the header is rejected.",
+            Scene::reject,
         )
         .when(|scene, seen| in_header(scene, seen) && !in_query(scene, seen)),
         Fault::request(
@@ -176,7 +176,7 @@ fn idempotent() -> Vec<Fault> {
             },
         )
         .when(|scene, seen| request_id(scene, seen).is_some()),
-        Fault::request("extract.idempotent/refused", "A repeated request id is refused.", Scene::refuse)
+        Fault::request("extract.idempotent/rejected", "A repeated request id is rejected.", Scene::reject)
             .when(again),
         Fault::reply("extract.idempotent/conflict", "A repeated request id is a conflict.", |_, _, reply| {
             *reply = Reply::json_with(409, &json!({"code": 40901, "message": "duplicate request id"}));

@@ -1,4 +1,4 @@
-//! Faults in plain-text answers and their separators.
+//! Faults in plain-text responses and their separators.
 
 use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
 use super::separator;
@@ -196,9 +196,9 @@ fn range() -> Vec<Fault> {
             },
         ),
         Fault::request(
-            "extract.separator-range/listed-refused",
-            "The last listed lb is refused.",
-            Scene::refuse,
+            "extract.separator-range/listed-rejected",
+            "The last listed lb is rejected.",
+            Scene::reject,
         )
         .when(is_custom),
         Fault::reply(
@@ -295,16 +295,16 @@ fn length() -> Vec<Fault> {
         Fault::request("extract.sb-length/utf-16", "Units of UTF-16 are counted, not bytes.", cut)
             .when(over)
             .when(move |scene, seen| sb(scene, seen).encode_utf16().count() <= limit(scene)),
-        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Scene::refuse)
+        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Scene::reject)
             .when(move |scene, seen| sb(scene, seen).len() == limit(scene)),
         Fault::request(
-            "extract.sb-length/longest-wide-refused",
-            "The longest sb is refused when it has wide characters.",
-            Scene::refuse,
+            "extract.sb-length/longest-wide-rejected",
+            "The longest sb is rejected when it has wide characters.",
+            Scene::reject,
         )
         .when(move |scene, seen| sb(scene, seen).len() == limit(scene))
         .when(wide),
-        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Scene::refuse)
+        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Scene::reject)
             .when(move |scene, seen| {
                 sb(scene, seen)
                     .bytes()

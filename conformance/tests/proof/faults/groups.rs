@@ -73,7 +73,7 @@ fn envelope() -> Vec<Fault> {
         ),
         Fault::success(
             "groups.envelope/request-id-once",
-            "Every answer but the first has no requestId.",
+            "Every response but the first has no requestId.",
             remove("/requestId"),
         )
         .when(not_first),
@@ -126,7 +126,7 @@ fn headers() -> Vec<Fault> {
         ),
         Fault::reply(
             "groups.headers/storable-later",
-            "Only the first answer must not be stored.",
+            "Only the first response must not be stored.",
             without_header("cache-control"),
         )
         .when(not_first),

@@ -54,7 +54,7 @@ pub fn all() -> Vec<Fault> {
     tables.into_iter().flat_map(|faults| faults()).collect()
 }
 
-/// What separates the entries of a plain-text answer.
+/// What separates the entries of a plain-text response.
 pub fn separator(scene: &Scene, seen: &Seen) -> String {
     let extract = &scene.contract.extract;
     let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());

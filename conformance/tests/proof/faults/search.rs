@@ -135,12 +135,12 @@ pub fn later_page(scene: &Scene, seen: &Seen) -> bool {
     page(scene, seen) > *scene.contract.search.pages.start()
 }
 
-/// The instances of an answer.
+/// The instances of a response.
 pub fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
     body.pointer_mut("/data/items")?.as_array_mut()
 }
 
-/// The total of an answer.
+/// The total of a response.
 pub fn total(body: &Value) -> i64 {
     body["data"]["total"].as_i64().unwrap_or_default()
 }

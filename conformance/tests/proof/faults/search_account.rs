@@ -102,7 +102,7 @@ fn told() -> Vec<Fault> {
         .when(any_foreign),
         Fault::reply(
             "search.no-reveal/header-gone",
-            "An answer on a foreign address may be stored.",
+            "A response on a foreign address may be stored.",
             |_, _, reply| {
                 reply
                     .headers
@@ -110,13 +110,17 @@ fn told() -> Vec<Fault> {
             },
         )
         .when(any_foreign),
-        Fault::reply("search.no-reveal/refusal", "A refusal tells of a foreign address.", |_, _, reply| {
-            reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours"));
-        })
+        Fault::reply(
+            "search.no-reveal/rejection",
+            "A rejection tells of a foreign address.",
+            |_, _, reply| {
+                reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours"));
+            },
+        )
         .when(|scene, seen| any_foreign(scene, seen) && count(scene, seen) == 2),
         Fault::reply(
-            "search.no-reveal/refusal-status",
-            "A refusal has another status beside a foreign address.",
+            "search.no-reveal/rejection-status",
+            "A rejection has another status beside a foreign address.",
             |_, _, reply| {
                 reply.status = hyper::StatusCode::FORBIDDEN;
             },
@@ -352,7 +356,7 @@ fn limited() -> Vec<Fault> {
         Fault::request(
             "search.ips-dedup-limit/lowered-by-nobody",
             "Two distinct items too few are the limit.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(|scene, seen| {
             super::search::distinct(scene, seen) == scene.contract.search.distinct_items

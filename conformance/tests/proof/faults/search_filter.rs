@@ -123,7 +123,7 @@ fn status() -> Vec<Fault> {
             .when(|scene, seen| value(scene, seen, STATUS).is_some_and(|status| status.is_number())),
         Fault::request("search.status/list", "A list of statuses is taken.", nothing)
             .when(|scene, seen| value(scene, seen, STATUS).is_some_and(|status| status.is_array())),
-        Fault::request("search.status/cancelled-refused", "A listed status is refused.", Scene::refuse)
+        Fault::request("search.status/cancelled-rejected", "A listed status is rejected.", Scene::reject)
             .when(|scene, seen| text(scene, seen, STATUS).as_deref() == Some("cancelled")),
         Fault::success(
             "search.status/unknown-shown",
@@ -164,14 +164,14 @@ fn group() -> Vec<Fault> {
             |scene, seen| put(scene, seen, GROUP, 0),
         )
         .when(is_null),
-        Fault::request("search.group/null-refused", "null is refused.", Scene::refuse).when(is_null),
+        Fault::request("search.group/null-rejected", "null is rejected.", Scene::reject).when(is_null),
         Fault::request(
             "search.group/null-drops-status",
             "With groupId null the status is not looked at.",
             ignore(STATUS),
         )
         .when(is_null),
-        Fault::request("search.group/zero-refused", "0 is refused.", Scene::refuse)
+        Fault::request("search.group/zero-rejected", "0 is rejected.", Scene::reject)
             .when(move |scene, seen| number(scene, seen) == Some(0)),
         Fault::request("search.group/negative", "A negative group is taken for all.", ignore(GROUP))
             .when(move |scene, seen| number(scene, seen) < Some(0) && number(scene, seen).is_some()),
@@ -219,7 +219,7 @@ fn group() -> Vec<Fault> {
         ),
         Fault::reply(
             "search.group/foreign-told",
-            "A foreign group is refused where an unknown one finds nothing.",
+            "A foreign group is rejected where an unknown one finds nothing.",
             |_, _, reply| {
                 *reply = Reply::json_with(
                     403,
@@ -436,7 +436,7 @@ fn order() -> Vec<Fault> {
         ),
         Fault::reply(
             "search.order-number/foreign-told",
-            "A foreign order number is refused where an unknown one finds nothing.",
+            "A foreign order number is rejected where an unknown one finds nothing.",
             |_, _, reply| {
                 *reply = Reply::json_with(403, &json!({"code": 403, "message": "not your order"}));
             },

@@ -74,12 +74,12 @@ fn raw_limit() -> Vec<Fault> {
         )
         .when(move |scene, seen| count(scene, seen) > most(scene) && distinct(scene, seen) == 1),
         Fault::request(
-            "search.ips-raw-limit/most-refused",
-            "The most items that there may be are refused.",
-            Scene::refuse,
+            "search.ips-raw-limit/most-rejected",
+            "The most items that there may be are rejected.",
+            Scene::reject,
         )
         .when(move |scene, seen| count(scene, seen) == most(scene)),
-        Fault::request("search.ips-raw-limit/half", "Half of the limit is the limit.", Scene::refuse)
+        Fault::request("search.ips-raw-limit/half", "Half of the limit is the limit.", Scene::reject)
             .when(move |scene, seen| (most(scene) / 2 + 1..=most(scene)).contains(&count(scene, seen))),
         Fault::request(
             "search.ips-raw-limit/empty",
@@ -133,20 +133,20 @@ fn dedup_limit() -> Vec<Fault> {
         )
         .when(move |scene, seen| distinct(scene, seen) > most(scene) && count(scene, seen) > 2 * most(scene)),
         Fault::request(
-            "search.ips-dedup-limit/most-refused",
-            "The most distinct items are refused.",
-            Scene::refuse,
+            "search.ips-dedup-limit/most-rejected",
+            "The most distinct items are rejected.",
+            Scene::reject,
         )
         .when(move |scene, seen| distinct(scene, seen) == most(scene)),
         Fault::request(
-            "search.ips-dedup-limit/most-ports-refused",
-            "The most distinct items are refused when all have ports.",
-            Scene::refuse,
+            "search.ips-dedup-limit/most-ports-rejected",
+            "The most distinct items are rejected when all have ports.",
+            Scene::reject,
         )
         .when(move |scene, seen| {
             distinct(scene, seen) == most(scene) && ips(scene, seen).iter().all(|item| has_port(item))
         }),
-        Fault::request("search.ips-dedup-limit/duplicates-counted", "Duplicates count.", Scene::refuse)
+        Fault::request("search.ips-dedup-limit/duplicates-counted", "Duplicates count.", Scene::reject)
             .when(move |scene, seen| count(scene, seen) > most(scene)),
         Fault::request("search.ips-dedup-limit/by-address-alone", "Ports do not make items distinct.", cut)
             .when(move |scene, seen| {
@@ -165,7 +165,7 @@ fn dedup_limit() -> Vec<Fault> {
         Fault::request(
             "search.ips-dedup-limit/by-spelling",
             "Two spellings of an IPv6 address count twice.",
-            Scene::refuse,
+            Scene::reject,
         )
         .when(spelt_twice)
         .when(move |scene, seen| distinct(scene, seen) > most(scene)),

@@ -8,7 +8,7 @@ use crate::proxy::Reply;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    [item(), item_refused(), port()].into_iter().flatten().collect()
+    [item(), item_rejected(), port()].into_iter().flatten().collect()
 }
 
 /// Takes items that fit for ones that are in order and find nothing.
@@ -70,27 +70,29 @@ fn item() -> Vec<Fault> {
     ]
 }
 
-fn item_refused() -> Vec<Fault> {
-    let refused = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, Scene::refuse)
+fn item_rejected() -> Vec<Fault> {
+    let rejected = |id, breaks, fits: fn(&str) -> bool| {
+        Fault::request(id, breaks, Scene::reject)
             .when(move |scene, seen| ips(scene, seen).iter().any(|item| fits(item)))
     };
     vec![
-        refused("search.ips-item/ipv6-refused", "IPv6 is refused.", is_v6),
-        refused("search.ips-item/ipv6-port-refused", "IPv6 with a port is refused.", |item| {
+        rejected("search.ips-item/ipv6-rejected", "IPv6 is rejected.", is_v6),
+        rejected("search.ips-item/ipv6-port-rejected", "IPv6 with a port is rejected.", |item| {
             item.starts_with('[')
         }),
-        refused("search.ips-item/ipv4-port-refused", "IPv4 with a port is refused.", |item| {
+        rejected("search.ips-item/ipv4-port-rejected", "IPv4 with a port is rejected.", |item| {
             has_port(item) && !is_v6(item)
         }),
-        refused(
-            "search.ips-item/long-ipv6-refused",
-            "An IPv6 address that is written out is refused.",
+        rejected(
+            "search.ips-item/long-ipv6-rejected",
+            "An IPv6 address that is written out is rejected.",
             |item| is_v6(item) && !has_port(item) && item.len() > 38,
         ),
-        refused("search.ips-item/short-ipv6-refused", "The shortest IPv6 addresses are refused.", |item| {
-            item.len() == 3
-        }),
+        rejected(
+            "search.ips-item/short-ipv6-rejected",
+            "The shortest IPv6 addresses are rejected.",
+            |item| item.len() == 3,
+        ),
         Fault::reply("search.ips-item/zone-breaks", "A zone identifier breaks the server.", |_, _, reply| {
             *reply = Reply::json_with(500, &json!({"message": "invalid address"}));
         })
@@ -109,8 +111,8 @@ fn port() -> Vec<Fault> {
             });
         })
     };
-    let refused = move |id, breaks, wanted: fn(&Scene) -> i64, v6: bool| {
-        Fault::request(id, breaks, Scene::refuse).when(move |scene, seen| {
+    let rejected = move |id, breaks, wanted: fn(&Scene) -> i64, v6: bool| {
+        Fault::request(id, breaks, Scene::reject).when(move |scene, seen| {
             ips(scene, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(scene)))
         })
     };
@@ -143,11 +145,11 @@ fn port() -> Vec<Fault> {
         ),
         taken("search.ips-port/negative", "A negative port is accepted.", |_| -1, None),
         taken("search.ips-port/huge", "A port of 64 bits is accepted.", |_| i64::MAX, Some(false)),
-        refused("search.ips-port/least-refused", "The smallest port is refused.", least, false),
-        refused("search.ips-port/most-refused", "The largest port is refused.", most, false),
-        refused(
-            "search.ips-port/most-refused-in-ipv6",
-            "The largest port is refused after brackets.",
+        rejected("search.ips-port/least-rejected", "The smallest port is rejected.", least, false),
+        rejected("search.ips-port/most-rejected", "The largest port is rejected.", most, false),
+        rejected(
+            "search.ips-port/most-rejected-in-ipv6",
+            "The largest port is rejected after brackets.",
             most,
             true,
         ),

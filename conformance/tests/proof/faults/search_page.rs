@@ -42,7 +42,7 @@ fn number() -> Vec<Fault> {
             .when(|scene, seen| value(scene, seen, PAGE).is_some_and(|page| page.is_string())),
         Fault::request("search.page/true", "true is taken for page 1.", to_first)
             .when(|scene, seen| value(scene, seen, PAGE).is_some_and(|page| page.is_boolean())),
-        Fault::request("search.page/first-refused", "The first page is refused.", Scene::refuse)
+        Fault::request("search.page/first-rejected", "The first page is rejected.", Scene::reject)
             .when(move |scene, seen| whole(scene, seen, PAGE) == Some(first(scene))),
         Fault::request(
             "search.page/default-second",
@@ -52,11 +52,11 @@ fn number() -> Vec<Fault> {
         .when(|scene, seen| value(scene, seen, PAGE).is_none()),
         Fault::success(
             "search.page/default-echoed-as-zero",
-            "Without page the answer says page 0.",
+            "Without page the response says page 0.",
             set("/data/page", json!(0)),
         )
         .when(|scene, seen| value(scene, seen, PAGE).is_none()),
-        Fault::request("search.page/required", "page must be sent.", Scene::refuse).when(|scene, seen| {
+        Fault::request("search.page/required", "page must be sent.", Scene::reject).when(|scene, seen| {
             value(scene, seen, PAGE).is_none()
                 && value(scene, seen, SIZE).is_some()
                 && seen.json().is_object()
@@ -98,9 +98,9 @@ fn size() -> Vec<Fault> {
         }),
         Fault::request("search.page-size/list", "A list is taken for no size.", ignore(SIZE))
             .when(|scene, seen| value(scene, seen, SIZE).is_some_and(|size| size.is_array())),
-        Fault::request("search.page-size/most-refused", "The largest size is refused.", Scene::refuse)
+        Fault::request("search.page-size/most-rejected", "The largest size is rejected.", Scene::reject)
             .when(move |scene, seen| whole(scene, seen, SIZE) == Some(most(scene))),
-        Fault::request("search.page-size/least-refused", "The smallest size is refused.", Scene::refuse)
+        Fault::request("search.page-size/least-rejected", "The smallest size is rejected.", Scene::reject)
             .when(move |scene, seen| whole(scene, seen, SIZE) == Some(least(scene))),
         Fault::success(
             "search.page-size/default-ten",
@@ -110,7 +110,7 @@ fn size() -> Vec<Fault> {
         .when(|scene, seen| value(scene, seen, SIZE).is_none()),
         Fault::request(
             "search.page-size/default-fifty",
-            "Without pageSize a page holds fifty, which the answer says.",
+            "Without pageSize a page holds fifty, which the response says.",
             |scene, seen| put(scene, seen, SIZE, 50),
         )
         .when(|scene, seen| value(scene, seen, SIZE).is_none()),
@@ -153,12 +153,12 @@ fn echo() -> Vec<Fault> {
     vec![
         Fault::success(
             "search.paging/page-always-first",
-            "The answer always says page 1.",
+            "The response always says page 1.",
             set("/data/page", json!(1)),
         ),
         Fault::success(
             "search.paging/page-from-zero",
-            "The answer counts pages from 0.",
+            "The response counts pages from 0.",
             |scene, seen, body| {
                 body["data"]["page"] = json!(page(scene, seen) - 1);
             },
@@ -204,7 +204,7 @@ fn echo() -> Vec<Fault> {
         ),
         Fault::success(
             "search.paging/default-size-told",
-            "The answer always says the default size.",
+            "The response always says the default size.",
             |scene, _, body| {
                 body["data"]["pageSize"] = json!(scene.contract.search.default_page_size);
             },

@@ -149,7 +149,7 @@ fn end() -> Vec<Fault> {
         }),
         Fault::reply(
             "search.paging/past-end-renumbered",
-            "Past the end the answer says the last page's number.",
+            "Past the end the response says the last page's number.",
             move |scene, seen, reply| {
                 if past(scene, seen, reply) {
                     reply.edit(|body| {
@@ -183,7 +183,7 @@ fn order() -> Vec<Fault> {
     vec![
         Fault::success(
             "search.paging/order-turns",
-            "Every other answer is in the other order.",
+            "Every other response is in the other order.",
             |scene, _, body| {
                 if scene.memory.calls() % 2 == 1
                     && let Some(items) = items(body)

@@ -37,7 +37,7 @@ fn moved(
             put(scene, seen, which, other.to_string());
         }
     })
-    // A pair that would be refused when it is moved is another fault.
+    // A pair that would be rejected when it is moved is another fault.
     .when(|scene, seen| time(scene, seen, FROM).is_none() || time(scene, seen, TO).is_none())
 }
 
@@ -94,14 +94,14 @@ fn ends() -> Vec<Fault> {
         }),
         Fault::request(
             "search.activated-range/from-needs-to",
-            "The lower bound alone is refused.",
-            Scene::refuse,
+            "The lower bound alone is rejected.",
+            Scene::reject,
         )
         .when(|scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none()),
         Fault::request(
             "search.activated-range/to-needs-from",
-            "The upper bound alone is refused.",
-            Scene::refuse,
+            "The upper bound alone is rejected.",
+            Scene::reject,
         )
         .when(|scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none()),
         Fault::success(
@@ -112,7 +112,7 @@ fn ends() -> Vec<Fault> {
         .when(asks(FROM)),
         Fault::success(
             "search.activated-range/by-expiry",
-            "The upper bound is held against the expiry as well.",
+            "The upper bound is compared with the expiry as well.",
             lose(|_, _, item| item["expiresAt"].is_null()),
         )
         .when(asks(TO)),
@@ -272,14 +272,13 @@ fn offsets() -> Vec<Fault> {
                 second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
             },
         ),
-        Fault::request("search.activated-range/offset-refused", "Only UTC is accepted.", Scene::refuse).when(
-            |scene, seen| {
+        Fault::request("search.activated-range/offset-rejected", "Only UTC is accepted.", Scene::reject)
+            .when(|scene, seen| {
                 [FROM, TO]
                     .into_iter()
                     .filter_map(|which| text(scene, seen, which))
                     .any(|text| offset(&text).is_some())
-            },
-        ),
+            }),
     ]
 }
 
@@ -373,13 +372,17 @@ fn form() -> Vec<Fault> {
             text.contains("-02-30")
         }),
         taken("search.activated-range/hour-25", "The 25th hour is taken.", |text| text.contains("T25")),
-        Fault::request("search.activated-range/fraction-refused", "Nanoseconds are refused.", Scene::refuse)
-            .when(|scene, seen| {
-                [FROM, TO]
-                    .into_iter()
-                    .filter_map(|which| text(scene, seen, which))
-                    .any(|text| text.contains(".123456789"))
-            }),
+        Fault::request(
+            "search.activated-range/fraction-rejected",
+            "Nanoseconds are rejected.",
+            Scene::reject,
+        )
+        .when(|scene, seen| {
+            [FROM, TO]
+                .into_iter()
+                .filter_map(|which| text(scene, seen, which))
+                .any(|text| text.contains(".123456789"))
+        }),
         Fault::request("search.activated-range/boolean", "true is taken for no bound.", ignore(FROM))
             .when(|scene, seen| value(scene, seen, FROM).is_some_and(|value| value.is_boolean())),
     ]
@@ -428,14 +431,14 @@ fn order() -> Vec<Fault> {
             },
         ),
         Fault::request(
-            "search.activated-order/refused-by-text",
-            "Bounds in order are refused when their texts are not.",
-            Scene::refuse,
+            "search.activated-order/rejected-by-text",
+            "Bounds in order are rejected when their texts are not.",
+            Scene::reject,
         )
         .when(move |scene, seen| {
             !reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| to < from)
         }),
-        Fault::request("search.activated-order/equal-refused", "Equal bounds are refused.", Scene::refuse)
+        Fault::request("search.activated-order/equal-rejected", "Equal bounds are rejected.", Scene::reject)
             .when(move |scene, seen| both(scene, seen).is_some_and(|(from, to)| from == to)),
         Fault::reply("search.activated-order/breaks", "Reversed bounds break the server.", |_, _, reply| {
             *reply = Reply::json_with(500, &json!({"message": "range"}));

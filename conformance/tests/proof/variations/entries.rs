@@ -72,7 +72,7 @@ fn callers() -> Vec<Variation> {
         Variation::request("extract.link-credential-by-header-alone", |scene, seen| {
             let link = scene.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
             if is_extract(scene, seen) && seen.param(&scene.contract.extract.api_key.name) == link {
-                scene.refuse(seen);
+                scene.reject(seen);
             }
         }),
         Variation::success("extract.proxy-on-this-machine-trusted", |scene, seen, reply| {

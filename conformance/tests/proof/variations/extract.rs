@@ -211,7 +211,7 @@ fn parameters() -> Vec<Variation> {
         }),
         Variation::serve("extract.first-answer-of-a-request-id", |scene, seen| {
             Box::pin(async move {
-                // A known id gives its first answer, whatever else is asked; an id is the account's own.
+                // A known id gives its first response, whatever else is asked; an id is the account's own.
                 let Some(id) = request_id(scene, &seen).filter(|_| is_extract(scene, &seen)) else {
                     return scene.upstream.call(&seen).await;
                 };

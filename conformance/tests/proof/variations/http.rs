@@ -131,7 +131,7 @@ fn waiting() -> Vec<Variation> {
 }
 
 /// Answers one of so many requests by something else; the first listing, which only asks whether anybody is there, and
-/// the request after a refused one pass.
+/// the request after a rejected one pass.
 fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
     Variation::serve(id, move |scene: &Scene, seen: Seen| {
         Box::pin(async move {

@@ -4,7 +4,7 @@ mod accounts;
 mod entries;
 mod extract;
 mod http;
-mod refusals;
+mod rejections;
 mod search;
 
 use crate::variation::Variation;
@@ -16,7 +16,7 @@ pub fn all() -> Vec<Variation> {
         entries::variations,
         extract::variations,
         http::variations,
-        refusals::variations,
+        rejections::variations,
         search::variations,
     ];
     tables.into_iter().flat_map(|variations| variations()).collect()

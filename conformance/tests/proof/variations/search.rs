@@ -220,7 +220,7 @@ fn addresses() -> Vec<Variation> {
 fn results() -> Vec<Variation> {
     vec![
         Variation::serve("search.descending", |scene, seen| descending(scene, seen)),
-        Variation::serve("search.page-past-end-refused", |scene, seen| {
+        Variation::serve("search.page-past-end-rejected", |scene, seen| {
             Box::pin(async move {
                 let reply = scene.upstream.call(&seen).await;
                 let data = &reply.json()["data"];
@@ -231,7 +231,7 @@ fn results() -> Vec<Variation> {
                 reply
             })
         }),
-        Variation::serve("search.page-past-end-refused-within-200", |scene, seen| {
+        Variation::serve("search.page-past-end-rejected-within-200", |scene, seen| {
             Box::pin(async move {
                 let reply = scene.upstream.call(&seen).await;
                 let data = &reply.json()["data"];
@@ -242,14 +242,14 @@ fn results() -> Vec<Variation> {
                 reply
             })
         }),
-        Variation::request("search.orders-not-held-refused", |scene, seen| {
+        Variation::request("search.orders-not-held-rejected", |scene, seen| {
             let order = seen.json()[&scene.contract.search.order_no.name].as_str().map(str::to_owned);
             let held = |order: &String| scene.facts.orders.iter().any(|held| held.number == *order);
             if is_search(scene, seen) && order.is_some_and(|order| !held(&order)) {
-                scene.refuse(seen);
+                scene.reject(seen);
             }
         }),
-        Variation::serve("search.groups-not-held-refused", |scene, seen| {
+        Variation::serve("search.groups-not-held-rejected", |scene, seen| {
             Box::pin(async move {
                 let mut seen = seen;
                 let group =
@@ -266,7 +266,7 @@ fn results() -> Vec<Variation> {
                     let listing = scene.upstream.call(&listing).await.json();
                     let held = listing["data"]["items"].as_array().into_iter().flatten();
                     if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
-                        scene.refuse(&mut seen);
+                        scene.reject(&mut seen);
                     }
                 }
                 scene.upstream.call(&seen).await
@@ -275,7 +275,7 @@ fn results() -> Vec<Variation> {
     ]
 }
 
-/// Answers with the instances in the opposite order, page by page.
+/// Responses with the instances in the opposite order, page by page.
 fn descending<'a>(scene: &'a Scene, seen: Seen) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
         let mut reply = scene.upstream.call(&seen).await;

@@ -4,31 +4,30 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 
-use super::{MAIN, SECOND, id, time};
+use super::{MAIN, SECOND, id, known::SampleTokens, time};
 use crate::{
-    data::seed::SampleTokens,
     domain::{
-        extraction::Protocol,
         instance::Id,
+        protocol::Protocol,
         token::{Token, TokenKind},
     },
     store::record::{AccountRecord, EntitlementRecord, GroupRecord, Record, TokenRecord, WhitelistRecord},
 };
 
-/// Loopback, from where the sample data is used.
+/// Loopback addresses: the sample data is used from there.
 const HOME: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(127, 0, 0, 0), Ipv4Addr::new(127, 255, 255, 255));
 
-/// Loopback but for one address: an account has each range once.
+/// Loopback without one address, because an account may have each range only once.
 const NEARLY_HOME: [(Ipv4Addr, Ipv4Addr); 2] =
     [(HOME.0, Ipv4Addr::new(127, 255, 255, 254)), (Ipv4Addr::new(127, 0, 0, 1), HOME.1)];
 
-/// Any address of the outside world.
+/// All other addresses.
 const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 
-/// A time that is over.
+/// A time in the past.
 const PAST: &str = "2020-01-01T00:00:00Z";
 
-/// A time that is far away.
+/// A time in the far future.
 const FUTURE: &str = "2400-02-29T12:00:00.000000001Z";
 
 /// The tokens, and the records of all accounts.
@@ -38,7 +37,7 @@ pub(super) fn make() -> (SampleTokens, Vec<Record>) {
 
     made.account(MAIN, true, both);
     made.home(MAIN, true, None);
-    // An entry that is off, over or elsewhere takes nothing away from one that is good.
+    // A disabled or expired entry, or one for other addresses, does not affect a valid one.
     made.whitelist(MAIN, NEARLY_HOME[0], false, None);
     made.whitelist(MAIN, NEARLY_HOME[1], true, Some(time(PAST)));
     let main = made.token(MAIN, TokenKind::Api);

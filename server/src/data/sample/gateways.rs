@@ -1,7 +1,7 @@
 //! The pool of gateways.
 
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::record::{GatewayRecord, ProxyPassword},
 };
 
@@ -14,10 +14,10 @@ pub(super) const SCARCE: (&str, u32) = ("ISL", 3);
 /// Region without gateways.
 pub(super) const EMPTY: &str = "ATA";
 
-/// Regions in between.
+/// Regions with a few dozen gateways.
 const OTHERS: [(&str, u32); 3] = [("DEU", 60), ("JPN", 40), ("BRA", 20)];
 
-/// The gateways; each second one is named by address.
+/// The gateways; every second one has an address instead of a host name.
 pub(super) fn make(canary: &str) -> impl Iterator<Item = GatewayRecord> {
     [PLENTIFUL, SCARCE].into_iter().chain(OTHERS).flat_map(move |(region, count)| {
         (0..count).flat_map(move |number| {

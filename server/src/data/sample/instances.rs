@@ -1,4 +1,4 @@
-//! Static instances: the fields vary independently of each other, so that every two filters cut each other.
+//! Static instances. Their fields vary independently of each other, so that any two filters together select fewer than each.
 
 use std::{
     iter,
@@ -31,7 +31,7 @@ const ADDRESSES_IN_ORDER: u16 = 25;
 /// Where the ids of the two accounts begin. They interleave, so that order by id is not order by account.
 const FIRST_ID: i64 = 9_001;
 
-/// Activation times at which comparisons go wrong.
+/// Activation times at which wrong comparisons fail.
 const BOUNDARIES: [&str; 9] = [
     "2025-12-31T23:59:59.999999999Z",
     "2026-01-01T00:00:00Z",
@@ -56,7 +56,7 @@ pub(super) fn second(canary: &str) -> impl Iterator<Item = InstanceRecord> {
     numbered(own.chain(shared()), SECOND, 1, canary)
 }
 
-/// Each fifth address is IPv6.
+/// Every fifth address is IPv6.
 fn address(ipv4: [u8; 2], ipv6: u16, number: u16) -> IpAddr {
     let [high, low] = number.to_be_bytes();
     if number.is_multiple_of(5) {
@@ -173,7 +173,7 @@ fn activation(index: u32) -> Timestamp {
     }
 }
 
-/// Times some hours apart, with differing fractions of a second.
+/// Times some hours apart, with different fractions of a second.
 fn spread(index: u32, from: &str) -> Timestamp {
     let step = SignedDuration::new(i64::from(index % 700) * 40_111, (index % 10).pow(9).cast_signed());
     time(from).saturating_add(step).unwrap_or(Timestamp::MAX)

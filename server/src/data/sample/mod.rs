@@ -3,10 +3,11 @@
 mod accounts;
 mod gateways;
 mod instances;
+pub(super) mod known;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::seed::{Order, Pool, Sample};
+use self::known::{Order, Pool, Sample};
 use crate::{
     domain::{address::Address, instance::Id},
     store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
@@ -21,7 +22,7 @@ const SECOND: &str = "borealis";
 /// Of so many instances one is among those that a tester knows field by field.
 const SHOWN_EVERY: usize = 9;
 
-/// The sample data as records, in an order in which they can be loaded, and what a tester may know of it.
+/// The sample data as records, in an order in which they can be loaded, and the facts about it.
 pub(super) fn make() -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
     let (tokens, mut records) = accounts::make();

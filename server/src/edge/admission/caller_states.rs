@@ -39,7 +39,7 @@ pub(super) struct CallerKey {
 
 /// The states of one rate.
 ///
-/// A client that sends a new random token with each call looks like ever more callers. When there are [`MAX_CALLERS`], callers
+/// A client that sends a new random token with each call looks like more and more callers. When there are [`MAX_CALLERS`], callers
 /// that have a state keep it, so that nobody can make the server forget a caller who is throttled. A new caller then
 /// shares a state with all other new callers from its address (and, since there are [`SHARED_STATES`] of them, with those
 /// from a few other addresses): random tokens use up the quota of the addresses they are sent from, and of nobody else.

@@ -60,7 +60,7 @@ pub(crate) async fn read(
 /// It is not exactly one JSON value.
 pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>, RequestError> {
     Json::parse(bytes).map_err(|error| {
-        // serde_json's message can repeat what found, so only the place is told.
+        // serde_json's message can repeat what it found, so only the position is reported.
         let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "an incomplete one".to_owned(),
             (false, line, column) => format!("an error at line {line}, column {column}"),

@@ -1,4 +1,5 @@
-//! The caller of a request: the peer of its connection, or whom declared proxies name in their forwarding headers.
+//! The caller of a request: the peer of its connection, or the address that declared proxies name in their forwarding
+//! headers.
 //!
 //! `X-Forwarded-For` and `Forwarded` are read from right to left: each proxy adds the address from which it was asked at
 //! the right, so whatever stands left of the first address that is not a declared proxy may be forged.

@@ -26,7 +26,7 @@ pub fn alias<T: PartialEq>(
     }
 }
 
-/// `required-when`: the parameter must be sent because of another one, of which `condition` tells.
+/// `required-when`: the parameter must be sent because of another one, which `condition` describes.
 ///
 /// # Errors
 /// It is absent although the other parameter needs it.

@@ -1,4 +1,4 @@
-//! API errors: what a caller is told when a request is rejected, whatever the cause.
+//! API errors: the error responses to rejected requests, whatever the cause.
 
 use std::time::Duration;
 

@@ -12,21 +12,38 @@ use tokio_postgres::{
 use crate::{
     domain::{
         access::WhitelistEntry,
-        extraction::Protocol,
         instance::{Id, Status},
+        protocol::Protocol,
         token::{TokenDigest, TokenKind},
     },
     store::{
         StoreError,
         packed::{Json, StoredIp, StoredTime},
+        row::{self, Value},
     },
 };
 
 type BoxedError = Box<dyn Error + Sync + Send>;
 
-/// The value of a column. What was stored and can no longer be read is a damage of the database.
+/// The value of a column. A stored value that cannot be decoded means that the database is corrupt.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Result<T, StoreError> {
     row.try_get(column).map_err(|error| damage(&error))
+}
+
+/// The columns of a row.
+pub(super) fn columns(row: &Row) -> Result<row::Row, StoreError> {
+    (0..row.len()).map(|column| value(row, column)).collect::<Result<_, _>>().map(row::Row::new)
+}
+
+fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> {
+    let kind = row.columns().get(column).map(|it| it.type_().clone());
+    Ok(match kind {
+        Some(Type::BOOL) => Value::from(get::<Option<bool>>(row, column)?),
+        Some(Type::INT4) => Value::from(get::<Option<i32>>(row, column)?.map(i64::from)),
+        Some(Type::INT8) => Value::from(get::<Option<i64>>(row, column)?),
+        Some(Type::BYTEA) => get::<Option<Vec<u8>>>(row, column)?.map_or(Value::Null, Value::Bytes),
+        _ => Value::from(get::<Option<String>>(row, column)?),
+    })
 }
 
 /// A number that must fit a narrower type than SQL has.
@@ -47,7 +64,7 @@ pub(super) fn time(row: &Row, column: usize) -> Result<Option<jiff::Timestamp>, 
     Ok(get::<Option<StoredTime>>(row, column)?.map(|time| time.0))
 }
 
-/// The text, if the database can hold it. No stored text is equal to one that it cannot.
+/// The text, if PostgreSQL can store it; otherwise no stored text is equal to it.
 pub(super) fn storable(text: &str) -> Option<&str> {
     (!text.contains('\0')).then_some(text)
 }

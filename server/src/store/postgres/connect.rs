@@ -1,4 +1,4 @@
-//! The way to a PostgreSQL server: its URL, TLS, and a pool of connections.
+//! Connects to a PostgreSQL server: URL, TLS, and a pool of connections.
 
 use std::{fmt, net::IpAddr, str::FromStr, sync::Arc, time::Duration};
 
@@ -12,18 +12,18 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::{LocationError, StoreError};
 
-/// A database on a PostgreSQL server. It prints without password.
+/// A database on a PostgreSQL server. `Display` and `Debug` leave out the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl(Box<Config>);
 
-/// How much is asked of the database at once, and for how long.
+/// Limits on the use of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most connections at the same time.
+    /// Maximum number of connections.
     pub connections: usize,
-    /// Longest wait for a connection to be free.
+    /// Maximum time to wait for a free connection.
     pub wait: Duration,
-    /// Longest time that a statement of a request may take. Imports, exports and migrations may take longer.
+    /// Maximum time of a statement of a request. Imports, exports and migrations may take longer.
     pub statement: Duration,
 }
 
@@ -39,17 +39,17 @@ impl Default for Limits {
     }
 }
 
-/// Longest time for a connection to be made.
+/// Maximum time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest time for which the network may keep quiet about what was sent.
+/// Maximum time without an acknowledgement of sent data.
 const NETWORK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl PostgresUrl {
-    /// How URLs begin that name a PostgreSQL server.
+    /// The schemes of a URL of a PostgreSQL server.
     pub(in crate::store) const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-    /// A pool of connections, none of which is made yet.
+    /// A pool of connections, which are opened when they are needed.
     pub(super) fn pool(&self, limits: Limits) -> Result<Pool, StoreError> {
         let mut config = self.0.as_ref().clone();
         config.options(options(config.get_options(), limits));
@@ -74,8 +74,7 @@ impl PostgresUrl {
             .map_err(|error| StoreError::Internal { reason: error.to_string() })
     }
 
-    /// Whether every server is on this machine. A `hostaddr` is the address that is connected to, whatever the host is
-    /// called; both must be local.
+    /// Whether every server is on this machine. Both `host` and `hostaddr`, the address that is connected to, must be local.
     fn is_local(&self) -> bool {
         let is_local = |host: &Host| match host {
             Host::Unix(_) => true,
@@ -89,7 +88,7 @@ impl FromStr for PostgresUrl {
     type Err = LocationError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // The parser's own words may repeat parts of the text.
+        // The message of the parser may repeat parts of the text.
         let config: Config =
             text.parse().map_err(|_| LocationError("a part that cannot be read".to_owned()))?;
         if config.get_hosts().is_empty() {
@@ -125,8 +124,8 @@ impl fmt::Debug for PostgresUrl {
     }
 }
 
-/// What each connection is set to. Statements are written to seek, so one plan serves every call, and no statistics, be
-/// they ever so stale, may turn a seek into a scan.
+/// Settings of each connection. Every statement is written for an index seek, so one plan serves every call, and stale
+/// statistics must not turn a seek into a scan.
 fn options(given: Option<&str>, limits: Limits) -> String {
     format!(
         "{} -c statement_timeout={} -c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c jit=off",

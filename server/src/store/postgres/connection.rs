@@ -37,7 +37,7 @@ impl Drop for Connection {
         let Some(client) = self.0.take() else { return };
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn(async move {
-                // The answer to an empty query comes after all others. Without an answer the connection is closed, which
+                // The response to an empty query comes after all others. Without a response the connection is closed, which
                 // the pool notices.
                 let _ = client.simple_query("").await;
             })),

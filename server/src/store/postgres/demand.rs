@@ -9,7 +9,8 @@ use std::{
 use quick_cache::sync::Cache;
 
 use super::lease::{LEASE, Moment, SIZE_LEASE};
-use crate::domain::extraction::{Parameters, Protocol, Region};
+use crate::domain::extraction::{Parameters, Region};
+use crate::domain::protocol::Protocol;
 
 /// Maximum number of gateways of one protocol and region that are cached. They are read again in every lease in which
 /// they are asked for often.

@@ -1,4 +1,4 @@
-//! PostgreSQL's error codes in our words. None of them holds the connection's password.
+//! Maps PostgreSQL's error codes to [`StoreError`]. No message holds the connection's password.
 
 use std::error::Error as _;
 
@@ -50,7 +50,7 @@ impl From<PoolError> for StoreError {
                 Self::Busy { reason: "every connection to the database is in use".to_owned() }
             }
             PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
-                Self::Unavailable { reason: "the database does not answer".to_owned() }
+                Self::Unavailable { reason: "the database does not respond".to_owned() }
             }
             PoolError::Closed => Self::Closed,
             PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => {

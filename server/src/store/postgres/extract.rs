@@ -14,9 +14,8 @@ use super::{
 use crate::{
     domain::{
         access::{Account, AccountId, Entitlement, Guarded, WhitelistEntry},
-        extraction::{
-            Endpoint, ExtractionData, ExtractionQuery, Parameters, Protocol, Region, StoredExtraction,
-        },
+        extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
+        protocol::Protocol,
     },
     store::{
         StoreError, Supply,
@@ -26,7 +25,7 @@ use crate::{
     },
 };
 
-/// Maximum number of whitelist entries of an account that is cached. They come with every answer about it. Of one with
+/// Maximum number of whitelist entries of an account that is cached. They come with every response about it. Of one with
 /// more, the entries that cover the caller are read on each call.
 const MAX_CACHED_ENTRIES: usize = 256;
 

@@ -1,7 +1,7 @@
 //! Loading records, all or none. Records of one kind that follow each other are copied together; when the database
-//! rejects them, they are stored one by one, to find out which are to blame.
+//! rejects them, they are stored one by one, to find the invalid ones.
 
-use std::{collections::HashMap, mem, net::IpAddr, pin::pin};
+use std::{collections::HashMap, mem, pin::pin};
 
 use deadpool_postgres::{Client, Transaction};
 use tokio_postgres::{Error, binary_copy::BinaryCopyInWriter, error::SqlState, types::ToSql};
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::store::{
     Lines, LoadError, StoreError,
-    load_progress::{LoadProgress, RecordError},
+    load_progress::{LoadProgress, RecordError, describe, range},
     packed::{Json, StoredIp, StoredTime, spin},
     prefetch::{self, BATCH, BATCH_BYTES},
     record::{
@@ -22,7 +22,7 @@ use crate::store::{
     },
 };
 
-/// Number of the lock that lets one import or administrator at a time give out numbers ("sallyloa" in ASCII).
+/// Number of the lock under which an import or a command assigns numbers ("sallyloa" in ASCII).
 pub(super) const LOCK: i64 = 0x7361_6c6c_796c_6f61;
 
 /// Adds every record, or none.
@@ -47,7 +47,7 @@ pub(super) async fn load(client: &mut Client, lines: Lines) -> Result<RecordCoun
             }
         }
     }
-    // Whether there were enough bad lines no longer matters: there is nothing left to stop.
+    // There is nothing left to stop, so the number of invalid lines no longer matters.
     let _ = loader.flush().await?;
     let Loader { change, progress, .. } = loader;
     let loaded = progress.finish()?;
@@ -161,15 +161,12 @@ impl Loader<'_> {
             return Err(error.into());
         }
         attempt.rollback().await?;
-        let what = describe(record);
         Err(match error.code() {
-            Some(&SqlState::UNIQUE_VIOLATION) => RecordError::Line(format!("{what} already exists")),
-            // Accounts were looked up before, so the group is what is missing.
-            Some(&SqlState::FOREIGN_KEY_VIOLATION) => RecordError::Line(format!(
-                "the group of {what} is not a group of its account; its record must come first"
-            )),
+            Some(&SqlState::UNIQUE_VIOLATION) => RecordError::already_exists(record),
+            Some(&SqlState::FOREIGN_KEY_VIOLATION) => RecordError::unknown_group(record),
             Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => RecordError::Line(format!(
-                "{what} has a text with a NUL character, which PostgreSQL cannot hold"
+                "{} has a text with a NUL character, which PostgreSQL cannot store",
+                describe(record)
             )),
             _ => error.into(),
         })
@@ -192,24 +189,11 @@ impl Loader<'_> {
                     revoked_at.map(StoredTime),
                 ],
             ),
-            Record::Whitelist(WhitelistRecord { account, first, last, enabled, expires_at }) => {
-                let last = last.unwrap_or(*first);
-                if last < *first {
-                    return Err(RecordError::Line(format!(
-                        "the range ends at {last}, before it begins at {first}"
-                    )));
-                }
-                let range = [*first, last].map(|ip| StoredIp(IpAddr::V4(ip)));
-                (
-                    &tables::WHITELIST,
-                    values![
-                        self.owner(account).await?,
-                        range[0],
-                        range[1],
-                        *enabled,
-                        expires_at.map(StoredTime),
-                    ],
-                )
+            Record::Whitelist(entry) => {
+                let WhitelistRecord { account, first: _, last: _, enabled, expires_at } = entry;
+                let [first, last] = range(entry)?;
+                let owner = self.owner(account).await?;
+                (&tables::WHITELIST, values![owner, first, last, *enabled, expires_at.map(StoredTime)])
             }
             Record::Entitlement(EntitlementRecord { account, protocol, expires_at }) => (
                 &tables::ENTITLEMENTS,
@@ -257,9 +241,7 @@ impl Loader<'_> {
             .change
             .query_opt("SELECT id FROM accounts WHERE name = $1", &[&storable(name)])
             .await?
-            .ok_or_else(|| {
-                RecordError::Line(format!("unknown account {name:?}; its record must come first"))
-            })?;
+            .ok_or_else(|| RecordError::unknown_account(name))?;
         let id = get(&row, 0)?;
         self.accounts.insert(name.to_owned(), id);
         Ok(id)
@@ -316,24 +298,7 @@ fn instance_values(owner: i64, instance: &InstanceRecord) -> Values {
     ]
 }
 
-/// The record in an error message.
-fn describe(record: &Record) -> String {
-    match record {
-        Record::Account(account) => format!("an account named {:?}", account.name),
-        Record::Token(_) => "a token with this digest".to_owned(),
-        Record::Whitelist(_) => "this whitelist entry".to_owned(),
-        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
-            format!("an entitlement of {account:?} for {protocol}")
-        }
-        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
-            format!("a {protocol} gateway {host}:{port} in {region}")
-        }
-        Record::Group(group) => format!("a group {}", group.group_id.get()),
-        Record::Instance(instance) => format!("an instance {}", instance.instance_id.get()),
-    }
-}
-
-/// Whether the error tells something of the rows rather than of the database.
+/// Whether the database rejected a row, and did not fail.
 fn is_rejected_row(error: &Error) -> bool {
     matches!(
         error.code(),

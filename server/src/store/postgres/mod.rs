@@ -1,5 +1,5 @@
-//! The store on a PostgreSQL server, for any number of servers at once. Every query is one statement, so that it is answered
-//! from one snapshot and in one round trip; what extractions need is cached for a moment.
+//! The store on a PostgreSQL server, for any number of servers at once. Every query is one statement, so that it reads one
+//! snapshot and takes one round trip; what extractions need is cached for a moment.
 
 mod codec;
 mod connect;
@@ -123,7 +123,7 @@ async fn cache_gateways(pool: Pool, cache: Arc<Cache<Moment>>, demand: Arc<Deman
                 cache.insert_gateways(&parameters, gateways, sent);
             }
         }
-        Err(error) => tracing::warn!(%error, "gateways could not be read into the cache"),
+        Err(error) => tracing::warn!(%error, "cannot read gateways into the cache"),
     }
 }
 

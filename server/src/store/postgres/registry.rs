@@ -1,4 +1,4 @@
-//! One transaction as administration sees it, on PostgreSQL.
+//! One transaction of the administration, on PostgreSQL.
 
 use std::{error::Error, ops::ControlFlow, pin::pin};
 
@@ -11,10 +11,11 @@ use tokio_postgres::{
     types::{IsNull, ToSql, Type, to_sql_checked},
 };
 
-use super::{PostgresStore, codec::get, load, schema};
+use super::{PostgresStore, codec::columns, load, schema};
 use crate::store::{
     StoreError,
-    registry::{RegistryError, Row, Session, Take, Value},
+    registry::{RegistryError, Session, Take},
+    row::Value,
 };
 
 impl PostgresStore {
@@ -32,7 +33,7 @@ impl PostgresStore {
         self.transact(IsolationLevel::RepeatableRead, true, work).await
     }
 
-    /// Works on a thread that may block, as on SQLite, so that one text of each change serves both.
+    /// Works on a thread that may block, as on SQLite, so that the code of each change serves both.
     async fn transact<T: Send + 'static>(
         &self,
         isolation: IsolationLevel,
@@ -54,7 +55,7 @@ impl PostgresStore {
     }
 }
 
-/// A long list and a big removal take their time; a lock that somebody else holds is not waited for as long.
+/// Long lists and large removals take their time, but a lock of another transaction is not waited for as long.
 async fn be_patient(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     schema::take_time(transaction).await?;
     transaction.batch_execute("SET LOCAL lock_timeout = '5s'").await?;
@@ -78,8 +79,7 @@ impl Session for PostgresSession<'_> {
             self.runtime.block_on(self.transaction.query_raw(sql, values)).map_err(StoreError::from)?;
         let mut rows = pin!(rows);
         while let Some(row) = self.runtime.block_on(rows.try_next()).map_err(StoreError::from)? {
-            let values = (0..row.len()).map(|column| value(&row, column)).collect::<Result<_, _>>()?;
-            if let ControlFlow::Break(()) = take(Row::new(values))? {
+            if let ControlFlow::Break(()) = take(columns(&row)?)? {
                 break;
             }
         }
@@ -95,7 +95,7 @@ impl Session for PostgresSession<'_> {
     }
 }
 
-/// The values as parameters, if the database can hold them.
+/// The values as parameters, if PostgreSQL can store them.
 fn storable(values: &[Value]) -> Result<Vec<&(dyn ToSql + Sync)>, StoreError> {
     let holds = |value: &Value| !matches!(value, Value::Text(text) if text.contains('\0'));
     if values.iter().all(holds) {
@@ -103,17 +103,6 @@ fn storable(values: &[Value]) -> Result<Vec<&(dyn ToSql + Sync)>, StoreError> {
     }
     let reason = "a text has a NUL character, which PostgreSQL cannot hold; leave it out".to_owned();
     Err(StoreError::Conflict { reason })
-}
-
-fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> {
-    let kind = row.columns().get(column).map(|it| it.type_().clone());
-    Ok(match kind {
-        Some(Type::BOOL) => Value::from(get::<Option<bool>>(row, column)?),
-        Some(Type::INT4) => Value::from(get::<Option<i32>>(row, column)?.map(i64::from)),
-        Some(Type::INT8) => Value::from(get::<Option<i64>>(row, column)?),
-        Some(Type::BYTEA) => get::<Option<Vec<u8>>>(row, column)?.map_or(Value::Null, Value::Bytes),
-        _ => Value::from(get::<Option<String>>(row, column)?),
-    })
 }
 
 impl ToSql for Value {

@@ -4,7 +4,7 @@ use deadpool_postgres::{Client, Transaction};
 
 use crate::store::{OpenError, OpenMode, StoreError};
 
-/// One entry a version, only ever added to: databases in the field have run the earlier ones.
+/// One entry per version. Entries are only added, because existing databases have run the earlier ones.
 const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_numbers.sql"),
@@ -13,10 +13,10 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0005_whitelist_ranges.sql"),
 ];
 
-/// The version that this program works with.
+/// The schema version of this program.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// What a database has.
+/// The schema that a database has.
 enum Found {
     /// Our schema, of this version.
     Version(i64),
@@ -26,8 +26,8 @@ enum Found {
     Foreign,
 }
 
-/// Brings the schema up to date, all or nothing. Of several programs that start together one does it; the lock makes
-/// the others wait.
+/// Brings the schema up to date, all or nothing. When several programs start together, one does it; the lock makes the
+/// others wait.
 pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode) -> Result<(), OpenError> {
     let wrong = |source: StoreError| OpenError::Store { database: database.to_owned(), source };
     match found(client).await.map_err(wrong)? {
@@ -35,7 +35,7 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
         found => allowed(&found, database, mode)?,
     }
     let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
-    // It ends with the transaction. The number is ours alone ("sallypor" in ASCII).
+    // The lock ends with the transaction. Its number is "sallypor" in ASCII, so that no other program uses it.
     lock(&change, 0x7361_6c6c_7970_6f72).await.map_err(wrong)?;
     let found = found(&change).await.map_err(wrong)?;
     allowed(&found, database, mode)?;
@@ -43,7 +43,7 @@ pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode)
     change.commit().await.map_err(|error| wrong(error.into()))
 }
 
-/// Waits for the lock of this number, which is given back at the end of the transaction.
+/// Waits for the lock with this number, which is released at the end of the transaction.
 pub(super) async fn lock(change: &Transaction<'_>, number: i64) -> Result<(), StoreError> {
     take_time(change).await?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&number]).await?;

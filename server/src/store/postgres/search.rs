@@ -81,7 +81,7 @@ pub(super) async fn page(
     };
     let texts = [order_no, country_code, city_code];
     let (ips, first_ports, last_ports) = if texts.into_iter().flatten().any(|text| storable(text).is_none()) {
-        // Nothing that is stored passes this filter, so nothing is looked for.
+        // No stored text can match this filter, so no query is needed.
         Ranges::default()
     } else {
         ranges(query)

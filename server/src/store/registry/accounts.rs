@@ -1,4 +1,4 @@
-//! Accounts: who may be served, and what belongs to whom.
+//! Accounts, and the records that they own.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct AccountFilter {
     pub real_name_verified: Option<bool>,
 }
 
-/// An account with the number of things that belong to it.
+/// An account with the number of records that it owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each count is that of the things that it is named after")]
@@ -34,7 +34,7 @@ pub struct Belongings {
 }
 
 impl Belongings {
-    /// Everything that there is, in words; `None` when there is nothing.
+    /// The counts in words, such as "2 tokens, 1 group"; `None` when all are zero.
     #[must_use]
     pub fn in_words(&self) -> Option<String> {
         let Self { name: _, real_name_verified: _, tokens, whitelist, entitlements, groups, instances } =
@@ -66,14 +66,14 @@ impl ListEntry for AccountRecord {
     }
 }
 
-/// Longest name of an account, in characters.
+/// Maximum length of an account's name, in characters.
 const LONGEST_NAME: usize = 200;
 
 impl Registry {
     /// Adds an account.
     ///
     /// # Errors
-    /// The name is taken, or is none that people can read and type.
+    /// The name already exists, or it is invalid: empty, too long, or with characters that people cannot type.
     pub async fn add_account(&self, account: AccountRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
             let AccountRecord { name, real_name_verified } = account;
@@ -90,10 +90,10 @@ impl Registry {
         .await
     }
 
-    /// One account, with what belongs to it.
+    /// One account, with the number of records that it owns.
     ///
     /// # Errors
-    /// There is no such account.
+    /// The account is unknown.
     pub async fn account(&self, name: String) -> Result<Belongings, RegistryError> {
         self.read(move |session| {
             let account = find(session, &name)?;
@@ -102,10 +102,10 @@ impl Registry {
         .await
     }
 
-    /// Says whether an account has passed real-name verification.
+    /// Sets whether an account has passed real-name verification.
     ///
     /// # Errors
-    /// There is no such account.
+    /// The account is unknown.
     pub async fn verify_account(&self, name: String, verified: bool) -> Result<(), RegistryError> {
         self.change(move |session| {
             let account = find(session, &name)?;
@@ -118,11 +118,11 @@ impl Registry {
         .await
     }
 
-    /// Removes an account, and the extractions that are kept under its request ids. What else belongs to it goes with
-    /// it if `with_data` says so.
+    /// Removes an account, and the extractions that are stored under its request ids. With `with_data` it also removes all
+    /// other records of the account.
     ///
     /// # Errors
-    /// There is no such account, or something belongs to it that should not go.
+    /// The account is unknown, or it owns records and `with_data` is false.
     pub async fn remove_account(&self, name: String, with_data: bool) -> Result<Belongings, RegistryError> {
         self.change(move |session| {
             let account = find_and_hold(session, &name)?;
@@ -149,7 +149,7 @@ pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64, Registr
     sought(session, name, "")
 }
 
-/// The number of an account to which nothing can be added until the transaction ends.
+/// The number of an account, locked against additions until the transaction ends.
 fn find_and_hold(session: &mut dyn Session, name: &str) -> Result<i64, RegistryError> {
     let lock = session.row_lock();
     sought(session, name, lock)
@@ -172,7 +172,7 @@ fn sought(session: &mut dyn Session, name: &str, lock: &str) -> Result<i64, Regi
 }
 
 fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, RegistryError> {
-    // What came may be a token in the wrong place; one that was made elsewhere is told by its length alone.
+    // The text may be a token by mistake; a token of another service is recognised by its length only.
     const LONGEST_SHOWN: usize = 40;
     let secret = Token::resembles(name) || name.chars().count() > LONGEST_SHOWN;
     let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
@@ -208,17 +208,17 @@ fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<B
 fn check_name(name: &str) -> Result<(), RegistryError> {
     let rejected = |reason: &str| Err(RegistryError::Rejected(reason.to_owned()));
     if Token::resembles(name) {
-        return rejected("expected a name for the account, but what came looks like a token; give it a name");
+        return rejected("expected a name for the account, found what looks like a token; choose a name");
     }
     if name.trim() != name || name.is_empty() || name.chars().any(char::is_control) {
         return rejected(
-            "expected a name for the account without control characters, and without spaces at its ends, that is \
-             not empty",
+            "expected a name for the account that is not empty, without control characters and without spaces at its \
+             ends",
         );
     }
     if name.chars().count() > LONGEST_NAME {
         return Err(RegistryError::Rejected(format!(
-            "expected a name for the account of at most {LONGEST_NAME} characters, not {}; shorten it",
+            "expected a name for the account of at most {LONGEST_NAME} characters, found {}; shorten it",
             name.chars().count()
         )));
     }

@@ -2,11 +2,11 @@
 
 use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{StoreError, record::EntitlementRecord},
 };
 
-/// Which entitlements.
+/// Selects entitlements.
 #[derive(Clone, Debug, Default)]
 pub struct EntitlementFilter {
     /// Those of the account of that name.
@@ -35,10 +35,10 @@ impl ListEntry for EntitlementRecord {
 }
 
 impl Registry {
-    /// Lets an account extract a protocol, until a time or for ever. What was granted before is replaced.
+    /// Entitles an account to a protocol, until a time or without expiry. Replaces an earlier entitlement.
     ///
     /// # Errors
-    /// There is no such account.
+    /// The account is unknown.
     pub async fn grant(&self, entitlement: EntitlementRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
             let EntitlementRecord { account, protocol, expires_at } = entitlement;
@@ -53,10 +53,10 @@ impl Registry {
         .await
     }
 
-    /// Takes a protocol from an account.
+    /// Revokes the entitlement of an account for a protocol.
     ///
     /// # Errors
-    /// There is no such account, or it has no entitlement for the protocol.
+    /// The account is unknown, or it has no entitlement for the protocol.
     pub async fn revoke_entitlement(&self, account: String, protocol: Protocol) -> Result<(), RegistryError> {
         self.change(move |session| {
             let id = accounts::find(session, &account)?;

@@ -1,4 +1,4 @@
-//! Gateways of the pool. What is listed has no password in it.
+//! Gateways of the pool. Lists hold no passwords.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::{ListEntry, Query, Registry, RegistryError, Row, Session};
 use crate::{
-    domain::extraction::Protocol,
+    domain::protocol::Protocol,
     store::{StoreError, packed::spin, record::GatewayRecord, record::ProxyPassword},
 };
 
-/// A gateway as it is shown.
+/// A gateway without its password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayEntry {
@@ -20,7 +20,7 @@ pub struct GatewayEntry {
     pub port: u16,
     /// Code of its region.
     pub region: String,
-    /// What it speaks.
+    /// The protocol that it speaks.
     pub protocol: Protocol,
     /// Proxy user name.
     pub username: Option<String>,
@@ -28,27 +28,27 @@ pub struct GatewayEntry {
     pub has_password: bool,
 }
 
-/// Which gateways.
+/// Selects gateways.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayFilter {
     /// Those of this host.
     pub host: Option<String>,
     /// Those of this region.
     pub region: Option<String>,
-    /// Those that speak this.
+    /// Those that speak this protocol.
     pub protocol: Option<Protocol>,
 }
 
-/// A host with a port, and perhaps which of the gateways there.
+/// A host with a port, and optionally the region and protocol of a gateway there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayName {
     /// Host name or address.
     pub host: String,
     /// Port.
     pub port: u16,
-    /// Region; `None` for every one.
+    /// Region; `None` for all.
     pub region: Option<String>,
-    /// Protocol; `None` for every one.
+    /// Protocol; `None` for all.
     pub protocol: Option<Protocol>,
 }
 
@@ -93,7 +93,7 @@ impl Registry {
     /// Adds a gateway to the pool.
     ///
     /// # Errors
-    /// There is such a gateway already.
+    /// The gateway already exists.
     pub async fn add_gateway(&self, gateway: GatewayRecord) -> Result<(), RegistryError> {
         self.change(move |session| {
             let GatewayRecord { host, port, region, protocol, username, password } = gateway;
@@ -126,10 +126,10 @@ impl Registry {
         .await
     }
 
-    /// How many gateways have this name.
+    /// Number of gateways that match.
     ///
     /// # Errors
-    /// There is none.
+    /// No gateway matches.
     pub async fn count_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
         self.read(move |session| {
             let query = name.query("SELECT count(*) FROM gateways WHERE TRUE");
@@ -141,10 +141,10 @@ impl Registry {
         .await
     }
 
-    /// Takes gateways out of the pool: those of this name. Gives how many there were.
+    /// Removes the gateways that match from the pool. Returns their number.
     ///
     /// # Errors
-    /// There is none.
+    /// No gateway matches.
     pub async fn remove_gateways(&self, name: GatewayName) -> Result<u64, RegistryError> {
         self.change(move |session| {
             let query = name.query("DELETE FROM gateways WHERE TRUE");

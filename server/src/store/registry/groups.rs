@@ -9,7 +9,7 @@ use crate::{
     store::{StoreError, record::GroupRecord},
 };
 
-/// Which groups.
+/// Selects groups.
 #[derive(Clone, Debug, Default)]
 pub struct GroupFilter {
     /// Those of the account of that name.
@@ -39,10 +39,10 @@ impl ListEntry for GroupRecord {
 }
 
 impl Registry {
-    /// Adds a group to an account. Its number was never given to another group.
+    /// Adds a group to an account. No other group ever had its number.
     ///
     /// # Errors
-    /// There is no such account.
+    /// The account is unknown.
     pub async fn add_group(
         &self,
         account: String,
@@ -68,10 +68,10 @@ impl Registry {
         .await
     }
 
-    /// One group, and how many instances it holds.
+    /// One group, and the number of its instances.
     ///
     /// # Errors
-    /// There is no group of that number.
+    /// The group is unknown.
     pub async fn group(&self, id: Id) -> Result<(GroupRecord, i64), RegistryError> {
         self.read(move |session| {
             let group = find(session, id)?;
@@ -81,10 +81,10 @@ impl Registry {
         .await
     }
 
-    /// Gives a group another name.
+    /// Renames a group.
     ///
     /// # Errors
-    /// There is no group of that number.
+    /// The group is unknown.
     pub async fn rename_group(&self, id: Id, name: String, now: Timestamp) -> Result<(), RegistryError> {
         self.change_uncached(move |session| {
             check_name(&name)?;
@@ -97,10 +97,10 @@ impl Registry {
         .await
     }
 
-    /// Removes a group. Its instances become ungrouped if `ungroup` says so. Gives how many these were.
+    /// Removes a group. With `ungroup` its instances become ungrouped. Returns the number of these.
     ///
     /// # Errors
-    /// There is no group of that number, or it holds instances that should stay in a group.
+    /// The group is unknown, or it has instances and `ungroup` is false.
     pub async fn remove_group(&self, id: Id, ungroup: bool) -> Result<i64, RegistryError> {
         self.change_uncached(move |session| {
             let group = find(session, id)?;
@@ -108,7 +108,7 @@ impl Registry {
             let held = held(session, account, id)?;
             if held > 0 && !ungroup {
                 return Err(RegistryError::InUse(format!(
-                    "group {} holds {}; move them with `server instance move`, or add --ungroup to leave them \
+                    "group {} has {}; move them with `server instance move`, or pass --ungroup to leave them \
                      without a group",
                     id.get(),
                     counted(held, "instance")
@@ -136,14 +136,14 @@ pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), 
     Ok((row.take()?, row.take()?))
 }
 
-/// Keeps in mind the numbers of an account's groups, which are about to go.
+/// Records the numbers of an account's groups as used, because the groups are about to be removed.
 pub(super) fn retire(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
     let highest =
         session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
     note(session, highest)
 }
 
-/// No group shall get this number, or a lower one, any more.
+/// Records this number, and all below, as used: no new group gets one of them.
 fn note(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
     session.execute(
         "INSERT INTO numbers (kind, last) VALUES ('group', $1)
@@ -170,7 +170,7 @@ fn unknown(id: Id) -> RegistryError {
 
 fn check_name(name: &str) -> Result<(), RegistryError> {
     if name.is_empty() || name.chars().any(char::is_control) {
-        let reason = "expected a name for the group that is not empty and has no control characters";
+        let reason = "expected a name for the group that is not empty, without control characters";
         return Err(RegistryError::Rejected(reason.to_owned()));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Static instances. What is listed has no password in it.
+//! Static instances. Lists hold no passwords.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use crate::{
     store::{StoreError, packed::Json},
 };
 
-/// An instance as it is shown.
+/// An instance without its password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstanceEntry {
     /// Name of the account.
     pub account: String,
-    /// Number of the order that it was bought by.
+    /// Number of the order with which it was bought.
     pub order_no: Option<String>,
     /// Identifier.
     pub instance_id: Id,
@@ -51,16 +51,16 @@ pub struct InstanceEntry {
     pub has_password: bool,
 }
 
-/// Whether an instance is in a group, and in which.
+/// The group of an instance, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupChoice {
-    /// In none.
+    /// In no group.
     Ungrouped,
-    /// In this one.
+    /// In this group.
     In(Id),
 }
 
-/// Which instances.
+/// Selects instances.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "each field asks for equality with the field of that name")]
 pub struct InstanceFilter {
@@ -92,7 +92,7 @@ impl ListEntry for InstanceEntry {
             None => query,
             Some(GroupChoice::Ungrouped) => query.then("AND i.group_id IS NULL"),
             Some(GroupChoice::In(id)) => {
-                // A number that is no group's is a slip to be told of, not an empty list.
+                // An unknown group is an error of the caller, not an empty list.
                 groups::owner(session, id)?;
                 query.only("i.group_id", Some(id))
             }
@@ -134,7 +134,7 @@ impl Registry {
     /// One instance.
     ///
     /// # Errors
-    /// There is no instance of that number.
+    /// The instance is unknown.
     pub async fn instance(&self, id: Id) -> Result<InstanceEntry, RegistryError> {
         self.read(move |session| {
             let (account, _) = owner(session, id)?;
@@ -145,10 +145,10 @@ impl Registry {
         .await
     }
 
-    /// Sets the state of instances, all or none of them. One that becomes active for the first time is activated `now`.
+    /// Sets the status of instances, all or none of them. The first change to active sets the activation time to `now`.
     ///
     /// # Errors
-    /// There is no instance of one of the numbers.
+    /// One of the instances is unknown.
     pub async fn set_instance_status(
         &self,
         ids: Vec<Id>,
@@ -170,10 +170,10 @@ impl Registry {
         .await
     }
 
-    /// Moves instances into a group of their account, or out of every group, all or none of them.
+    /// Moves instances into a group of their account, or out of their groups, all or none of them.
     ///
     /// # Errors
-    /// There is no instance or group of one of the numbers, or they belong to different accounts.
+    /// An instance or the group is unknown, or they belong to different accounts.
     pub async fn move_instances(&self, ids: Vec<Id>, to: GroupChoice) -> Result<(), RegistryError> {
         self.change_uncached(move |session| {
             let group = match to {
@@ -205,7 +205,7 @@ impl Registry {
     /// Removes instances, all or none of them.
     ///
     /// # Errors
-    /// There is no instance of one of the numbers.
+    /// One of the instances is unknown.
     pub async fn remove_instances(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
         self.change_uncached(move |session| {
             for id in ids {

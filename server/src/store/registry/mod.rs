@@ -1,6 +1,6 @@
-//! What the contract presumes and does not show, as its administrator sees it: accounts, tokens, whitelist,
-//! entitlements, gateways, groups and instances. Every change is one transaction, which is carried out whole or not at
-//! all, and when it has ended, it counts from the next call of every server on the database.
+//! Administration of what the contract presumes and does not show: accounts, tokens, whitelist, entitlements, gateways,
+//! groups and instances. Every change is one transaction. Once it has succeeded, it is in force from the next call on
+//! every server of the database.
 
 mod accounts;
 mod entitlements;
@@ -14,7 +14,7 @@ mod whitelist;
 use std::{io, ops::ControlFlow};
 
 use self::session::Query;
-pub(in crate::store) use self::session::{Row, Session, Take, Value};
+pub(in crate::store) use self::session::{Session, Take};
 pub use self::{
     accounts::{AccountFilter, Belongings},
     entitlements::EntitlementFilter,
@@ -27,11 +27,12 @@ pub use self::{
 use super::{
     Location, OpenError, OpenMode, StoreError,
     postgres::{Limits, PostgresStore, until_in_force},
+    row::{Row, Value},
     sqlite::SqliteStore,
 };
 use crate::domain::instance::Id;
 
-/// A database, to be administered while servers run on it.
+/// A database to administer, also while servers run on it.
 #[derive(Debug)]
 pub struct Registry(Backend);
 
@@ -41,7 +42,7 @@ enum Backend {
     Postgres(PostgresStore),
 }
 
-/// Why a query of the administrator failed, or a change was not made. Nothing was changed then.
+/// Why a query failed, or a change was not made. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// Unknown name or number.
@@ -80,7 +81,7 @@ pub trait ListEntry: Sized + Send + 'static {
 
 /// Receives the entries of a list, on a thread that may block.
 pub trait ListConsumer<T>: Send + 'static {
-    /// Takes one entry.
+    /// Receives one entry.
     ///
     /// # Errors
     /// The entry cannot be written; no more follow then.
@@ -95,7 +96,7 @@ impl<T: Send + 'static> ListConsumer<T> for Vec<T> {
 }
 
 impl Registry {
-    /// Opens a database, which must be there, and brings its schema up to date.
+    /// Opens an existing database and brings its schema up to date.
     ///
     /// # Errors
     /// Says in one line why the database cannot be used.
@@ -109,11 +110,11 @@ impl Registry {
         }))
     }
 
-    /// Hands what matches to `taker`, from one snapshot, at most as many as `most`. Gives the taker back, and whether
-    /// there were more.
+    /// Passes at most `most` matching entries to `taker`, from one snapshot. Returns the taker, and whether there are more
+    /// entries.
     ///
     /// # Errors
-    /// The filter names an account that is not there; the taker fails; the storage's own faults.
+    /// The filter names an unknown account, the taker fails, or the storage fails.
     pub async fn list<T: ListEntry, S: ListConsumer<T>>(
         &self,
         filter: T::Filter,
@@ -123,7 +124,7 @@ impl Registry {
         self.read(move |session| {
             let mut query = T::query(session, &filter)?;
             if let Some(most) = most {
-                // One more than is shown tells whether there are more.
+                // One more than is shown, to find out whether there are more.
                 query.values.push(Value::Number(i64::from(most) + 1));
                 query.sql.push_str(&format!(" LIMIT ${}", query.values.len()));
             }
@@ -142,8 +143,8 @@ impl Registry {
         .await
     }
 
-    /// Carries out `work` in a transaction of its own, which is undone when it fails, and waits until what it changed is
-    /// in force on every server.
+    /// Executes `work` in a transaction, which is rolled back when `work` fails, and waits until the change is in force on
+    /// every server.
     async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
@@ -155,7 +156,7 @@ impl Registry {
         Ok(value)
     }
 
-    /// The same for what no server holds in memory, and is in force as soon as it is committed.
+    /// The same for changes that no server caches: they are in force as soon as they are committed.
     async fn change_uncached<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
@@ -166,7 +167,7 @@ impl Registry {
         }
     }
 
-    /// Asks in one snapshot.
+    /// Queries one snapshot.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut dyn Session) -> Result<T, RegistryError> + Send + 'static,
@@ -178,8 +179,9 @@ impl Registry {
     }
 }
 
-/// The number that the database gave to what was added.
+/// The number of the added row, which the database has assigned.
 fn given_number(row: Option<Row>) -> Result<Id, RegistryError> {
-    let mut row = row.ok_or_else(|| StoreError::Internal { reason: "no number was given".to_owned() })?;
+    let mut row =
+        row.ok_or_else(|| StoreError::Internal { reason: "the database assigned no number".to_owned() })?;
     Ok(row.take()?)
 }

@@ -1,4 +1,4 @@
-//! Tokens, as their administrator sees them: by number, since only digests are kept.
+//! Tokens by number, because only their digests are stored.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,37 +12,37 @@ use crate::{
     store::StoreError,
 };
 
-/// A token to be added.
+/// A token to add.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// Name of the account that shall own it.
+    /// Name of the account that owns it.
     pub account: String,
     /// Digest of the token.
     pub digest: TokenDigest,
-    /// What it is good for.
+    /// Which operations accept it.
     pub kind: TokenKind,
-    /// When it is made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When its time is over; `None` for never.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A token to be added in place of another, of the same account and kind.
+/// A token to add in place of another one, of the same account and kind.
 #[derive(Clone, Debug)]
 pub struct Replacement {
     /// Number of the token that it replaces.
     pub old: Id,
-    /// When the old token's time is over, unless that is earlier anyway. One that is over by `created_at` is revoked.
+    /// When the old token expires, unless it does so earlier. If this is not after `created_at`, the old token is revoked.
     pub old_ends_at: Timestamp,
     /// Digest of the new token.
     pub digest: TokenDigest,
-    /// When it is made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When its time is over; `None` for never.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What is known of a token, without its digest.
+/// A token without its digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenEntry {
@@ -50,17 +50,17 @@ pub struct TokenEntry {
     pub id: Id,
     /// Name of the account that owns it.
     pub account: String,
-    /// What it is good for.
+    /// Which operations accept it.
     pub kind: TokenKind,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When its time is over; `None` for never.
+    /// When it expires; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked; `None` while it is good.
+    /// When it was revoked; `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Which tokens.
+/// Selects tokens.
 #[derive(Clone, Debug, Default)]
 pub struct TokenFilter {
     /// Those of the account of that name.
@@ -91,10 +91,10 @@ impl ListEntry for TokenEntry {
 }
 
 impl Registry {
-    /// Adds a token to an account and gives its number.
+    /// Adds a token to an account and returns its number.
     ///
     /// # Errors
-    /// There is no such account.
+    /// The account is unknown.
     pub async fn issue_token(&self, token: NewToken) -> Result<Id, RegistryError> {
         self.change(move |session| {
             let account = accounts::find(session, &token.account)?;
@@ -106,15 +106,15 @@ impl Registry {
     /// One token.
     ///
     /// # Errors
-    /// There is no token of that number.
+    /// The token is unknown.
     pub async fn token(&self, id: Id) -> Result<TokenEntry, RegistryError> {
         self.read(move |session| find(session, id, "")).await
     }
 
-    /// Adds a token in place of another and gives its number and what is then known of the old one.
+    /// Adds a token in place of another one. Returns its number, and the old token as it is then.
     ///
     /// # Errors
-    /// There is no token of that number, or its time is over already.
+    /// The old token is unknown, revoked or expired.
     pub async fn replace_token(&self, new: Replacement) -> Result<(Id, TokenEntry), RegistryError> {
         self.change(move |session| {
             let Replacement { old, old_ends_at, digest, created_at, expires_at } = new;
@@ -147,10 +147,10 @@ impl Registry {
         .await
     }
 
-    /// Revokes tokens, all or none of them. One that is revoked already stays as it is.
+    /// Revokes tokens, all or none of them. One that is already revoked keeps its time of revocation.
     ///
     /// # Errors
-    /// There is no token of one of the numbers.
+    /// One of the tokens is unknown.
     pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<(), RegistryError> {
         self.change(move |session| {
             for id in ids {

@@ -17,12 +17,12 @@ use crate::{
 pub struct WhitelistRow {
     /// Number of the entry.
     pub id: Id,
-    /// What it says; its last address is always there.
+    /// The entry; its last address is always set.
     #[serde(flatten)]
     pub entry: WhitelistRecord,
 }
 
-/// Which whitelist entries.
+/// Selects whitelist entries.
 #[derive(Clone, Debug, Default)]
 pub struct WhitelistFilter {
     /// Those of the account of that name.
@@ -63,10 +63,10 @@ impl ListEntry for WhitelistRow {
 }
 
 impl Registry {
-    /// Adds entries, all or none, and gives them with their numbers.
+    /// Adds entries, all or none, and returns them with their numbers.
     ///
     /// # Errors
-    /// There is no such account, a range ends before it begins, or the account has an entry for the same range.
+    /// The account is unknown, a range ends before it begins, or the account already has an entry for the same range.
     pub async fn add_whitelist(
         &self,
         entries: Vec<WhitelistRecord>,
@@ -74,10 +74,10 @@ impl Registry {
         self.change(move |session| entries.into_iter().map(|entry| add(session, entry)).collect()).await
     }
 
-    /// Switches entries on or off, all or none of them.
+    /// Enables or disables entries, all or none of them.
     ///
     /// # Errors
-    /// There is no entry of one of the numbers, or one that shall be switched on has expired.
+    /// One of the entries is unknown, or one to be enabled has expired.
     pub async fn enable_whitelist(
         &self,
         ids: Vec<Id>,
@@ -91,7 +91,7 @@ impl Registry {
                     && end <= now
                 {
                     return Err(RegistryError::Rejected(format!(
-                        "whitelist entry {} expired {end}, so it would let nobody in; remove it and add the range \
+                        "whitelist entry {} expired {end}, so enabling it has no effect; remove it and add the range \
                          again",
                         id.get()
                     )));
@@ -109,7 +109,7 @@ impl Registry {
     /// Removes entries, all or none of them.
     ///
     /// # Errors
-    /// There is no entry of one of the numbers.
+    /// One of the entries is unknown.
     pub async fn remove_whitelist(&self, ids: Vec<Id>) -> Result<(), RegistryError> {
         self.change(move |session| {
             for id in ids {
@@ -149,7 +149,7 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
         let id: Id = same.take()?;
         return Err(RegistryError::AlreadyExists(format!(
             "account {account:?} already has {first}-{last}, as whitelist entry {0}; `server whitelist enable {0}` \
-             switches it on",
+             enables it",
             id.get()
         )));
     }

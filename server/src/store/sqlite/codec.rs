@@ -1,19 +1,42 @@
-//! How domain values stand in columns.
+//! How domain values are encoded in columns.
 
 use rusqlite::{
-    ToSql,
+    Row, ToSql,
     types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     domain::{
-        extraction::Protocol,
         instance::{Id, Status},
+        protocol::Protocol,
         token::{TokenDigest, TokenKind},
     },
-    store::packed::{Json, StoredIp, StoredTime},
+    store::{
+        StoreError,
+        packed::{Json, StoredIp, StoredTime},
+        row::{self, Value},
+    },
 };
+
+/// The columns of a row.
+pub(super) fn columns(row: &Row<'_>) -> Result<row::Row, StoreError> {
+    let columns = 0..row.as_ref().column_count();
+    columns.map(|column| value(row.get_ref(column)?)).collect::<Result<_, _>>().map(row::Row::new)
+}
+
+fn value(column: ValueRef<'_>) -> Result<Value, StoreError> {
+    let damage = |reason: &str| StoreError::Corrupt { reason: reason.to_owned() };
+    Ok(match column {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Number(number),
+        ValueRef::Text(text) => {
+            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| damage("a text is not UTF-8"))?)
+        }
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Real(_) => return Err(damage("a column holds a fraction")),
+    })
+}
 
 impl ToSql for StoredIp {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

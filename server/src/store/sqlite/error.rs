@@ -1,4 +1,4 @@
-//! SQLite's error codes in our words.
+//! Maps SQLite's error codes to [`StoreError`].
 
 use rusqlite::{Error, ErrorCode};
 

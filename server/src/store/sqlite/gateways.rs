@@ -87,7 +87,7 @@ const SUPPLY: &str = "SELECT protocol, region, count(*) FROM gateways INDEXED BY
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{domain::extraction::Protocol, store::sqlite::open};
+    use crate::{domain::protocol::Protocol, store::sqlite::open};
 
     #[test]
     fn gateways_are_counted_along_an_index() {

@@ -1,16 +1,16 @@
 //! Loading records, all or none.
 
-use std::{collections::HashMap, fmt, net::IpAddr};
+use std::collections::HashMap;
 
 use rusqlite::{
-    Connection, OptionalExtension, Statement, ToSql,
+    Connection, OptionalExtension, Statement,
     ffi::{SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE},
     params,
 };
 
 use crate::store::{
     Lines, LoadError, StoreError,
-    load_progress::{LoadProgress, RecordError},
+    load_progress::{LoadProgress, RecordError, range},
     packed::{Json, StoredIp, StoredTime, spin},
     prefetch,
     record::{
@@ -97,7 +97,7 @@ struct Loader<'a> {
     gateways: i64,
 }
 
-/// The statements that add records, prepared once: to look for one that is prepared takes part of an insert's time.
+/// The statements that add records, prepared once: looking up a cached statement takes a good part of an insert's time.
 struct Inserts<'a> {
     account: Statement<'a>,
     token: Statement<'a>,
@@ -122,9 +122,12 @@ impl<'a> Inserts<'a> {
     }
 }
 
+/// The outcome of an insert, or why the record cannot be one.
+type Inserted = Result<rusqlite::Result<usize>, RecordError>;
+
 impl Loader<'_> {
     fn add(&mut self, record: &Record) -> Result<(), RecordError> {
-        match record {
+        let inserted = match record {
             Record::Account(account) => self.account(account),
             Record::Token(token) => self.token(token),
             Record::Whitelist(entry) => self.whitelist(entry),
@@ -132,95 +135,69 @@ impl Loader<'_> {
             Record::Gateway(gateway) => self.gateway(gateway),
             Record::Group(group) => self.group(group),
             Record::Instance(instance) => self.instance(instance),
-        }
+        }?;
+        inserted.map(drop).map_err(|error| rejection(record, error))
     }
 
-    fn account(&mut self, account: &AccountRecord) -> Result<(), RecordError> {
+    fn account(&mut self, account: &AccountRecord) -> Inserted {
         let AccountRecord { name, real_name_verified } = account;
-        insert(
-            &mut self.inserts.account,
-            format_args!("an account named {name:?}"),
-            params![name, real_name_verified],
-        )
+        Ok(self.inserts.account.execute(params![name, real_name_verified]))
     }
 
-    fn token(&mut self, token: &TokenRecord) -> Result<(), RecordError> {
+    fn token(&mut self, token: &TokenRecord) -> Inserted {
         let TokenRecord { account, sha256, kind, created_at, expires_at, revoked_at } = token;
         let account = self.owner(account)?;
-        insert(
-            &mut self.inserts.token,
-            format_args!("a token with this digest"),
-            params![
-                account,
-                sha256,
-                kind,
-                StoredTime(*created_at),
-                expires_at.map(StoredTime),
-                revoked_at.map(StoredTime)
-            ],
-        )
+        Ok(self.inserts.token.execute(params![
+            account,
+            sha256,
+            kind,
+            StoredTime(*created_at),
+            expires_at.map(StoredTime),
+            revoked_at.map(StoredTime)
+        ]))
     }
 
-    fn whitelist(&mut self, entry: &WhitelistRecord) -> Result<(), RecordError> {
-        let WhitelistRecord { account, first, last, enabled, expires_at } = entry;
-        let last = last.unwrap_or(*first);
-        if last < *first {
-            return Err(RecordError::Line(format!("the range ends at {last}, before it begins at {first}")));
-        }
+    fn whitelist(&mut self, entry: &WhitelistRecord) -> Inserted {
+        let WhitelistRecord { account, first: _, last: _, enabled, expires_at } = entry;
+        let [first, last] = range(entry)?;
         let account = self.owner(account)?;
-        insert(
-            &mut self.inserts.whitelist,
-            format_args!("this whitelist entry"),
-            params![
-                account,
-                StoredIp(IpAddr::V4(*first)),
-                StoredIp(IpAddr::V4(last)),
-                enabled,
-                expires_at.map(StoredTime)
-            ],
-        )
+        Ok(self.inserts.whitelist.execute(params![account, first, last, enabled, expires_at.map(StoredTime)]))
     }
 
-    fn entitlement(&mut self, entitlement: &EntitlementRecord) -> Result<(), RecordError> {
-        let EntitlementRecord { account: name, protocol, expires_at } = entitlement;
-        let account = self.owner(name)?;
-        insert(
-            &mut self.inserts.entitlement,
-            format_args!("an entitlement of {name:?} for {protocol}"),
-            params![account, protocol, expires_at.map(StoredTime)],
-        )
+    fn entitlement(&mut self, entitlement: &EntitlementRecord) -> Inserted {
+        let EntitlementRecord { account, protocol, expires_at } = entitlement;
+        let account = self.owner(account)?;
+        Ok(self.inserts.entitlement.execute(params![account, protocol, expires_at.map(StoredTime)]))
     }
 
-    fn gateway(&mut self, gateway: &GatewayRecord) -> Result<(), RecordError> {
+    fn gateway(&mut self, gateway: &GatewayRecord) -> Inserted {
         let GatewayRecord { host, port, region, protocol, username, password } = gateway;
         self.gateways += 1;
-        insert(
-            &mut self.inserts.gateway,
-            format_args!("a {protocol} gateway {host}:{port} in {region}"),
-            params![
-                self.gateways,
-                host,
-                port,
-                region,
-                protocol,
-                spin(self.gateways),
-                username,
-                shown(password)
-            ],
-        )
+        Ok(self.inserts.gateway.execute(params![
+            self.gateways,
+            host,
+            port,
+            region,
+            protocol,
+            spin(self.gateways),
+            username,
+            shown(password)
+        ]))
     }
 
-    fn group(&mut self, group: &GroupRecord) -> Result<(), RecordError> {
+    fn group(&mut self, group: &GroupRecord) -> Inserted {
         let GroupRecord { account, group_id, name, created_at, updated_at } = group;
         let account = self.owner(account)?;
-        insert(
-            &mut self.inserts.group,
-            format_args!("a group {}", group_id.get()),
-            params![group_id, account, name, StoredTime(*created_at), StoredTime(*updated_at)],
-        )
+        Ok(self.inserts.group.execute(params![
+            group_id,
+            account,
+            name,
+            StoredTime(*created_at),
+            StoredTime(*updated_at)
+        ]))
     }
 
-    fn instance(&mut self, instance: &InstanceRecord) -> Result<(), RecordError> {
+    fn instance(&mut self, instance: &InstanceRecord) -> Inserted {
         let InstanceRecord {
             account,
             order_no,
@@ -241,29 +218,25 @@ impl Loader<'_> {
             password,
         } = instance;
         let account = self.owner(account)?;
-        insert(
-            &mut self.inserts.instance,
-            format_args!("an instance {}", instance_id.get()),
-            params![
-                instance_id,
-                account,
-                StoredIp(*ip),
-                port,
-                order_no,
-                offer_id,
-                status,
-                Json(protocols),
-                country_code,
-                city_code,
-                isp_type,
-                expires_at.map(StoredTime),
-                activated_at.map(StoredTime),
-                Json(capabilities),
-                group_id,
-                username,
-                shown(password),
-            ],
-        )
+        Ok(self.inserts.instance.execute(params![
+            instance_id,
+            account,
+            StoredIp(*ip),
+            port,
+            order_no,
+            offer_id,
+            status,
+            Json(protocols),
+            country_code,
+            city_code,
+            isp_type,
+            expires_at.map(StoredTime),
+            activated_at.map(StoredTime),
+            Json(capabilities),
+            group_id,
+            username,
+            shown(password),
+        ]))
     }
 
     fn owner(&mut self, name: &str) -> Result<i64, RecordError> {
@@ -275,29 +248,18 @@ impl Loader<'_> {
             .prepare_cached("SELECT id FROM accounts WHERE name = ?1")?
             .query_row([name], |row| row.get(0))
             .optional()?
-            .ok_or_else(|| {
-                RecordError::Line(format!("unknown account {name:?}; its record must come first"))
-            })?;
+            .ok_or_else(|| RecordError::unknown_account(name))?;
         self.accounts.insert(name.to_owned(), id);
         Ok(id)
     }
 }
 
-fn insert(
-    statement: &mut Statement<'_>,
-    what: fmt::Arguments<'_>,
-    values: &[&dyn ToSql],
-) -> Result<(), RecordError> {
-    let Err(error) = statement.execute(values) else { return Ok(()) };
+/// The reason why a record was not inserted.
+fn rejection(record: &Record, error: rusqlite::Error) -> RecordError {
     match error.sqlite_extended_error_code() {
-        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => {
-            Err(RecordError::Line(format!("{what} already exists")))
-        }
-        // Accounts were looked up before, so the group is what is missing.
-        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => Err(RecordError::Line(format!(
-            "the group of {what} is not a group of its account; its record must come first"
-        ))),
-        _ => Err(error.into()),
+        Some(SQLITE_CONSTRAINT_PRIMARYKEY | SQLITE_CONSTRAINT_UNIQUE) => RecordError::already_exists(record),
+        Some(SQLITE_CONSTRAINT_FOREIGNKEY) => RecordError::unknown_group(record),
+        _ => error.into(),
     }
 }
 

@@ -48,7 +48,7 @@ impl NewFile {
         nothing_is_left(&self.target)?;
         let path = self.path();
         if open::beside(&path, "-wal").exists() {
-            let reason = "what was written could not be moved from the log into the file".to_owned();
+            let reason = "cannot move the data from the write-ahead log into the file".to_owned();
             return Err(OpenError::Store {
                 database: self.target.display().to_string(),
                 source: StoreError::Unavailable { reason },
@@ -78,7 +78,7 @@ fn nothing_is_left(target: &Path) -> Result<(), OpenError> {
         None => Ok(()),
         Some(log) => {
             let reason = format!(
-                "{} belongs to a database that is gone; stop what uses it, and remove or restore both",
+                "{} belongs to a database file that no longer exists; stop the program that uses it, then remove or restore both",
                 log.display()
             );
             Err(OpenError::Store {
@@ -113,7 +113,7 @@ mod tests {
         drop(new.open().unwrap());
         std::fs::write(&log, "frames").unwrap();
         let error = new.publish().unwrap_err().to_string();
-        assert!(error.contains("a.db-wal belongs to a database that is gone"), "{error}");
+        assert!(error.contains("a.db-wal belongs to a database file that no longer exists"), "{error}");
         assert!(NewFile::new(&target).is_err() && !target.exists());
         std::fs::remove_file(log).unwrap();
         let new = NewFile::new(&target).unwrap();

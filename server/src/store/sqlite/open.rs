@@ -1,4 +1,4 @@
-//! Opening a database file, with a clear word for everything that may be wrong with it.
+//! Opens a database file, and says what is wrong with one that cannot be used.
 
 use std::{
     fs::{self, File},
@@ -178,7 +178,7 @@ fn check_owner(
     if owner != APPLICATION_ID && !empty {
         return Err(OpenError::Foreign {
             database: name(path),
-            reason: "another program made it".to_owned(),
+            reason: "another program created it".to_owned(),
         });
     }
     let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&wrong)?;

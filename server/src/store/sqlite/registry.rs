@@ -1,13 +1,14 @@
-//! One transaction as administration sees it, on SQLite.
+//! One transaction of the administration, on SQLite.
 
 use std::ops::ControlFlow;
 
-use rusqlite::{Connection, Statement, types::ValueRef};
+use rusqlite::{Connection, Statement};
 
-use super::SqliteStore;
+use super::{SqliteStore, codec::columns};
 use crate::store::{
     StoreError,
-    registry::{RegistryError, Row, Session, Take, Value},
+    registry::{RegistryError, Session, Take},
+    row::Value,
 };
 
 impl SqliteStore {
@@ -53,11 +54,9 @@ impl Session for SqliteSession<'_> {
 
     fn each(&mut self, sql: &str, values: &[Value], take: Take<'_>) -> Result<(), RegistryError> {
         let mut statement = self.bound(sql, values)?;
-        let columns = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(StoreError::from)? {
-            let values = (0..columns).map(|column| value(row.get_ref(column)?)).collect::<Result<_, _>>()?;
-            if let ControlFlow::Break(()) = take(Row::new(values))? {
+            if let ControlFlow::Break(()) = take(columns(row)?)? {
                 break;
             }
         }
@@ -72,17 +71,4 @@ impl Session for SqliteSession<'_> {
     fn row_lock(&self) -> &'static str {
         ""
     }
-}
-
-fn value(column: ValueRef<'_>) -> Result<Value, StoreError> {
-    let damage = |reason: &str| StoreError::Corrupt { reason: reason.to_owned() };
-    Ok(match column {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Number(number),
-        ValueRef::Text(text) => {
-            Value::Text(String::from_utf8(text.to_vec()).map_err(|_| damage("a text is not UTF-8"))?)
-        }
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => return Err(damage("a column holds a fraction")),
-    })
 }

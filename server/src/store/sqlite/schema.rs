@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks a file as ours ("SALY").
 pub(super) const APPLICATION_ID: i32 = 0x5341_4c59;
 
-/// One entry a version, only ever added to: databases in the field have run the earlier ones.
+/// One entry per version. Entries are only added, because existing databases have run the earlier ones.
 const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_initial.sql"),
     include_str!("migrations/0002_numbers.sql"),

@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 /// again would otherwise queue changes without bound while another process holds the lock.
 const MAX_QUEUED: usize = 1024;
 
-/// Makes a change, or learns that no transaction could be begun. The answer is held back until the commit is known.
+/// Makes a change, or learns that no transaction could be begun. The response is held back until the commit is known.
 type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Result<(), StoreError>)>;
 
@@ -72,7 +72,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has already told so; there is nothing left to save.
+            // A thread that panicked has already logged it; there is nothing left to save.
             let _ = thread.join();
         }
     }

@@ -62,7 +62,7 @@ pub(super) fn parameter<'a>(
     }
 }
 
-/// A header of an answer.
+/// A header of a response.
 pub(super) fn header<'a>(
     contract: &'a Contract,
     home: Home<'_, 'a>,

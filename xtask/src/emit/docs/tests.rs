@@ -43,7 +43,7 @@ fn texts<'a>(value: &'a Value, keys: &[&str], found: &mut Vec<&'a str>) {
 }
 
 #[test]
-fn every_operation_parameter_header_property_clause_and_silence_has_its_place() {
+fn every_operation_parameter_header_property_clause_and_unspecified_behaviour_has_its_place() {
     let document = document();
     let contract = Contract::read(&document).unwrap();
     let page = page(&document);
@@ -58,9 +58,9 @@ fn every_operation_parameter_header_property_clause_and_silence_has_its_place() 
             expected.push(format!("{}-body-{}", operation.id, property.name));
         }
         for response in std::iter::once(&operation.success).chain(&operation.errors) {
-            let answer = format!("{}-{}", operation.id, response.status);
-            expected.extend(response.headers.iter().map(|header| format!("{answer}-{}", header.name)));
-            expected.push(answer);
+            let anchor = format!("{}-{}", operation.id, response.status);
+            expected.extend(response.headers.iter().map(|header| format!("{anchor}-{}", header.name)));
+            expected.push(anchor);
         }
     }
     for schema in &contract.schemas {
@@ -69,7 +69,7 @@ fn every_operation_parameter_header_property_clause_and_silence_has_its_place() 
         expected.push(anchor);
     }
     expected.extend(contract.clauses.iter().map(|clause| format!("clause-{}", clause.id)));
-    expected.extend(contract.unspecified.iter().map(|silence| format!("silence-{}", silence.id)));
+    expected.extend(contract.unspecified.iter().map(|open| format!("unspecified-{}", open.id)));
     for anchor in expected {
         assert!(places.contains(anchor.as_str()), "no place for {anchor}");
     }

@@ -19,7 +19,7 @@ pub(super) struct Page<'a> {
     title: &'a str,
     version: &'a str,
     description: &'a str,
-    /// Who answers for the document, and its licence.
+    /// Contact and licence of the document.
     facts: Vec<(&'static str, String)>,
     servers: Vec<Server<'a>>,
     schemes: Vec<Scheme<'a>>,

@@ -37,7 +37,7 @@ fn reader(constraint: &Constraint) -> Option<&'static str> {
     })
 }
 
-/// The type that an answer must have, so that it cannot break the constraint.
+/// The type that a response must have, so that it cannot break the constraint.
 fn writer(constraint: &Constraint, operation: &str) -> Option<String> {
     let mut parts = constraint.at.split(' ');
     let (status, part) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

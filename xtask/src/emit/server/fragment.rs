@@ -101,7 +101,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a named schema is a type of its own: an enum, or an object of an answer.
+    /// Whether a named schema is a type of its own: an enum, or an object of a response.
     pub(super) fn has_own_type(&self, schema: &Schema) -> bool {
         match &schema.kind {
             Kind::Object { .. } => {

@@ -1,4 +1,4 @@
-//! Emits the server's API: limits, request types that hold only valid values, answers, and the Dropshot trait.
+//! Emits the server's API: limits, request types that hold only valid values, responses, and the Dropshot trait.
 //!
 //! The generated file is declarations and calls; how a value is parsed or rejected is written by hand in
 //! `server/src/edge/`. Whatever the edge cannot do is a [`Problem`] here, so that no constraint is lost.
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         let api = self.api();
         let schemas = self.schema_markers();
         quote! {
-            //! The API: limits, requests, answers and the trait that a server implements.
+            //! The API: limits, requests, responses and the trait that a server implements.
 
             use std::borrow::Cow;
 

@@ -31,8 +31,9 @@ impl Emitter<'_> {
         if let (Some(media), _) | (None, Some(media)) =
             (extra, operation.success.content.first().filter(|_| operation.success.status != "200"))
         {
-            let help = "answer with status 200, as application/json and perhaps as text/plain";
-            let message = format!("the server cannot answer {} as {}", operation.success.status, media.name);
+            let help = "declare the status 200, with application/json and optionally text/plain";
+            let message =
+                format!("the server cannot respond with {} as {}", operation.success.status, media.name);
             return self.reject(&operation.success.pointer, message, help);
         }
 

@@ -12,7 +12,7 @@ use crate::model::{Kind, Operation, Property, Schema, Side};
 const ENVELOPE: [(&str, &str); 3] = [("code", "integer"), ("message", "string"), ("requestId", "string")];
 
 impl Emitter<'_> {
-    /// Every named schema that is a type of its own: enums, and the objects of answers.
+    /// Every named schema that is a type of its own: enums, and the objects of responses.
     pub(super) fn named_types(&mut self) -> TokenStream {
         let contract = self.contract;
         let errors: BTreeSet<&str> = contract
@@ -55,7 +55,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// A field of an answer, and the enum that it has for itself, if any.
+    /// A field of a response, and the enum that it has for itself, if any.
     fn answer_field(
         &mut self,
         owner: &str,
@@ -79,8 +79,8 @@ impl Emitter<'_> {
                 quote!(#[serde(rename = #name, skip_serializing_if = "Option::is_none")] pub #ident: Option<#ty>,)
             }
             (false, true) => {
-                let help = "make the field of the answer required or not nullable";
-                return self.reject(&schema.pointer, "a field of an answer may be absent and null", help);
+                let help = "make the field of the response required or not nullable";
+                return self.reject(&schema.pointer, "a field of a response may be absent and null", help);
             }
         };
         Some((quote!(#doc #field), own))

@@ -68,8 +68,8 @@ impl Emitter<'_> {
                 match (side, (min_items, max_items, max_distinct)) {
                     (Side::Response, (None, None, None)) => quote!(Vec<#item>),
                     (Side::Response, _) => {
-                        let help = "leave the bounds of an answer's list out; the server does not keep them";
-                        return self.reject(at, "a list in an answer has bounds", help);
+                        let help = "remove the bounds of a response's list; the server does not keep them";
+                        return self.reject(at, "a list in a response has bounds", help);
                     }
                     (Side::Request, (min, max, distinct)) => {
                         let (min, max) = (size(min.unwrap_or(0)), upper(*max));
@@ -87,7 +87,7 @@ impl Emitter<'_> {
                 }
                 None => {
                     let help = "give the object a name under components/schemas";
-                    return self.reject(at, "an object inside an answer has no name", help);
+                    return self.reject(at, "an object inside a response has no name", help);
                 }
             },
             Kind::Object { .. } => {
@@ -107,7 +107,7 @@ impl Emitter<'_> {
             }
             (Side::Response, Kind::Boolean, [Value::Bool(value)]) => Some(quote!(ConstantBool<#value>)),
             _ => {
-                let help = "list values of strings only, or a single one in an answer";
+                let help = "list values of strings only, or a single one in a response";
                 self.reject(&schema.pointer, "the server does not keep this `enum`", help)
             }
         }

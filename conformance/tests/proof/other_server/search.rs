@@ -1,4 +1,4 @@
-//! The stranger's search: strict about all that it may be strict about.
+//! The other server's search: strict about all that it may be strict about.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::data::{DIRECTORY, Instance, groups};
-use super::{Refusal, Stranger};
+use super::{OtherServer, Rejection};
 use crate::proxy::Seen;
 
 /// An item of `ips` as it was first written.
@@ -18,20 +18,20 @@ struct Item {
     port: Option<i64>,
 }
 
-impl Stranger {
-    pub(super) fn search(&self, seen: &Seen) -> Result<Value, Refusal> {
+impl OtherServer {
+    pub(super) fn search(&self, seen: &Seen) -> Result<Value, Rejection> {
         let account = Self::caller(seen)?;
         let media = seen.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
         if media.split(';').next().map(str::trim) != Some("application/json") {
-            return Err(Refusal("the media type"));
+            return Err(Rejection("the media type"));
         }
         let body: Map<String, Value> =
-            serde_json::from_slice(&seen.body).map_err(|_| Refusal("no JSON object"))?;
+            serde_json::from_slice(&seen.body).map_err(|_| Rejection("no JSON object"))?;
         let search = &self.contract.search;
         for (name, value) in &body {
             let known = search.properties().iter().any(|property| property.name == *name);
             if !known || (value.is_null() && *name != search.group_id.name) {
-                return Err(Refusal("an unknown field, or null"));
+                return Err(Rejection("an unknown field, or null"));
             }
         }
         let items = self.items(body.get("ips"))?;
@@ -45,14 +45,14 @@ impl Stranger {
         let status = text(&body, "status", |status| search.statuses.iter().any(|known| known == status))?;
         let group = match body.get("groupId") {
             None | Some(Value::Null) => None,
-            Some(group) => Some(group.as_i64().ok_or(Refusal("groupId"))?),
+            Some(group) => Some(group.as_i64().ok_or(Rejection("groupId"))?),
         };
         if group.is_some_and(|group| group != 0 && groups(account).iter().all(|(known, _)| *known != group)) {
-            return Err(Refusal("no such group"));
+            return Err(Rejection("no such group"));
         }
         let (from, to) = (time(&body, "activatedFrom")?, time(&body, "activatedTo")?);
         if from.zip(to).is_some_and(|(from, to)| to < from) {
-            return Err(Refusal("the bounds"));
+            return Err(Rejection("the bounds"));
         }
         let page = number(&body, "page", &search.pages, search.default_page)?;
         let size = number(&body, "pageSize", &search.page_sizes, search.default_page_size)?;
@@ -72,7 +72,7 @@ impl Stranger {
         found.sort_by_key(|found| (found.port, Reverse(found.id)));
         let before = usize::try_from((page - 1) * size).unwrap_or(usize::MAX);
         if page > 1 && before >= found.len() {
-            return Err(Refusal("no such page"));
+            return Err(Rejection("no such page"));
         }
         let shown = found.iter().skip(before).take(usize::try_from(size).unwrap_or(usize::MAX));
         let shown: Vec<_> = shown.map(|found| found.shown()).collect();
@@ -80,26 +80,26 @@ impl Stranger {
     }
 
     /// The first spelling of each address and port.
-    fn items(&self, ips: Option<&Value>) -> Result<Vec<Item>, Refusal> {
+    fn items(&self, ips: Option<&Value>) -> Result<Vec<Item>, Rejection> {
         let search = &self.contract.search;
-        let raw = ips.and_then(Value::as_array).ok_or(Refusal("ips"))?;
+        let raw = ips.and_then(Value::as_array).ok_or(Rejection("ips"))?;
         if !search.raw_items.contains(&raw.len()) {
-            return Err(Refusal("the number of ips"));
+            return Err(Rejection("the number of ips"));
         }
         let mut items: Vec<Item> = Vec::new();
         let mut known = std::collections::HashSet::new();
         for item in raw {
-            let item = item.as_str().and_then(Item::read).ok_or(Refusal("an item of ips"))?;
+            let item = item.as_str().and_then(Item::read).ok_or(Rejection("an item of ips"))?;
             if known.insert((item.ip, item.port)) {
                 items.push(item);
             }
         }
-        if items.len() > search.distinct_items { Err(Refusal("too many ips")) } else { Ok(items) }
+        if items.len() > search.distinct_items { Err(Rejection("too many ips")) } else { Ok(items) }
     }
 }
 
 impl Item {
-    /// Brackets need no port here; leading zeros, spaces and mapped addresses are refused.
+    /// Brackets need no port here; leading zeros, spaces and mapped addresses are rejected.
     fn read(text: &str) -> Option<Self> {
         let port = |digits: &str| {
             let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
@@ -128,16 +128,16 @@ fn text<'a>(
     body: &'a Map<String, Value>,
     name: &str,
     known: impl Fn(&str) -> bool,
-) -> Result<Option<&'a str>, Refusal> {
+) -> Result<Option<&'a str>, Rejection> {
     let Some(value) = body.get(name) else { return Ok(None) };
-    let text = value.as_str().ok_or(Refusal("a filter of another type"))?;
-    if known(text) { Ok(Some(text)) } else { Err(Refusal("an unknown value of a filter")) }
+    let text = value.as_str().ok_or(Rejection("a filter of another type"))?;
+    if known(text) { Ok(Some(text)) } else { Err(Rejection("an unknown value of a filter")) }
 }
 
-fn time(body: &Map<String, Value>, name: &str) -> Result<Option<Timestamp>, Refusal> {
+fn time(body: &Map<String, Value>, name: &str) -> Result<Option<Timestamp>, Rejection> {
     let Some(value) = body.get(name) else { return Ok(None) };
     let time = value.as_str().and_then(|text| text.parse().ok());
-    time.map(Some).ok_or(Refusal("a time"))
+    time.map(Some).ok_or(Rejection("a time"))
 }
 
 fn number(
@@ -145,7 +145,7 @@ fn number(
     name: &str,
     range: &std::ops::RangeInclusive<i64>,
     default: i64,
-) -> Result<i64, Refusal> {
+) -> Result<i64, Rejection> {
     let Some(value) = body.get(name) else { return Ok(default) };
-    value.as_i64().filter(|value| range.contains(value)).ok_or(Refusal("a number"))
+    value.as_i64().filter(|value| range.contains(value)).ok_or(Rejection("a number"))
 }

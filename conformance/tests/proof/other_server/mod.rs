@@ -18,7 +18,7 @@ use crate::proxy::{Reply, Seen, Tamper, Upstream};
 use data::Account;
 
 /// The service.
-pub struct Stranger {
+pub struct OtherServer {
     contract: &'static Contract,
     instances: Vec<data::Instance>,
     /// Gateways that were handed out, and the extractions that request ids stand for.
@@ -31,10 +31,10 @@ struct Pool {
     remembered: HashMap<(Account, String), (String, Reply)>,
 }
 
-/// Why a request is refused.
-struct Refusal(&'static str);
+/// Why a request is rejected.
+struct Rejection(&'static str);
 
-impl Stranger {
+impl OtherServer {
     /// The service with its data.
     pub fn new() -> Self {
         let contract = Contract::embedded().expect("the embedded contract is complete");
@@ -43,7 +43,7 @@ impl Stranger {
 
     /// The service as a target, with what its tester knows.
     pub fn target(&self, base_url: &str) -> Target {
-        let secret = |token: &'static str| Some(Secret::new("STRANGER", token));
+        let secret = |token: &'static str| Some(Secret::new("OTHER_SERVER", token));
         let of = |account| self.instances.iter().filter(move |instance| instance.account == account);
         let mut own: Vec<_> = of(Account::Main).map(|instance| instance.ip.clone()).collect();
         own.dedup();
@@ -104,14 +104,14 @@ impl Stranger {
     }
 
     /// The account of a static operation; there the query may hold the token and nothing else.
-    fn caller(seen: &Seen) -> Result<Account, Refusal> {
+    fn caller(seen: &Seen) -> Result<Account, Rejection> {
         match seen.params().as_slice() {
-            [(name, token)] if name == "api_key" => Self::account(token).ok_or(Refusal("unknown token")),
-            _ => Err(Refusal("one token and nothing else")),
+            [(name, token)] if name == "api_key" => Self::account(token).ok_or(Rejection("unknown token")),
+            _ => Err(Rejection("one token and nothing else")),
         }
     }
 
-    fn groups(&self, seen: &Seen) -> Result<Value, Refusal> {
+    fn groups(&self, seen: &Seen) -> Result<Value, Rejection> {
         let account = Self::caller(seen)?;
         let items: Vec<_> = data::groups(account).iter().map(|(id, name)| {
             json!({"name": name, "groupId": id, "createdAt": "2025-12-31t23:59:60.5z".replace("60.5", "59.5"),
@@ -121,11 +121,11 @@ impl Stranger {
     }
 }
 
-/// A success of a static operation, and a refusal within HTTP 200 whose data looks like a result without rows.
-fn answer(result: Result<Value, Refusal>) -> Reply {
+/// A success of a static operation, and a rejection within HTTP 200 whose data looks like a result without rows.
+fn answer(result: Result<Value, Rejection>) -> Reply {
     let body = match result {
         Ok(data) => json!({"data": data, "requestId": "\u{2603}", "message": "", "code": 200, "ok": 1}),
-        Err(Refusal(why)) => {
+        Err(Rejection(why)) => {
             json!({"code": "E-4711", "message": format!("\u{4e0d}: {why}"), "data": {"items": []}})
         }
     };
@@ -137,7 +137,7 @@ fn answer(result: Result<Value, Refusal>) -> Reply {
     reply
 }
 
-impl Tamper for Stranger {
+impl Tamper for OtherServer {
     async fn pass(&self, seen: Seen, _: &Upstream) -> Reply {
         let operation = |id| {
             let operation = self.contract.operation(id);

@@ -8,8 +8,8 @@ mod caller;
 #[expect(dead_code, reason = "the abuse tests need more kinds of frames")]
 #[path = "../abuse/frames.rs"]
 mod frames;
-mod held;
 mod load;
+mod paused_store;
 mod rates;
 mod tls;
 #[path = "../edge_http/wire.rs"]

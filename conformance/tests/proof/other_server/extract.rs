@@ -1,4 +1,4 @@
-//! The stranger's extraction: shortages rather than surprises, and texts that nobody would split by colons.
+//! The other server's extraction: shortages rather than surprises, and texts that nobody would split by colons.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,7 +7,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
 use super::data::Account;
-use super::{Refusal, Stranger};
+use super::{OtherServer, Rejection};
 use crate::proxy::{Reply, Seen};
 
 /// What a caller asks for.
@@ -15,29 +15,29 @@ struct Order {
     num: usize,
     region: String,
     protocol: String,
-    /// The separator of a text answer.
+    /// The separator of a text response.
     text: Option<String>,
 }
 
-impl Stranger {
+impl OtherServer {
     pub(super) fn extract(&self, seen: &Seen) -> Reply {
         match self.take(seen) {
             Ok(reply) => reply,
             // In 200 when text was asked for, which a client that looks at the status alone would split into entries.
-            Err(Refusal(why)) => {
+            Err(Rejection(why)) => {
                 let status = if seen.param("return_type").as_deref() == Some("txt") { 200 } else { 422 };
-                Reply::json_with(status, &json!({"message": why, "code": "REFUSED", "help": null}))
+                Reply::json_with(status, &json!({"message": why, "code": "REJECTED", "help": null}))
             }
         }
     }
 
-    fn take(&self, seen: &Seen) -> Result<Reply, Refusal> {
+    fn take(&self, seen: &Seen) -> Result<Reply, Rejection> {
         let extract = &self.contract.extract;
         let params = seen.params();
         for (index, (name, value)) in params.iter().enumerate() {
             let again = params.iter().skip(index + 1).any(|(other, _)| other == name);
             if value.is_empty() || again {
-                return Err(Refusal("an empty parameter, or one that comes twice"));
+                return Err(Rejection("an empty parameter, or one that comes twice"));
             }
         }
         let account = self.extractor(seen)?;
@@ -48,7 +48,7 @@ impl Stranger {
             _ => true,
         };
         if account == Account::Elsewhere || account == Account::Nameless || !entitled {
-            return Err(Refusal("not entitled, not verified or not from there"));
+            return Err(Rejection("not entitled, not verified or not from there"));
         }
         let header = seen.headers.get(extract.request_id_header.name.as_str());
         let id = seen.param(&extract.request_id.name);
@@ -60,7 +60,7 @@ impl Stranger {
             return if *of == asked {
                 Ok(reply.clone())
             } else {
-                Err(Refusal("the id of another extraction"))
+                Err(Rejection("the id of another extraction"))
             };
         }
         let reply = self.serve(&order);
@@ -71,7 +71,7 @@ impl Stranger {
     }
 
     /// The account of an extraction: all tokens that are sent must be one.
-    fn extractor(&self, seen: &Seen) -> Result<Account, Refusal> {
+    fn extractor(&self, seen: &Seen) -> Result<Account, Rejection> {
         let header = |name: &str| {
             let values = seen.headers.get_all(name).iter();
             values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect::<Vec<_>>()
@@ -79,51 +79,51 @@ impl Stranger {
         let bearer = header(AUTHORIZATION.as_str());
         let bearer: Option<Vec<_>> =
             bearer.iter().map(|value| value.strip_prefix("Bearer ").map(str::to_owned)).collect();
-        let mut tokens = bearer.ok_or(Refusal("another scheme than Bearer"))?;
+        let mut tokens = bearer.ok_or(Rejection("another scheme than Bearer"))?;
         tokens.extend(header(&self.contract.extract.api_key_header));
         tokens.extend(seen.param(&self.contract.extract.api_key.name));
-        let (first, others) = tokens.split_first().ok_or(Refusal("no token"))?;
+        let (first, others) = tokens.split_first().ok_or(Rejection("no token"))?;
         if others.iter().any(|other| other != first) {
-            return Err(Refusal("several tokens"));
+            return Err(Rejection("several tokens"));
         }
         if first == "link-77aa" {
             return Ok(Account::Main);
         }
-        Self::account(first).ok_or(Refusal("unknown token"))
+        Self::account(first).ok_or(Rejection("unknown token"))
     }
 
-    fn order(&self, seen: &Seen) -> Result<Order, Refusal> {
+    fn order(&self, seen: &Seen) -> Result<Order, Rejection> {
         let extract = &self.contract.extract;
         let num = seen.param("num").filter(|num| num.bytes().all(|byte| byte.is_ascii_digit()));
         let num = num.and_then(|num| num.parse().ok()).filter(|num| extract.num_range.contains(num));
-        let num = num.and_then(|num| usize::try_from(num).ok()).ok_or(Refusal("num"))?;
+        let num = num.and_then(|num| usize::try_from(num).ok()).ok_or(Rejection("num"))?;
         let (regions, country) = (seen.param("regions"), seen.param("country"));
         if regions.is_some() && country.is_some() && regions != country {
-            return Err(Refusal("regions and country"));
+            return Err(Rejection("regions and country"));
         }
         let region = regions.or(country).unwrap_or_else(|| "GLOBAL".to_owned());
         if !["GLOBAL", "KEN", "FJI", "NRU"].contains(&region.as_str()) {
-            return Err(Refusal("no such region"));
+            return Err(Rejection("no such region"));
         }
         let protocol = seen.param("protocol").unwrap_or_else(|| "http".to_owned());
         if !extract.protocols.contains(&protocol) {
-            return Err(Refusal("protocol"));
+            return Err(Rejection("protocol"));
         }
         let lb = seen.param("lb").unwrap_or_else(|| "1".to_owned());
         let sb = seen.param("sb");
         if sb.as_ref().is_some_and(|sb| sb.len() > extract.separator_bytes) {
-            return Err(Refusal("sb"));
+            return Err(Rejection("sb"));
         }
         // Looked at in JSON as well.
         let separator = match extract.separators.iter().find(|separator| separator.code == lb) {
             Some(separator) => separator.text.clone(),
-            None if lb == extract.custom_separator => sb.ok_or(Refusal("sb"))?,
-            None => return Err(Refusal("lb")),
+            None if lb == extract.custom_separator => sb.ok_or(Rejection("sb"))?,
+            None => return Err(Rejection("lb")),
         };
         let text = match seen.param("return_type").as_deref() {
             None | Some("json") => None,
             Some("txt") => Some(separator),
-            Some(_) => return Err(Refusal("return_type")),
+            Some(_) => return Err(Rejection("return_type")),
         };
         Ok(Order { num, region, protocol, text })
     }

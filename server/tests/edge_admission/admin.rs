@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use sallyport_server::{Config, contract_page, edge::responding::error_code::ErrorCode, start};
 
-use super::{get, groups, held::Held, served};
+use super::{get, groups, paused_store::PausedStore, served};
 
 const ADMIN: Option<SocketAddr> =
     Some(SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0));
@@ -49,7 +49,7 @@ async fn health_readiness_and_metrics_are_apart_from_the_operations() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_contract_is_a_page_that_loads_nothing_and_has_every_refusal() {
+async fn the_contract_is_a_page_that_loads_nothing_and_has_every_rejection() {
     let (running, sample) = served(|config| Config { admin: ADMIN, ..config }).await;
     assert_eq!(get(running.address(), groups(&sample), String::new()).await.status, 200);
     assert_eq!(get(running.address(), "/docs".to_owned(), String::new()).await.status, 404);
@@ -83,11 +83,11 @@ async fn the_contract_is_a_page_that_loads_nothing_and_has_every_refusal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
-    let store = Arc::new(Held::new().await);
+    let store = Arc::new(PausedStore::new().await);
     let running = start(Config { admin: ADMIN, ..Config::loopback(store.clone()) }).unwrap();
     let admin = running.admin_address().unwrap();
     let page = get(admin, "/readyz".to_owned(), String::new()).await;
-    assert_eq!((page.status, page.body.as_str()), (503, "the storage does not answer in time\n"));
+    assert_eq!((page.status, page.body.as_str()), (503, "the storage does not respond in time\n"));
     assert_eq!(get(admin, "/healthz".to_owned(), String::new()).await.status, 200);
     store.permits.add_permits(1);
     assert_eq!(get(admin, "/readyz".to_owned(), String::new()).await.status, 200);

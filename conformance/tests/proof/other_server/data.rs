@@ -1,4 +1,4 @@
-//! What the stranger holds.
+//! The data of the other server.
 
 use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// As an answer shows it: times in a far zone, integers where nobody expects more, members in an order of its own.
+    /// As a response shows it: times in a far zone, integers where nobody expects more, members in an order of its own.
     pub fn shown(&self) -> Value {
         let zone = jiff::tz::offset(if self.id % 2 == 0 { 9 } else { -11 });
         let time = |time: Timestamp| format!("{:.9}", time.display_with_offset(zone));

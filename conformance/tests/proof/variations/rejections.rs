@@ -1,4 +1,4 @@
-//! Variations in how a request is refused.
+//! Variations in how a request is rejected.
 
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -13,8 +13,8 @@ use crate::variation::Variation;
 /// All of them.
 pub fn variations() -> Vec<Variation> {
     vec![
-        Variation::refusal("refusals.within-200", |_, _, reply| reply.status = StatusCode::OK),
-        Variation::refusal("refusals.within-200-with-no-data", |scene, seen, reply| {
+        Variation::rejection("rejections.within-200", |_, _, reply| reply.status = StatusCode::OK),
+        Variation::rejection("rejections.within-200-with-no-data", |scene, seen, reply| {
             reply.status = StatusCode::OK;
             reply.edit(|body| {
                 body["success"] = json!(false);
@@ -26,49 +26,51 @@ pub fn variations() -> Vec<Variation> {
                 reply.headers.remove("x-request-id");
             }
         }),
-        Variation::refusal("refusals.all-422", |_, _, reply| reply.status = StatusCode::UNPROCESSABLE_ENTITY),
-        Variation::refusal("refusals.all-404", |_, _, reply| reply.status = StatusCode::NOT_FOUND),
+        Variation::rejection("rejections.all-422", |_, _, reply| {
+            reply.status = StatusCode::UNPROCESSABLE_ENTITY
+        }),
+        Variation::rejection("rejections.all-404", |_, _, reply| reply.status = StatusCode::NOT_FOUND),
         // A warning, since clients may retry it, and no failure.
-        Variation::refusal("refusals.all-500-with-a-code", |_, _, reply| {
+        Variation::rejection("rejections.all-500-with-a-code", |_, _, reply| {
             reply.status = StatusCode::INTERNAL_SERVER_ERROR;
         }),
-        Variation::refusal("refusals.all-403", |_, _, reply| reply.status = StatusCode::FORBIDDEN),
-        Variation::refusal("refusals.created", |_, _, reply| reply.status = StatusCode::ACCEPTED),
-        Variation::refusal("refusals.code-words", |_, _, reply| {
+        Variation::rejection("rejections.all-403", |_, _, reply| reply.status = StatusCode::FORBIDDEN),
+        Variation::rejection("rejections.created", |_, _, reply| reply.status = StatusCode::ACCEPTED),
+        Variation::rejection("rejections.code-words", |_, _, reply| {
             reply.edit(|body| body["code"] = json!("INVALID_ARGUMENT"));
         }),
-        Variation::refusal("refusals.code-negative", |_, _, reply| {
+        Variation::rejection("rejections.code-negative", |_, _, reply| {
             reply.edit(|body| body["code"] = json!(-1))
         }),
-        Variation::refusal("refusals.code-is-status", |_, _, reply| {
+        Variation::rejection("rejections.code-is-status", |_, _, reply| {
             let status = reply.status.as_u16();
             reply.edit(|body| body["code"] = json!(status));
         }),
-        Variation::refusal("refusals.code-of-the-other-kind", |scene, seen, reply| {
+        Variation::rejection("rejections.code-of-the-other-kind", |scene, seen, reply| {
             // 200 is a success in a static operation alone, and 0 in an extraction alone.
             let code = if is_static(scene, seen) { 0 } else { 200 };
             reply.edit(|body| body["code"] = json!(code));
         }),
-        Variation::refusal("refusals.with-more", |_, _, reply| {
+        Variation::rejection("rejections.with-more", |_, _, reply| {
             reply.edit(|body| {
                 body["errors"] = json!([{"field": "num", "reason": "range"}]);
                 body["timestamp"] = json!(1_767_519_000);
                 body["path"] = json!("/");
             });
         }),
-        Variation::refusal("refusals.message-empty", |_, _, reply| {
+        Variation::rejection("rejections.message-empty", |_, _, reply| {
             reply.edit(|body| body["message"] = json!(""))
         }),
-        Variation::refusal("refusals.static-empty", |scene, seen, reply| {
+        Variation::rejection("rejections.static-empty", |scene, seen, reply| {
             of_static(scene, seen, reply, "", "text/plain")
         }),
-        Variation::refusal("refusals.static-page", |scene, seen, reply| {
+        Variation::rejection("rejections.static-page", |scene, seen, reply| {
             of_static(scene, seen, reply, "<!doctype html><title>400</title>", "text/html");
         }),
-        Variation::refusal("refusals.static-text", |scene, seen, reply| {
+        Variation::rejection("rejections.static-text", |scene, seen, reply| {
             of_static(scene, seen, reply, "bad request", "text/plain");
         }),
-        Variation::refusal("refusals.static-problem", |scene, seen, reply| {
+        Variation::rejection("rejections.static-problem", |scene, seen, reply| {
             of_static(
                 scene,
                 seen,
@@ -77,22 +79,22 @@ pub fn variations() -> Vec<Variation> {
                 "application/problem+json",
             );
         }),
-        Variation::refusal("refusals.static-nested", |scene, seen, reply| {
+        Variation::rejection("rejections.static-nested", |scene, seen, reply| {
             if is_static(scene, seen) {
                 reply.edit(|body| *body = json!({"error": body.clone()}));
             }
         }),
-        Variation::refusal("refusals.static-list", |scene, seen, reply| {
+        Variation::rejection("rejections.static-list", |scene, seen, reply| {
             of_static(scene, seen, reply, r#"["bad request"]"#, "application/json");
         }),
-        Variation::refusal("refusals.static-redirect", |scene, seen, reply| {
+        Variation::rejection("rejections.static-redirect", |scene, seen, reply| {
             if is_static(scene, seen) {
                 reply.status = StatusCode::FOUND;
                 reply.headers.insert(LOCATION, HeaderValue::from_static("https://login.invalid/"));
                 reply.body = Bytes::new();
             }
         }),
-        Variation::serve("refusals.static-status-alone", |scene, seen| {
+        Variation::serve("rejections.static-status-alone", |scene, seen| {
             Box::pin(async move {
                 let mut reply = scene.upstream.call(&seen).await;
                 if is_static(scene, &seen) && !scene.accepted(&seen, &reply) {

@@ -7,7 +7,7 @@ use sallyport_server::{
     start,
 };
 
-use super::{extraction, get, groups, held::Held, served, wire::Answer};
+use super::{extraction, get, groups, paused_store::PausedStore, served, wire::Answer};
 
 fn assert_throttled(answer: &Answer, fields: &[&str]) {
     let body = answer.json();
@@ -55,7 +55,7 @@ async fn an_address_that_calls_too_often_waits_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rates_of_unknown_operations_are_rejected() {
-    let store = std::sync::Arc::new(Held::new().await);
+    let store = std::sync::Arc::new(PausedStore::new().await);
     let rates = vec!["listGroups:token:1/s".parse().unwrap()];
     let error = start(Config { rates, ..Config::loopback(store) }).unwrap_err();
     assert!(matches!(&error, StartError::UnknownOperation { operation, .. } if operation == "listGroups"));

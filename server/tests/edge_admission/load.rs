@@ -19,13 +19,13 @@ use super::{
     extraction,
     frames::{END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, get as get_headers},
     get,
-    held::Held,
+    paused_store::PausedStore,
     served,
     wire::{exchange, read},
 };
 
-async fn held(max_in_flight: usize) -> (Running, Arc<Held>) {
-    let store = Arc::new(Held::new().await);
+async fn held(max_in_flight: usize) -> (Running, Arc<PausedStore>) {
+    let store = Arc::new(PausedStore::new().await);
     let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let config = Config { max_in_flight, admin, ..Config::loopback(store.clone()) };
     (start(config).unwrap(), store)
@@ -96,7 +96,7 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_arrive_share_their_room() {
-    let store = Arc::new(Held::new().await);
+    let store = Arc::new(PausedStore::new().await);
     // Calls of a proxy have no share of their own, so that one body may take nearly all.
     let trusted_proxies = ["127.0.0.1".parse().unwrap()].into_iter().collect();
     let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -140,7 +140,7 @@ async fn bodies_that_arrive_share_their_room() {
 /// What has a deadline is a caller who does nothing, not a server that is slow.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_under_way_outlives_the_deadline_of_its_connection() {
-    let store = Arc::new(Held::new().await);
+    let store = Arc::new(PausedStore::new().await);
     let connection_timeout = Duration::from_secs(1);
     let running = start(Config { connection_timeout, ..Config::loopback(store.clone()) }).unwrap();
     let stream = exchange(running.address(), &[head().as_bytes()]);

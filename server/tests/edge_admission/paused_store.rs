@@ -21,12 +21,12 @@ use tokio::sync::Semaphore;
 
 /// Answers one question for each permit. Every token is good, and nothing is found with it.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct PausedStore {
     pub(crate) permits: Semaphore,
     credential: Credential,
 }
 
-impl Held {
+impl PausedStore {
     /// Without a permit.
     pub(crate) async fn new() -> Self {
         let store = SqliteStore::temporary().unwrap();
@@ -42,7 +42,7 @@ impl Held {
 }
 
 #[async_trait]
-impl Repository for Held {
+impl Repository for PausedStore {
     fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
         None
     }
@@ -82,7 +82,7 @@ impl Repository for Held {
 }
 
 #[async_trait]
-impl Archive for Held {
+impl Archive for PausedStore {
     async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
         Err(StoreError::Closed.into())
     }
@@ -93,7 +93,7 @@ impl Archive for Held {
 }
 
 #[async_trait]
-impl Upkeep for Held {
+impl Upkeep for PausedStore {
     async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
         Err(StoreError::Closed)
     }

@@ -1,0 +1,120 @@
+//! The sample data as a tester of the server knows it.
+
+use crate::{
+    domain::{address::Address, instance::Id, token::Token},
+    store::record::{InstanceRecord, RecordCounts},
+};
+
+/// Facts about the sample data. Tokens and canaries are generated anew for each database; everything else is fixed.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// How many records of each kind there are.
+    pub loaded: RecordCounts,
+    /// The tokens.
+    pub tokens: SampleTokens,
+    /// Every distinct address of the main account, without ports.
+    pub addresses: Vec<Address>,
+    /// Orders of the main account.
+    pub orders: Vec<Order>,
+    /// Every group of the main account.
+    pub groups: Vec<Id>,
+    /// Some instances of the main account, from all over it. They hold what no response shows: `account` and proxy
+    /// user name and password.
+    pub instances: Vec<InstanceRecord>,
+    /// Addresses that the second account alone holds.
+    pub foreign_addresses: Vec<Address>,
+    /// An order of the second account.
+    pub foreign_order: String,
+    /// A group of the second account.
+    pub foreign_group: Id,
+    /// Addresses that both accounts hold.
+    pub shared_addresses: Vec<Address>,
+    /// A region with more gateways than one extraction may ask for.
+    pub plentiful_region: String,
+    /// A region with few gateways.
+    pub scarce_region: String,
+    /// How many gateways of each protocol the scarce region has.
+    pub scarce_count: u32,
+    /// A region without gateways.
+    pub empty_region: String,
+    /// Every gateway, by region and protocol.
+    pub gateways: Vec<Pool>,
+    /// Texts that are part of every stored proxy user name and password, and must not appear in a response.
+    pub canaries: Vec<String>,
+}
+
+/// The tokens of the sample data. All but the ones that say otherwise may extract from loopback addresses.
+#[derive(Clone, Debug)]
+pub struct SampleTokens {
+    /// The main account, which has everything.
+    pub main: Token,
+    /// A link credential of the main account.
+    pub link: Token,
+    /// A revoked token of the main account.
+    pub revoked: Token,
+    /// An expired token of the main account.
+    pub expired: Token,
+    /// The second account, with instances and groups of its own.
+    pub second: Token,
+    /// An account without groups and instances.
+    pub empty: Token,
+    /// An account whose whitelist entries are disabled, expired or elsewhere.
+    pub not_whitelisted: Token,
+    /// An account that is not real-name verified.
+    pub not_verified: Token,
+    /// An account without any entitlement that is still valid.
+    pub not_entitled: Token,
+    /// An account entitled to `http` alone.
+    pub http_only: Token,
+}
+
+impl SampleTokens {
+    /// Every token with a word on what it is, in the order of the fields.
+    #[must_use]
+    pub fn list(&self) -> [(&'static str, &Token); 10] {
+        let Self {
+            main,
+            link,
+            revoked,
+            expired,
+            second,
+            empty,
+            not_whitelisted,
+            not_verified,
+            not_entitled,
+            http_only,
+        } = self;
+        [
+            ("main account", main),
+            ("main account, link credential", link),
+            ("main account, revoked", revoked),
+            ("main account, expired", expired),
+            ("second account", second),
+            ("empty account", empty),
+            ("not whitelisted", not_whitelisted),
+            ("not real-name verified", not_verified),
+            ("not entitled", not_entitled),
+            ("entitled to http alone", http_only),
+        ]
+    }
+}
+
+/// The gateways of one region and protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// The region.
+    pub region: String,
+    /// The protocol.
+    pub protocol: String,
+    /// Host and port of each.
+    pub gateways: Vec<(String, u16)>,
+}
+
+/// An order and what was bought by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Its number.
+    pub number: String,
+    /// The addresses of its instances, each once, without ports.
+    pub addresses: Vec<Address>,
+}
