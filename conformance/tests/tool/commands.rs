@@ -48,7 +48,7 @@ fn a_configuration_is_written_read_and_complained_of() {
     std::fs::write(&file, "\nbase-ulr = \"x\"\n").expect("written");
     let output = run(&["run", "--config", path]);
     assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("conformance.toml:2: unknown key `base-ulr`: did you mean `base-url`?"));
+    assert!(text(&output).contains("conformance.toml:2: unknown key `base-ulr`; did you mean `base-url`?"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn init_asks_for_each_fact_and_again_where_an_answer_has_another_form() {
     let input = std::fs::File::open(&input).expect("the answers");
     let output = program(&["init", path, "--ask"]).stdin(input).output().expect("it runs");
     assert_eq!(code(&output), 0, "{}", text(&output));
-    for told in ["expected one of smoke", "NUMBER=ADDRESS", "a whole number", "not the secret itself"] {
+    for told in ["expected one of smoke", "NUMBER=ADDRESS", "an integer", "not the secret itself"] {
         assert!(text(&output).contains(told), "{told} in {}", text(&output));
     }
     let written = std::fs::read_to_string(&file).expect("a configuration");

@@ -33,12 +33,15 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
         });
         shared.share(case).sharing(format!("groups {index}"), Cost::requests(1))
     };
-    let tokens = scope.facts.rejected_tokens.iter().enumerate();
-    let each = |(index, rejected): (usize, &crate::target::RejectedToken)| {
-        let reason = rejected.reason;
+    let mut reasons: Vec<_> = scope.facts.rejected_tokens.iter().map(|rejected| rejected.reason).collect();
+    if reasons.is_empty() {
+        // A plan without the fact shows that there would be something.
+        reasons.push(RejectionReason::Revoked);
+    }
+    let each = |(index, reason): (usize, RejectionReason)| {
         contexts.iter().map(move |context| (index, reason, context.clone())).collect::<Vec<_>>()
     };
-    tokens.flat_map(each).map(case).collect()
+    reasons.into_iter().enumerate().flat_map(each).map(case).collect()
 }
 
 async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Result<(), Stop> {
