@@ -2,15 +2,18 @@
 //! `cargo bench -p sallyport-client --bench overhead`.
 //!
 //! The server sends a constant response over kept-alive connections, so that little else is measured. Rounds of both
-//! alternate; printed are the medians of the ratios of time and of allocations on the calling thread. The last line is the
-//! memory that streaming a million instances takes.
+//! alternate; printed are the medians of the ratios of time and of allocations on the calling thread. It measures the client
+//! as it comes, and with a token file and a middleware; with the feature `opentelemetry` both send spans and metrics to
+//! providers that throw them away. The last line is the memory that streaming a million instances takes.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program that measures and prints")]
 
 use std::{fs, sync::mpsc, time::Instant};
 
 use allocation_counter::measure;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use sallyport_client::{Client, RetryPolicy, generated::types};
+use sallyport_client::{
+    Client, Middleware, MiddlewareFuture, Next, RetryPolicy, bytes::Bytes, generated::types, http,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -26,13 +29,18 @@ fn main() {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let base = serve(page(100, 100));
     // The pool of connections belongs to the runtime that they were opened on.
-    let (client, raw) = runtime.block_on(async {
-        let client = Client::builder().base_url(&base).token(TOKEN).retry(RetryPolicy::none()).build();
-        (client.unwrap(), reqwest::Client::new())
+    set_telemetry();
+    let file = std::env::temp_dir().join(format!("sallyport-bench-token-{}", std::process::id()));
+    fs::write(&file, TOKEN).unwrap();
+    let (clients, raw) = runtime.block_on(async {
+        let builder = || Client::builder().base_url(&base).retry(RetryPolicy::none());
+        let plain = builder().token(TOKEN).build().unwrap();
+        let full = builder().token_file(&file).middleware(Passing).build().unwrap();
+        ([("as it comes", plain), ("with token file and middleware", full)], reqwest::Client::new())
     });
-    let ours = async || drop(client.search(["203.0.113.7"]).page(1).await.unwrap());
     let theirs = async || raw_search(&raw, &base).await;
-    for in_flight in [1, 64] {
+    for ((name, client), in_flight) in clients.iter().flat_map(|client| [(client, 1), (client, 64)]) {
+        let ours = async || drop(client.search(["203.0.113.7"]).page(1).await.unwrap());
         let ratios = (0..ROUNDS).map(|_| {
             let (ours, theirs) = (cost(&runtime, in_flight, &ours), cost(&runtime, in_flight, &theirs));
             [ours.seconds / theirs.seconds, ours.allocations / theirs.allocations, ours.bytes / theirs.bytes]
@@ -40,12 +48,40 @@ fn main() {
         let ratios: Vec<_> = ratios.collect();
         let [time, allocations, bytes] = [0, 1, 2].map(|which| median(&ratios, which));
         println!(
-            "search of 100 instances, {in_flight} in flight, as a multiple of raw reqwest: time {time:.3}, allocations \
-             {allocations:.3}, bytes allocated {bytes:.3}"
+            "{name}: search of 100 instances, {in_flight} in flight, as a multiple of raw reqwest: time {time:.3}, \
+             allocations {allocations:.3}, bytes allocated {bytes:.3}"
         );
     }
+    fs::remove_file(file).unwrap();
     runtime.block_on(stream_a_million());
 }
+
+/// Does nothing, so that only the way through it is measured.
+struct Passing;
+
+impl Middleware for Passing {
+    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+        next.run(request)
+    }
+}
+
+#[cfg(feature = "opentelemetry")]
+fn set_telemetry() {
+    use opentelemetry::global;
+    use opentelemetry_sdk::{
+        metrics::SdkMeterProvider, propagation::TraceContextPropagator, testing::trace::NoopSpanExporter,
+        trace::SdkTracerProvider,
+    };
+
+    global::set_tracer_provider(
+        SdkTracerProvider::builder().with_simple_exporter(NoopSpanExporter::new()).build(),
+    );
+    global::set_meter_provider(SdkMeterProvider::builder().build());
+    global::set_text_map_propagator(TraceContextPropagator::new());
+}
+
+#[cfg(not(feature = "opentelemetry"))]
+fn set_telemetry() {}
 
 fn median(ratios: &[[f64; 3]], which: usize) -> f64 {
     let mut one: Vec<f64> = ratios.iter().map(|round| round[which]).collect();

@@ -1,9 +1,12 @@
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{fmt, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use reqwest::{Url, redirect};
 use secrecy::SecretString;
 
-use crate::{Client, Error, RetryPolicy, secret::Token, transport::Transport};
+use crate::{
+    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, middleware::Chain,
+    secret::Token, telemetry::Telemetry, token_source::Tokens, transport::Transport,
+};
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
 pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
@@ -26,16 +29,27 @@ pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
 #[must_use]
 pub struct ClientBuilder {
     base_url: Option<String>,
-    token: Option<SecretString>,
-    token_variable: Option<String>,
+    token: Option<TokenChoice>,
     allow_http: bool,
     connect_timeout: Duration,
     request_timeout: Duration,
     total_timeout: Duration,
     retry: RetryPolicy,
+    retry_budget: RetryBudget,
+    middleware: Chain,
     user_agent: String,
     max_body: usize,
     http: Option<reqwest::ClientBuilder>,
+}
+
+/// Where the token comes from.
+enum TokenChoice {
+    Fixed(SecretString),
+    /// Read when the client is built.
+    Variable(String),
+    /// Opened when the client is built.
+    File(PathBuf),
+    Source(Arc<dyn TokenSource>),
 }
 
 impl Default for ClientBuilder {
@@ -43,12 +57,13 @@ impl Default for ClientBuilder {
         Self {
             base_url: None,
             token: None,
-            token_variable: None,
             allow_http: false,
             connect_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_secs(120),
             retry: RetryPolicy::default(),
+            retry_budget: RetryBudget::default(),
+            middleware: Chain::default(),
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_body: 16 << 20,
             http: None,
@@ -64,20 +79,33 @@ impl ClientBuilder {
     }
 
     /// The account's API token, of at least [`TOKEN_MIN_LENGTH`](crate::contract::TOKEN_MIN_LENGTH) characters.
+    ///
+    /// Of this method and the other `token_…` methods the last call counts.
     pub fn token(mut self, token: impl Into<SecretString>) -> Self {
-        self.token = Some(token.into());
+        self.token = Some(TokenChoice::Fixed(token.into()));
         self
     }
 
-    /// Reads the token from the environment variable [`TOKEN_VARIABLE`] when the client is built, unless
-    /// [`token`](Self::token) is called.
+    /// Reads the token from the environment variable [`TOKEN_VARIABLE`], once, when the client is built.
     pub fn token_from_env(self) -> Self {
         self.token_from_env_variable(TOKEN_VARIABLE)
     }
 
     /// As [`token_from_env`](Self::token_from_env), with an environment variable of another name.
     pub fn token_from_env_variable(mut self, name: impl Into<String>) -> Self {
-        self.token_variable = Some(name.into());
+        self.token = Some(TokenChoice::Variable(name.into()));
+        self
+    }
+
+    /// Reads the token from a file, and again whenever the file changes; see [`TokenFile`].
+    pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.token = Some(TokenChoice::File(path.into()));
+        self
+    }
+
+    /// Asks `source` for the token before each request, so that it can be rotated without a restart.
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.token = Some(TokenChoice::Source(Arc::new(source)));
         self
     }
 
@@ -113,6 +141,18 @@ impl ClientBuilder {
         self
     }
 
+    /// Limits the retries of all calls together. Default: [`RetryBudget::default`].
+    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
+        self.retry_budget = budget;
+        self
+    }
+
+    /// Runs `middleware` around each request; may be called several times. The first one added is the outermost.
+    pub fn middleware(mut self, middleware: impl Middleware) -> Self {
+        self.middleware.0.push(Arc::new(middleware));
+        self
+    }
+
     /// The `User-Agent` header. Default: `sallyport-client/` and the version.
     pub fn user_agent(mut self, agent: impl Into<String>) -> Self {
         self.user_agent = agent.into();
@@ -138,20 +178,26 @@ impl ClientBuilder {
     /// Builds the client. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Configuration`] when base URL or token are missing or invalid, or when TLS cannot be initialised;
+    /// [`Error::Configuration`] when base URL or token are missing or invalid, or when TLS cannot be initialised; the token
+    /// of a [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is too short (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
-        let base = base_url(self.base_url.as_deref(), self.allow_http)?;
-        let token = match (self.token, self.token_variable) {
-            (Some(token), _) => token,
-            (None, Some(variable)) => Token::from_env(&variable)?,
-            (None, None) => {
-                return Err(Error::configuration("missing token; call token() or token_from_env()"));
+        let (url, base) = base_url(self.base_url.as_deref(), self.allow_http)?;
+        let tokens = match self.token {
+            Some(TokenChoice::Fixed(token)) => Tokens::Fixed(Arc::new(Token::new(token)?)),
+            Some(TokenChoice::Variable(name)) => {
+                Tokens::Fixed(Arc::new(Token::new(Token::from_env(&name)?)?))
+            }
+            Some(TokenChoice::File(path)) => Tokens::from_source(Arc::new(TokenFile::open(path)?)),
+            Some(TokenChoice::Source(source)) => Tokens::from_source(source),
+            None => {
+                let message = "missing token; call token(), token_from_env(), token_file() or token_source()";
+                return Err(Error::configuration(message));
             }
         };
         let builder = self.http.unwrap_or_default();
         // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
-        let is_local = Url::parse(&base).is_ok_and(|url| url.scheme() == "http" && is_loopback(&url));
+        let is_local = url.scheme() == "http" && is_loopback(&url);
         let http = if is_local { builder.no_proxy() } else { builder }
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
@@ -167,8 +213,12 @@ impl ClientBuilder {
         Ok(Client::new(Arc::new(Transport {
             http,
             base,
-            token: Token::new(token)?,
+            url,
+            tokens,
             retry: self.retry,
+            budget: self.retry_budget,
+            middleware: self.middleware,
+            telemetry: Telemetry::new(),
             request_timeout: self.request_timeout,
             total_timeout: self.total_timeout,
             max_body: self.max_body,
@@ -176,8 +226,19 @@ impl ClientBuilder {
     }
 }
 
-/// The base URL without a trailing slash. Errors do not repeat it: it may hold a password or a token.
-fn base_url(given: Option<&str>, allow_http: bool) -> Result<String, Error> {
+impl fmt::Debug for TokenChoice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(_) => out.write_str("<API_KEY>"),
+            Self::Variable(name) => write!(out, "the environment variable {name}"),
+            Self::File(path) => write!(out, "the file {}", path.display()),
+            Self::Source(_) => out.write_str("a source"),
+        }
+    }
+}
+
+/// The base URL, and its text without a trailing slash. Errors do not repeat it: it may hold a password or a token.
+fn base_url(given: Option<&str>, allow_http: bool) -> Result<(Url, String), Error> {
     let Some(given) = given else { return Err(Error::configuration("missing base URL; call base_url()")) };
     let url = Url::parse(given).map_err(|error| {
         Error::configuration(format!("invalid base URL: {error}; expected a URL such as https://host"))
@@ -201,7 +262,8 @@ fn base_url(given: Option<&str>, allow_http: bool) -> Result<String, Error> {
         }
         _ => return Err(Error::configuration("invalid base URL: expected the scheme https or http")),
     }
-    Ok(url.as_str().trim_end_matches('/').to_owned())
+    let text = url.as_str().trim_end_matches('/').to_owned();
+    Ok((url, text))
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -227,7 +289,7 @@ mod tests {
         }
         assert!(base_url(Some("http://api.invalid"), true).is_ok());
         assert_eq!(
-            base_url(Some("https://api.invalid/prefix/"), false).unwrap(),
+            base_url(Some("https://api.invalid/prefix/"), false).unwrap().1,
             "https://api.invalid/prefix"
         );
     }

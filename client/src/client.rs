@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Error, Extract, ExtractText, Group, InvalidArgument, Search, Separator, contract,
-    generated, hooks::Hooks, transport::Transport,
+    Address, ClientBuilder, Extract, ExtractText, InvalidArgument, ListGroups, Search, Separator, generated,
+    hooks::Hooks, options::CallOptions, transport::Transport, with_response::Recorder,
 };
 
 /// Calls the service with the token of one account. Clones share connections and settings.
@@ -34,16 +34,16 @@ impl Client {
         Self { transport }
     }
 
-    /// Extracts up to `count` gateways, from [`NUM_MINIMUM`](contract::ExtractProxies::NUM_MINIMUM) to
-    /// [`NUM_MAXIMUM`](contract::ExtractProxies::NUM_MAXIMUM) (`extract.num-range`). Await the result to send the request.
+    /// Extracts up to `count` gateways, from [`NUM_MINIMUM`](crate::contract::ExtractProxies::NUM_MINIMUM) to
+    /// [`NUM_MAXIMUM`](crate::contract::ExtractProxies::NUM_MAXIMUM) (`extract.num-range`). Await the result to send the request.
     ///
     /// The service may return fewer ([`Extraction::is_partial`](crate::Extraction::is_partial)), or none with
-    /// [`Error::Shortage`]. Retries repeat the extraction under one request id, so that no gateway is extracted twice;
-    /// [`Error::request_id`] returns it when the call fails nevertheless.
+    /// [`Error::Shortage`](crate::Error::Shortage). Retries repeat the extraction under one request id, so that no gateway is extracted twice;
+    /// [`Error::request_id`](crate::Error::request_id) returns it when the call fails nevertheless.
     ///
     /// # Errors
-    /// When awaited: [`Error::InvalidArgument`] before anything is sent, when `count` or an option is outside its range;
-    /// otherwise any other [`Error`] but [`Error::Configuration`].
+    /// When awaited: [`Error::InvalidArgument`](crate::Error::InvalidArgument) before anything is sent, when `count` or an option is outside its range;
+    /// otherwise any other [`Error`](crate::Error) but [`Error::Configuration`](crate::Error::Configuration).
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -61,7 +61,7 @@ impl Client {
     /// Extracts gateways as [`extract`](Self::extract) does, in a plain-text response.
     ///
     /// A [`Separator::Custom`] is a non-empty text of at most
-    /// [`SB_MAX_UTF8_BYTES`](contract::ExtractProxies::SB_MAX_UTF8_BYTES) bytes of UTF-8 (`extract.sb-length`). A text without
+    /// [`SB_MAX_UTF8_BYTES`](crate::contract::ExtractProxies::SB_MAX_UTF8_BYTES) bytes of UTF-8 (`extract.sb-length`). A text without
     /// a declared length that does not end with the separator counts as interrupted, because its last port may be cut.
     ///
     /// # Errors
@@ -80,11 +80,12 @@ impl Client {
         ExtractText::new(self.clone(), count, separator)
     }
 
-    /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none.
+    /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none. Await the result to send
+    /// the request.
     ///
     /// # Errors
-    /// [`Error::Rejected`], [`Error::Throttled`], [`Error::Transport`], [`Error::Timeout`] or
-    /// [`Error::UnexpectedResponse`].
+    /// When awaited: [`Error::Rejected`](crate::Error::Rejected), [`Error::Throttled`](crate::Error::Throttled), [`Error::Transport`](crate::Error::Transport), [`Error::Timeout`](crate::Error::Timeout) or
+    /// [`Error::UnexpectedResponse`](crate::Error::UnexpectedResponse).
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -94,22 +95,17 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn groups(&self) -> Result<Vec<Group>, Error> {
-        let generated = self.generated();
-        let call = contract::ListStaticGroups {}.call(&generated)?;
-        match call.send().await {
-            Ok(response) => Ok(response.into_inner().data.items),
-            Err(error) => Err(generated.failure(error)),
-        }
+    pub fn groups(&self) -> ListGroups {
+        ListGroups::new(self.clone())
     }
 
     /// Searches the account's static instances by address. Add filters to the result, then await it for all instances, or
     /// send it with [`page`](Search::page), [`pages`](Search::pages) or [`stream`](Search::stream).
     ///
-    /// One request takes from [`IPS_MIN_ITEMS`](contract::SearchStaticInstances::IPS_MIN_ITEMS) to
-    /// [`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses
+    /// One request takes from [`IPS_MIN_ITEMS`](crate::contract::SearchStaticInstances::IPS_MIN_ITEMS) to
+    /// [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses
     /// (`search.ips-dedup-limit`); call [`in_batches`](Search::in_batches) for more. An address that is not valid
-    /// (`search.ips-item`) is an [`Error::InvalidArgument`] when the search is sent.
+    /// (`search.ips-item`) is an [`Error::InvalidArgument`](crate::Error::InvalidArgument) when the search is sent.
     ///
     /// ```no_run
     /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
@@ -135,18 +131,23 @@ impl Client {
     ///
     /// It shares token, retries, timeouts and the check of the business code with this client;
     /// [`failure`](generated::Client::failure) converts its errors. Limits are checked only for requests that are built with
-    /// [`contract`], for example by [`contract::ExtractProxies::call`].
+    /// [`contract`](crate::contract), for example by [`ExtractProxies::call`](crate::contract::ExtractProxies::call).
     pub fn generated(&self) -> generated::Client {
-        self.generated_with(None)
+        self.generated_for(None, CallOptions::default(), None)
     }
 
-    /// The generated client for a text response with this separator.
-    pub(crate) fn generated_with(&self, separator: Option<Separator>) -> generated::Client {
+    /// The generated client for one call. `separator` is that of a text response.
+    pub(crate) fn generated_for(
+        &self,
+        separator: Option<Separator>,
+        options: CallOptions,
+        recorder: Option<Recorder>,
+    ) -> generated::Client {
         let transport = self.transport.clone();
         generated::Client::new_with_client(
-            &transport.base,
-            transport.http.clone(),
-            Hooks::new(transport.clone(), separator),
+            &self.transport.base,
+            self.transport.http.clone(),
+            Hooks { transport, separator, options, recorder },
         )
     }
 }

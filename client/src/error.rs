@@ -13,6 +13,9 @@ pub enum Error {
     /// The client is set up incorrectly. Nothing was sent.
     #[error("{}", printable(.0))]
     Configuration(String),
+    /// The [`TokenSource`](crate::TokenSource) has no token at the moment. The request that needed it was not sent.
+    #[error("cannot obtain the token: {}", printable(.0))]
+    Token(String),
     /// An argument breaks a limit of the contract. Nothing was sent.
     #[error("invalid argument {0}")]
     InvalidArgument(#[from] InvalidArgument),
@@ -115,7 +118,11 @@ impl Error {
     /// [`RetryPolicy`](crate::RetryPolicy) allows.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Error::Throttled(_) | Error::Shortage(_) | Error::Transport(_) | Error::Timeout(_) => true,
+            Error::Throttled(_)
+            | Error::Shortage(_)
+            | Error::Transport(_)
+            | Error::Timeout(_)
+            | Error::Token(_) => true,
             Error::Rejected(rejection) => matches!(
                 rejection.status,
                 StatusCode::INTERNAL_SERVER_ERROR
@@ -145,7 +152,7 @@ impl Error {
             Error::Transport(error) => error.request_id.as_deref(),
             Error::Timeout(error) => error.request_id.as_deref(),
             Error::UnexpectedResponse(error) => error.request_id.as_deref(),
-            Error::Configuration(_) | Error::InvalidArgument(_) => None,
+            Error::Configuration(_) | Error::Token(_) | Error::InvalidArgument(_) => None,
         }
     }
 
@@ -184,7 +191,7 @@ impl Error {
             Error::Transport(error) => &mut error.request_id,
             Error::Timeout(error) => &mut error.request_id,
             Error::UnexpectedResponse(error) => &mut error.request_id,
-            Error::Configuration(_) | Error::InvalidArgument(_) => return self,
+            Error::Configuration(_) | Error::Token(_) | Error::InvalidArgument(_) => return self,
         };
         *place = Some(id.to_owned());
         self
@@ -197,6 +204,13 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+impl TransportError {
+    /// An incomplete response, for a [`Middleware`](crate::Middleware) that stands in for the service.
+    pub fn new(detail: impl Into<String>) -> Self {
+        Self { is_connect: false, detail: detail.into(), request_id: None }
     }
 }
 
@@ -294,6 +308,7 @@ mod tests {
         };
         for error in [
             Error::Configuration(text()),
+            Error::Token(text()),
             Error::InvalidArgument(InvalidArgument::new(
                 "query request_id",
                 "c",

@@ -1,15 +1,22 @@
-use std::{fmt, future::IntoFuture, net::Ipv4Addr, pin::Pin};
+use std::{
+    future::IntoFuture,
+    net::Ipv4Addr,
+    pin::Pin,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 
 use crate::{
-    Client, Endpoint, Error, Protocol, Separator,
+    Client, Endpoint, Error, Protocol, Separator, WithResponse,
     contract::{self, ExtractProxiesHeaders},
     generated::types,
-    response::RawResponse,
-    retry::new_request_id,
+    options::{CallOptions, call_options},
+    response::bare_unexpected_response,
+    retry::{new_request_id, retry_after},
     text::{Entries, entries},
+    with_response::Recorder,
 };
 
 type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -44,6 +51,11 @@ pub struct Extraction {
     pub returned: usize,
     /// Whether `endpoints` holds fewer gateways than were requested (`extract.partial`).
     pub is_partial: bool,
+    /// The counts and the flag of a partial result as the service sent them, for comparison; `is_partial` relies on the
+    /// number of gateways alone.
+    pub headers: ExtractProxiesHeaders,
+    /// How long to wait before the next extraction, where the response of a partial result says so with `Retry-After`.
+    pub retry_after: Option<Duration>,
     /// The caller's IPv4 address as the service sees it (`extract.request-ip`), which the account's whitelist must contain;
     /// `None` when the response has none.
     pub request_ip: Option<Ipv4Addr>,
@@ -68,6 +80,10 @@ pub struct TextExtraction {
     pub requested: u32,
     /// Whether the text has fewer entries than were requested.
     pub is_partial: bool,
+    /// See [`Extraction::headers`].
+    pub headers: ExtractProxiesHeaders,
+    /// See [`Extraction::retry_after`].
+    pub retry_after: Option<Duration>,
     /// Pass it to [`ExtractText::request_id`] to receive the same gateways again.
     pub request_id: String,
 }
@@ -78,10 +94,13 @@ struct Options {
     region: Option<String>,
     protocol: Option<Protocol>,
     request_id: Option<String>,
+    call: CallOptions,
 }
 
 macro_rules! options {
-    ($name:ident) => {
+    ($name:ident, $result:ident) => {
+        call_options!($name, options.call);
+
         impl $name {
             /// Country code of the gateways, from the country directory. Default, and when empty: any country
             /// (`extract.regions-default`).
@@ -106,16 +125,92 @@ macro_rules! options {
                 self.options.request_id = Some(id.into());
                 self
             }
+
+            /// Repeats the extraction that failed with `error`, under its request id: where the service has extracted
+            /// already, it returns those gateways instead of extracting again (`extract.idempotent`). Pass the same count
+            /// and options. An error without a request id, which nothing was sent before, changes nothing.
+            pub fn resume(mut self, error: &Error) -> Self {
+                if let Some(id) = error.request_id() {
+                    self.options.request_id = Some(id.to_owned());
+                }
+                self
+            }
+
+            /// The request id that this extraction will be sent with; makes one where none is set.
+            ///
+            /// Call it before an await that may be cancelled: the future that is dropped takes a request id that only it
+            /// knows along, and gateways that the service extracted under it are lost.
+            ///
+            /// ```no_run
+            /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
+            /// use std::time::Duration;
+            ///
+            /// let mut call = client.extract(3);
+            /// let id = call.ensure_request_id().to_owned();
+            /// if tokio::time::timeout(Duration::from_secs(5), call.into_future()).await.is_err() {
+            ///     let extraction = client.extract(3).request_id(id).await?;
+            /// }
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn ensure_request_id(&mut self) -> &str {
+                let given = self.options.request_id.take().filter(|id| !id.is_empty());
+                self.options.request_id.insert(given.unwrap_or_else(new_request_id))
+            }
+
+            /// Sends the extraction and returns its result together with the response.
+            ///
+            /// # Errors
+            /// As [`Client::extract`].
+            pub async fn with_response(self) -> Result<WithResponse<$result>, Error> {
+                let recorder = Recorder::default();
+                let result = self.send(Some(recorder.clone())).await?;
+                Ok(recorder.attach(result))
+            }
+        }
+
+        impl IntoFuture for $name {
+            type Output = Result<$result, Error>;
+            type IntoFuture = Pending<$result>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(self.send(None))
+            }
         }
     };
 }
 
-options!(Extract);
-options!(ExtractText);
+options!(Extract, Extraction);
+options!(ExtractText, TextExtraction);
 
 impl Extract {
     pub(crate) fn new(client: Client, count: u32) -> Self {
         Self { client, options: Options::new(count) }
+    }
+
+    async fn send(self, recorder: Option<Recorder>) -> Result<Extraction, Error> {
+        let Self { client, options } = self;
+        let requested = options.count;
+        let (input, request_id, call) = options.input(None);
+        let generated = client.generated_for(None, call, recorder);
+        let response = match input.call(&generated)?.send().await {
+            Ok(response) => response,
+            Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
+        };
+        let headers = ExtractProxiesHeaders::read(response.headers());
+        let retry_after = retry_after(response.headers(), SystemTime::now());
+        let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = response.into_inner();
+        Ok(Extraction {
+            requested,
+            returned: returned(&headers).unwrap_or(data.len()),
+            is_partial: is_partial(requested, data.len()),
+            headers,
+            retry_after,
+            request_ip: request_ip.and_then(|ip| ip.parse().ok()),
+            request_id,
+            message: msg.unwrap_or_default(),
+            endpoints: data,
+        })
     }
 }
 
@@ -123,79 +218,44 @@ impl ExtractText {
     pub(crate) fn new(client: Client, count: u32, separator: Separator) -> Self {
         Self { client, options: Options::new(count), separator }
     }
-}
 
-impl IntoFuture for Extract {
-    type Output = Result<Extraction, Error>;
-    type IntoFuture = Pending<Extraction>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let requested = self.options.count;
-            let (input, request_id) = self.options.input(None);
-            let generated = self.client.generated();
-            let response = match input.call(&generated)?.send().await {
-                Ok(response) => response,
-                Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
-            };
-            let headers = ExtractProxiesHeaders::read(response.headers());
-            let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = response.into_inner();
-            Ok(Extraction {
-                requested,
-                returned: returned(&headers).unwrap_or(data.len()),
-                is_partial: is_partial(requested, data.len()),
-                request_ip: request_ip.and_then(|ip| ip.parse().ok()),
-                request_id,
-                message: msg.unwrap_or_default(),
-                endpoints: data,
-            })
-        })
-    }
-}
-
-impl IntoFuture for ExtractText {
-    type Output = Result<TextExtraction, Error>;
-    type IntoFuture = Pending<TextExtraction>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let requested = self.options.count;
-            let (input, request_id) = self.options.input(Some(&self.separator));
-            let generated = self.client.generated_with(Some(self.separator.clone()));
-            let response = match input.call_text(&generated)?.send().await {
-                Ok(response) => response,
-                Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
-            };
-            let (status, headers) = (response.status(), response.headers().clone());
-            // The hooks have read the body already, so this cannot fail.
-            let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
-            let body = Bytes::from(body.concat());
-            let raw = String::from_utf8_lossy(&body);
-            match entries(&raw, &self.separator) {
-                Ok(Entries { endpoints, unparsed }) => Ok(TextExtraction {
-                    is_partial: is_partial(requested, endpoints.len() + unparsed.len()),
-                    raw: raw.into_owned(),
-                    endpoints,
-                    unparsed,
-                    requested,
-                    request_id,
-                }),
-                Err(reason) => {
-                    let response = RawResponse { status, headers, body: body.clone() };
-                    Err(generated.unexpected_body(reason, &response).with_request_id(&request_id))
-                }
-            }
+    async fn send(self, recorder: Option<Recorder>) -> Result<TextExtraction, Error> {
+        let Self { client, options, separator } = self;
+        let requested = options.count;
+        let (input, request_id, call) = options.input(Some(&separator));
+        let generated = client.generated_for(Some(separator.clone()), call, recorder);
+        let response = match input.call_text(&generated)?.send().await {
+            Ok(response) => response,
+            Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
+        };
+        let status = response.status();
+        let headers = ExtractProxiesHeaders::read(response.headers());
+        let retry_after = retry_after(response.headers(), SystemTime::now());
+        // The transport has read and checked the body already, so neither of the following fails.
+        let body: Vec<Bytes> = response.into_inner_stream().try_collect().await.unwrap_or_default();
+        let raw = String::from_utf8_lossy(&body.concat()).into_owned();
+        let Entries { endpoints, unparsed } = entries(&raw, &separator)
+            .map_err(|reason| bare_unexpected_response(reason, status).with_request_id(&request_id))?;
+        Ok(TextExtraction {
+            is_partial: is_partial(requested, endpoints.len() + unparsed.len()),
+            headers,
+            retry_after,
+            raw,
+            endpoints,
+            unparsed,
+            requested,
+            request_id,
         })
     }
 }
 
 impl Options {
     fn new(count: u32) -> Self {
-        Self { count, region: None, protocol: None, request_id: None }
+        Self { count, region: None, protocol: None, request_id: None, call: CallOptions::default() }
     }
 
-    /// Everything that is sent, and the request id in it.
-    fn input(self, separator: Option<&Separator>) -> (contract::ExtractProxies, String) {
+    /// Everything that is sent, the request id in it, and how it is sent.
+    fn input(self, separator: Option<&Separator>) -> (contract::ExtractProxies, String, CallOptions) {
         // An empty value counts as absent, and an extraction without a request id cannot be repeated.
         let is_present = |text: &String| !text.is_empty();
         let request_id = self.request_id.filter(is_present).unwrap_or_else(new_request_id);
@@ -211,18 +271,7 @@ impl Options {
             },
             request_id: Some(request_id.clone()),
         };
-        (input, request_id)
-    }
-}
-
-/// `host:port`, with brackets around an IPv6 address.
-impl fmt::Display for Endpoint {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.ip.contains(':') {
-            write!(out, "[{}]:{}", self.ip, self.port)
-        } else {
-            write!(out, "{}:{}", self.ip, self.port)
-        }
+        (input, request_id, self.call)
     }
 }
 

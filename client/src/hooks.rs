@@ -9,39 +9,40 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     Error, Separator, contract, generated,
-    response::{RawResponse, unexpected_response},
-    transport::Transport,
+    options::CallOptions,
+    response::{RawResponse, bare_unexpected_response, unexpected_response},
+    secret::Token,
+    transport::{Completed, Transport},
+    with_response::Recorder,
 };
 
 /// State of the generated client: the connections and settings that it shares with [`Client`](crate::Client).
 #[derive(Clone, Debug)]
 pub struct Hooks {
-    transport: Arc<Transport>,
+    pub(crate) transport: Arc<Transport>,
     /// Separator of a text response.
-    separator: Option<Separator>,
-}
-
-impl Hooks {
-    pub(crate) fn new(transport: Arc<Transport>, separator: Option<Separator>) -> Self {
-        Self { transport, separator }
-    }
+    pub(crate) separator: Option<Separator>,
+    pub(crate) options: CallOptions,
+    /// Keeps the response of a success.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl ClientHooks<Hooks> for generated::Client {
     /// Sends with the settings of the client. A failure is returned as a response with an error status that carries our error, because
     /// an error of reqwest can neither be constructed nor hold one; see [`generated::Client::failure`].
     async fn exec(&self, request: Request, info: &OperationInfo) -> reqwest::Result<Response> {
+        let hooks = self.inner();
         let outcome = match contract::operation(info.operation_id) {
-            Some(operation) => {
-                let Hooks { transport, separator } = self.inner();
-                transport.send(request, operation, separator.as_ref()).await
-            }
+            Some(operation) => hooks.transport.send(request, operation, hooks).await,
             None => Err(Error::configuration(format!("unknown operation `{}`", info.operation_id))),
         };
         Ok(match outcome {
-            Ok(response) => {
+            Ok(Completed { response, token, attempts }) => {
+                if let Some(recorder) = &hooks.recorder {
+                    recorder.keep(&response, attempts);
+                }
                 let mut response = into_response(response);
-                response.extensions_mut().insert(self.inner().transport.clone());
+                response.extensions_mut().insert(token);
                 response
             }
             Err(error) => failed(error),
@@ -53,31 +54,22 @@ impl generated::Client {
     /// Converts an error of the generated client into [`Error`].
     pub fn failure(&self, error: generated::Error<()>) -> Error {
         match error {
-            generated::Error::UnexpectedResponse(mut response) => response
-                .extensions_mut()
-                .remove::<Error>()
-                .unwrap_or_else(|| self.unexpected(response.status(), "the response carries no error")),
+            generated::Error::UnexpectedResponse(mut response) => {
+                response.extensions_mut().remove::<Error>().unwrap_or_else(|| {
+                    bare_unexpected_response("the response carries no error", response.status())
+                })
+            }
             generated::Error::InvalidRequest(reason) => Error::Configuration(reason),
             // `exec` returns no error of reqwest, so the request could not be built.
             generated::Error::CommunicationError(error) => {
                 Error::configuration(format!("cannot build the request: {}", error.without_url()))
             }
             // The generated code returns no other variant: the hooks read bodies, and no connection is upgraded.
-            other => self.unexpected(
-                other.status().unwrap_or_default(),
+            other => bare_unexpected_response(
                 "the generated client failed without a cause",
+                other.status().unwrap_or_default(),
             ),
         }
-    }
-
-    /// The error for a success whose body is not what the contract describes.
-    pub(crate) fn unexpected_body(&self, reason: &str, response: &RawResponse) -> Error {
-        unexpected_response(reason, response, &self.inner().transport.token)
-    }
-
-    fn unexpected(&self, status: StatusCode, reason: &str) -> Error {
-        let response = RawResponse { status, headers: HeaderMap::new(), body: Bytes::new() };
-        unexpected_response(reason, &response, &self.inner().transport.token)
     }
 }
 
@@ -86,16 +78,15 @@ impl generated::Client {
 pub(crate) async fn read<T: DeserializeOwned>(
     mut response: Response,
 ) -> Result<ResponseValue<T>, generated::Error<()>> {
-    let transport = response.extensions_mut().remove::<Arc<Transport>>();
+    let token = response.extensions_mut().remove::<Arc<Token>>();
     let status = response.status();
     let headers = std::mem::take(response.headers_mut());
     let body = response.bytes().await.map_err(generated::Error::ResponseBodyError)?;
-    match (serde_json::from_slice(&body), transport) {
+    match (serde_json::from_slice(&body), token) {
         (Ok(value), _) => Ok(ResponseValue::new(value, status, headers)),
-        (Err(error), Some(transport)) => {
+        (Err(error), Some(token)) => {
             let reason = format!("expected the JSON that the document describes: {error}");
-            let error =
-                unexpected_response(&reason, &RawResponse { status, headers, body }, &transport.token);
+            let error = unexpected_response(&reason, &RawResponse { status, headers, body }, &token);
             Err(generated::Error::UnexpectedResponse(failed(error)))
         }
         (Err(error), None) => Err(generated::Error::InvalidResponsePayload(body, error)),

@@ -19,67 +19,90 @@
 //! - an argument that breaks a limit is an [`InvalidArgument`] with its clause, before anything is sent;
 //! - responses are read leniently: unknown fields are ignored, unknown enum values are kept as `Other`, numbers may be
 //!   decimal text;
-//! - the token is never part of an error, a log, `Debug`, a redirect or a `Referer` header.
+//! - the token is never part of an error, a log, `Debug`, a redirect or a `Referer` header, and out of reach of
+//!   [`Middleware`]; [`TokenSource`] replaces it while a program runs.
+//!
+//! [`guide`] has a guide for each task, and [`testing`] stands in for the service in tests.
 //!
 //! # Features
 //! - `rustls` (default) or `native-tls`: the TLS library. Without either, only plain HTTP works.
 //! - `blocking`: [`blocking::Client`](crate::blocking), for programs without an async runtime.
 //! - `tracing`: a span for each call and an event for each retry, with OpenTelemetry's names.
+//! - `opentelemetry`: spans, metrics and trace context through OpenTelemetry's global providers.
 //! - `cli`: the program `sallyport`.
 //!
 //! # Layers
 //! [`generated`] is the client that progenitor generates from the document; [`contract`] holds what progenitor leaves out:
 //! limits, clauses, headers. Both offer more than [`Client`] and change whenever the document does.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
+mod body;
+mod budget;
 mod builder;
 mod client;
 #[rustfmt::skip]
 #[allow(clippy::clone_on_copy, clippy::needless_pass_by_value, clippy::vec_init_then_push, reason = "generated")]
 pub mod contract;
+mod endpoint;
 mod error;
 mod extract;
 #[rustfmt::skip]
 #[allow(missing_docs, clippy::all, unreachable_pub, reason = "generated")]
 pub mod generated;
+mod groups;
+pub mod guide;
 mod hooks;
 mod lenient;
+mod middleware;
 mod operation;
+mod options;
+mod otel;
 mod printable;
 mod response;
 mod retry;
 mod search;
 mod secret;
 mod telemetry;
+mod terms;
+pub mod testing;
 mod text;
+mod token_source;
 mod transport;
 mod validate;
+mod with_response;
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
 
-/// The crates whose types are part of this API: times, HTTP settings and statuses, secrets.
-pub use {jiff, reqwest, secrecy};
+/// The crates whose types are part of this API: bodies, requests of a middleware, times, HTTP settings, secrets.
+pub use {bytes, http, jiff, reqwest, secrecy};
 
 use std::pin::Pin;
 
 use futures_util::Stream;
 
 pub use address::Address;
+pub use budget::RetryBudget;
 pub use builder::{ClientBuilder, TOKEN_VARIABLE};
 pub use client::Client;
-pub use contract::{InstanceStatus, Separator};
+pub use contract::{ExtractProxiesHeaders, InstanceStatus, Separator};
+pub use endpoint::Host;
 pub use error::{BusinessCode, Error, Rejection, TimeoutError, TransportError, UnexpectedResponse};
 pub use extract::{Extract, ExtractText, Extraction, TextExtraction};
 pub use generated::types::{
     Capabilities, ProxyEndpoint as Endpoint, ProxyProtocol as Protocol, StaticGroup as Group,
     StaticInstance as Instance, TermRule,
 };
+pub use groups::ListGroups;
 pub use hooks::Hooks;
+pub use middleware::{Attempt, Middleware, MiddlewareFuture, Next};
 pub use printable::printable;
 pub use retry::{RetryPolicy, new_request_id};
 pub use search::{GroupFilter, Pages, Search, SearchPage};
+pub use token_source::{TokenFile, TokenFuture, TokenSource, TokenSourceError, TokenVariable};
 pub use validate::InvalidArgument;
+pub use with_response::WithResponse;
 
 /// A stream of the instances that match a search, in the order of its pages; see [`Search::stream`].
 pub type Instances = Pin<Box<dyn Stream<Item = Result<Instance, Error>> + Send>>;

@@ -34,6 +34,7 @@ const SHOWN_HEADERS: [&str; 8] = [
 ];
 
 /// A response with its body.
+#[derive(Clone, Default)]
 pub(crate) struct RawResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -86,6 +87,18 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
         },
         request_id: None,
         trace_id: trace_id(&response.headers, None, token),
+    }))
+}
+
+/// As [`unexpected_response`], for a response of which nothing else is known.
+pub(crate) fn bare_unexpected_response(reason: &str, status: StatusCode) -> Error {
+    Error::UnexpectedResponse(Box::new(UnexpectedResponse {
+        status,
+        headers: Vec::new(),
+        reason: reason.to_owned(),
+        excerpt: String::new(),
+        request_id: None,
+        trace_id: None,
     }))
 }
 

@@ -58,6 +58,22 @@ impl Token {
         Some(value)
     }
 
+    /// `text` without the token; `None` when it does not hold it.
+    pub(crate) fn scrub_bytes(&self, text: &[u8]) -> Option<Vec<u8>> {
+        if !self.may_be_in(text) {
+            return None;
+        }
+        let scrubbed = self.scrub_start(text, usize::MAX);
+        (scrubbed != text).then_some(scrubbed)
+    }
+
+    /// A fast test, which most texts fail: whatever holds the token holds an escape or the token's beginning.
+    fn may_be_in(&self, text: &[u8]) -> bool {
+        let token = self.expose().as_bytes();
+        let beginning = &token[..token.len().min(MIN_PREFIX)];
+        memchr::memchr2(b'%', b'\\', text).is_some() || memchr::memmem::find(text, beginning).is_some()
+    }
+
     /// Replaces the token in `text`, in every encoding in which it may be sent.
     pub(crate) fn scrub(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.scrub_start(text.as_bytes(), usize::MAX)).into_owned()
@@ -69,7 +85,7 @@ impl Token {
         let mut scrubbed = Vec::with_capacity(text.len().min(enough));
         let mut at = 0;
         while at < text.len() && scrubbed.len() < enough {
-            match spelling(self.expose().as_bytes(), &text[at..]) {
+            match self.spelling(&text[at..]) {
                 Some(length) => {
                     scrubbed.extend_from_slice(REDACTED.as_bytes());
                     at += length;
@@ -81,6 +97,13 @@ impl Token {
             }
         }
         scrubbed
+    }
+
+    /// Length of the token at the beginning of `text`; `None` when `text` begins otherwise.
+    fn spelling(&self, text: &[u8]) -> Option<usize> {
+        let token = self.expose().as_bytes();
+        let may_begin = |byte: &u8| matches!(byte, b'%' | b'\\') || token.first() == Some(byte);
+        text.first().filter(|byte| may_begin(byte)).and_then(|_| spelling(token, text))
     }
 }
 
@@ -180,6 +203,23 @@ mod tests {
         let text = format!("{}canary-token and more", "y".repeat(295));
         assert!(!String::from_utf8(token.scrub_start(text.as_bytes(), 300)).unwrap().contains("can"));
         assert!(token.scrub_start(&vec![b'y'; 1 << 24], 300).len() < 400);
+    }
+
+    #[test]
+    fn bytes_are_copied_only_to_remove_a_token() {
+        let token = token("canary-token");
+        for text in ["", "x can", "nothing of the kind", "50 % off", r"a\nb"] {
+            assert_eq!(token.scrub_bytes(text.as_bytes()), None, "{text}");
+        }
+        for text in
+            ["x canary-token", "x canary-toke", "x %63anary-token", r"x can\u0061ry-token", "x canary"]
+        {
+            assert_eq!(
+                token.scrub_bytes(text.as_bytes()).as_deref(),
+                Some(b"x <API_KEY>".as_slice()),
+                "{text}"
+            );
+        }
     }
 
     #[test]

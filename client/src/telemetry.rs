@@ -3,28 +3,28 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
+use reqwest::{StatusCode, Url};
 
+pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 use crate::{Error, operation::Operation};
 
 /// Runs `future` in the span of a call.
 #[cfg(feature = "tracing")]
-pub(crate) async fn call<T>(
+pub(crate) async fn in_span<T>(
     operation: &'static Operation,
-    base: &str,
+    base: &Url,
     future: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     use tracing::{Instrument, field::Empty};
 
-    let (address, port) = host(base).unzip();
     let span = tracing::info_span!(
         "sallyport.call",
         otel.kind = "client",
         otel.name = operation.id,
         http.request.method = operation.method,
         url.path = path(base, operation),
-        server.address = address,
-        server.port = port,
+        server.address = base.host_str(),
+        server.port = base.port_or_known_default(),
         http.response.status_code = Empty,
         http.request.resend_count = Empty,
         error.type = Empty,
@@ -56,24 +56,18 @@ pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration
     );
 }
 
-#[cfg(feature = "tracing")]
-fn host(base: &str) -> Option<(String, u16)> {
-    let url = reqwest::Url::parse(base).ok()?;
-    Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
-}
-
 /// The path of the request: that of the base URL followed by the operation's.
-#[cfg(feature = "tracing")]
-fn path(base: &str, operation: &Operation) -> String {
-    let base = reqwest::Url::parse(base);
-    let prefix = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
-    format!("{prefix}{}", operation.path)
+#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
+pub(crate) fn path(base: &Url, operation: &Operation) -> String {
+    format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
-#[cfg(feature = "tracing")]
-fn kind(error: &Error) -> &'static str {
+/// `error.type`: few values, none of them from the service.
+#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
+pub(crate) fn kind(error: &Error) -> &'static str {
     match error {
         Error::Configuration(_) => "configuration",
+        Error::Token(_) => "token",
         Error::InvalidArgument(_) => "invalid_argument",
         Error::Rejected(_) => "rejected",
         Error::Throttled(_) => "throttled",
@@ -85,9 +79,9 @@ fn kind(error: &Error) -> &'static str {
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) async fn call<T>(
+pub(crate) async fn in_span<T>(
     _: &'static Operation,
-    _: &str,
+    _: &Url,
     future: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     future.await
@@ -109,7 +103,7 @@ mod tests {
         for (base, prefix) in
             [("https://api.invalid", ""), ("https://api.invalid/", ""), ("https://api.invalid/a/b", "/a/b")]
         {
-            assert_eq!(super::path(base, operation), format!("{prefix}{}", operation.path));
+            assert_eq!(super::path(&base.parse().unwrap(), operation), format!("{prefix}{}", operation.path));
         }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) struct Entries {
 
 /// Splits `text` into its entries; fails with a reason when it is not a list of gateways.
 ///
+/// The layout of an entry is open, so a text is a list when at least one entry holds a host with its port, in whatever layout.
 /// A separator at the end is ignored. Services mix up line ends, so every kind separates where one is expected.
 pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'static str> {
     if is_json(text) {
@@ -24,9 +25,6 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
     }
     if is_markup(text) {
         return Err("expected a list of gateways, found HTML or XML");
-    }
-    if !text.trim().is_empty() && !text.contains(|letter: char| letter.is_ascii_digit()) {
-        return Err("expected a list of gateways, found a text without any port");
     }
     let separator = separator.text();
     let parts: Vec<&str> = if separator.trim().is_empty() {
@@ -41,7 +39,36 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
             None => entries.unparsed.push(part.to_owned()),
         }
     }
-    Ok(entries)
+    let is_list = entries.unparsed.is_empty() || !entries.endpoints.is_empty();
+    if is_list || entries.unparsed.iter().any(|entry| is_gateway(entry)) {
+        return Ok(entries);
+    }
+    Err("expected a list of gateways, found a text without a host and its port")
+}
+
+/// Whether an entry in another layout than `host:port` holds a gateway: an IP address or a name with a dot, and after one
+/// other character its port. A sentence may hold both as well, so that words before the host only count without spaces.
+fn is_gateway(entry: &str) -> bool {
+    let is_host = |text: &str| {
+        let is_name = text.contains('.')
+            && !text.contains("..")
+            && text.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+            && text.ends_with(|letter: char| letter.is_ascii_alphanumeric());
+        is_name || text.parse::<Ipv6Addr>().is_ok()
+    };
+    let is_port = |text: &str| text.parse::<u16>().is_ok_and(|port| port > 0);
+    let words = entry.split([' ', ',', ';', '|', '/', '@', '\t', '[', ']']).filter(|word| !word.is_empty());
+    // `user:password:host:port` and `host:port:user:password` have no other separator than the colon.
+    let parts: Vec<&str> = words
+        .flat_map(|word| {
+            let is_address = word.parse::<Ipv6Addr>().is_ok();
+            let parts: Vec<&str> = if is_address { vec![word] } else { word.split(':').collect() };
+            parts
+        })
+        .filter(|part| !part.is_empty())
+        .collect();
+    let at = parts.windows(2).position(|pair| is_host(pair[0]) && is_port(pair[1]));
+    at.is_some_and(|at| at == 0 || !entry.contains(char::is_whitespace))
 }
 
 /// Whether a body whose response declares no length may have been cut short: it is a list of gateways that does not end
@@ -76,7 +103,7 @@ fn endpoint(entry: &str) -> Option<Endpoint> {
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let port: u16 = port.parse().ok()?;
+    let port = port.parse::<u16>().ok().filter(|port| *port > 0)?;
     let bracketed = ip.strip_prefix('[').and_then(|ip| ip.strip_suffix(']'));
     let ip = bracketed.unwrap_or(ip);
     let is_host = if bracketed.is_some() || ip.contains(':') {
@@ -130,10 +157,40 @@ mod tests {
     }
 
     #[test]
+    fn a_gateway_in_any_layout_makes_a_list() {
+        for entry in [
+            "gw.invalid:80:user:pass",
+            "user:pass:gw.invalid:80",
+            "user:pass@203.0.113.7:80",
+            "http://user:pass@gw.invalid:80",
+            "http://gw.invalid:80/",
+            "203.0.113.7,8080 US",
+            "203.0.113.7 8080",
+            "gw.invalid|80|http",
+            "[2001:db8::1]:80:user:pass",
+            "2001:db8::1,80",
+        ] {
+            assert_eq!(parse(entry, Separator::Lf), (vec![], vec![entry.to_owned()]), "{entry}");
+        }
+    }
+
+    #[test]
     fn an_empty_text_has_no_gateways_and_another_text_is_an_error() {
         assert_eq!(parse("", Separator::CrLf), (vec![], vec![]));
         for text in [
             "error: token expired",
+            "error 50301: too few gateways",
+            "code=50301",
+            "error:50301:none left",
+            "see docs.invalid/errors 4012 for the reason",
+            "try again in 30 s. 7 gateways are left",
+            "your address 203.0.113.7 is not in the whitelist",
+            "your address 203.0.113.7, 4012: not in the whitelist",
+            "2026-01-31T08:00:00Z 503",
+            "8080",
+            "gw.invalid",
+            "gw.invalid:0",
+            "gw.invalid:99999",
             "<html><h1>502</h1>",
             " <!DOCTYPE html>8080",
             "[]",

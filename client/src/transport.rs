@@ -1,26 +1,25 @@
-//! Sends requests: authentication, timeouts, retries, limits on bodies.
+//! Sends requests: authentication, timeouts, retries, middleware.
 
-use std::{error::Error as _, mem, time::Duration};
+use std::{error::Error as _, sync::Arc, time::Duration};
 
-use bytes::{Bytes, BytesMut};
-use reqwest::{
-    Request, Version,
-    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
-};
+use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryPolicy, Separator, TimeoutError, TransportError,
+    Error, RetryBudget, RetryPolicy, Separator, TimeoutError, TransportError,
+    body::{self, BodyError},
     contract::REQUEST_ID_HEADER,
+    hooks::Hooks,
+    middleware::{self, Chain, Sender},
     operation::{Credential, Operation},
+    options::CallOptions,
     response::{RawResponse, classify, unexpected_response},
     retry::new_request_id,
     secret::Token,
-    telemetry, text,
+    telemetry::{self, CallTelemetry, Telemetry},
+    text,
+    token_source::Tokens,
 };
-
-/// Maximum length of a rejection that is read, and maximum initial capacity for a body, in bytes.
-const BEGINNING: usize = 64 << 10;
 
 /// Stands for longer durations: an instant plus this one does not overflow.
 const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
@@ -30,8 +29,13 @@ const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base: String,
-    pub(crate) token: Token,
+    /// `base`, parsed.
+    pub(crate) url: Url,
+    pub(crate) tokens: Tokens,
     pub(crate) retry: RetryPolicy,
+    pub(crate) budget: RetryBudget,
+    pub(crate) middleware: Chain,
+    pub(crate) telemetry: Telemetry,
     /// For one request, from connecting to the end of the response body.
     pub(crate) request_timeout: Duration,
     /// For a call with all its retries and waits.
@@ -40,117 +44,160 @@ pub(crate) struct Transport {
     pub(crate) max_body: usize,
 }
 
+/// The response of a success.
+pub(crate) struct Completed {
+    pub(crate) response: RawResponse,
+    /// The token that its request was sent with.
+    pub(crate) token: Arc<Token>,
+    /// Number of requests that were sent.
+    pub(crate) attempts: u32,
+}
+
+/// What stays the same over the requests of a call.
+struct Call<'a> {
+    request: &'a Request,
+    operation: &'static Operation,
+    options: &'a CallOptions,
+    /// Separator of a text response, whose end it marks when the response has no declared length.
+    separator: Option<&'a Separator>,
+    telemetry: CallTelemetry<'a>,
+}
+
 impl Transport {
-    /// Sends the request, retries it as the policy says, and returns the response of a success. `separator` is that of a
-    /// text response, whose end it marks when the response has no declared length.
+    /// Sends the request, retries it as the policy says, and returns the response of a success.
     pub(crate) async fn send(
         &self,
         mut request: Request,
         operation: &'static Operation,
-        separator: Option<&Separator>,
-    ) -> Result<RawResponse, Error> {
-        self.prepare(&mut request, operation)?;
-        let deadline = Instant::now() + self.total_timeout.min(MAX_DURATION);
-        let outcome = self.send_with_retries(&request, operation, separator, deadline);
-        telemetry::call(operation, &self.base, outcome).await
+        hooks: &Hooks,
+    ) -> Result<Completed, Error> {
+        let options = &hooks.options;
+        self.prepare(&mut request, operation, options)?;
+        let total = options.total_timeout.unwrap_or(self.total_timeout);
+        let deadline = Instant::now() + total.min(MAX_DURATION);
+        let call = Call {
+            request: &request,
+            operation,
+            options,
+            separator: hooks.separator.as_ref(),
+            telemetry: self.telemetry.start(operation, &self.url),
+        };
+        let sending = self.send_with_retries(&call, deadline, total);
+        let outcome = telemetry::in_span(operation, &self.url, sending).await;
+        call.telemetry.end(outcome.as_ref().err());
+        outcome
     }
 
     async fn send_with_retries(
         &self,
-        request: &Request,
-        operation: &'static Operation,
-        separator: Option<&Separator>,
+        call: &Call<'_>,
         deadline: Instant,
-    ) -> Result<RawResponse, Error> {
-        let mut done = 0;
+        total: Duration,
+    ) -> Result<Completed, Error> {
+        let policy = call.options.retry.as_deref().unwrap_or(&self.retry);
+        let (mut retries, mut attempts) = (0, 0);
         loop {
-            let Some(copy) = request.try_clone() else {
-                return Err(Error::configuration(
-                    "a request with a streamed body cannot be retried; buffer its body",
-                ));
-            };
-            let outcome = timeout_at(deadline, self.send_once(copy, operation, separator)).await;
-            let error = match outcome {
-                Ok(Ok(response)) => return Ok(response),
+            let error = match timeout_at(deadline, self.attempt(call, &mut attempts)).await {
+                Ok(Ok((response, token))) => {
+                    self.budget.refill();
+                    return Ok(Completed { response, token, attempts });
+                }
                 Ok(Err(error)) => error,
-                Err(_) => return Err(timeout(true, self.total_timeout)),
+                Err(_) => return Err(timeout(true, total)),
             };
-            match self.retry.wait(done, &error) {
+            match policy.wait(retries, &error) {
                 // Waiting past the deadline would only replace this error by a timeout.
-                Some(wait) if Instant::now() + wait.min(MAX_DURATION) < deadline => {
-                    telemetry::retrying(operation, done + 1, wait, &error);
+                Some(wait)
+                    if Instant::now() + wait.min(MAX_DURATION) < deadline && self.budget.take(&error) =>
+                {
+                    retries += 1;
+                    telemetry::retrying(call.operation, retries, wait, &error);
+                    call.telemetry.retrying(wait, &error);
                     sleep(wait).await;
                 }
                 _ => return Err(error),
             }
-            done += 1;
         }
     }
 
-    async fn send_once(
-        &self,
-        request: Request,
-        operation: &'static Operation,
-        separator: Option<&Separator>,
-    ) -> Result<RawResponse, Error> {
-        let response = self.http.execute(request).await.map_err(|error| self.transport(error))?;
-        let has_length = has_length(&response);
-        let response = if response.status().as_u16() == operation.status {
-            self.read(response).await?
-        } else {
-            read_beginning(response).await
+    /// Sends the request once; twice when its token is rejected and another one has taken its place.
+    async fn attempt(&self, call: &Call<'_>, sent: &mut u32) -> Result<(RawResponse, Arc<Token>), Error> {
+        let token = self.tokens.current().await?;
+        let error = match self.send_once(call, &token, sent).await {
+            Ok(response) => return Ok((response, token)),
+            Err(error) => error,
         };
-        telemetry::responded(response.status);
-        let response = classify(operation, response, &self.token)?;
-        match separator {
-            Some(separator) if !has_length && text::is_cut(&response.body, separator) => Err(incomplete(
-                "the text does not end with its separator, and the response declares no length",
-            )),
-            _ => Ok(response),
-        }
+        let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
+        let renewed = if is_rejected { self.tokens.after(&token).await } else { None };
+        let Some(token) = renewed else { return Err(error) };
+        let response = self.send_once(call, &token, sent).await?;
+        Ok((response, token))
     }
 
-    /// Reads the whole body, up to [`max_body`](Self::max_body).
-    async fn read(&self, mut response: reqwest::Response) -> Result<RawResponse, Error> {
-        let status = response.status();
-        let headers = mem::take(response.headers_mut());
-        // `Content-Length` is only what the service claims, so it reserves little.
-        let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
-        let capacity = declared.unwrap_or_default().min(self.max_body).min(BEGINNING);
-        // A body that is received in one chunk is not copied.
-        let (mut piece, mut joined) = (Bytes::new(), BytesMut::new());
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.transport(error))? {
-            let length = piece.len().max(joined.len());
-            if chunk.len() > self.max_body.saturating_sub(length) {
+    async fn send_once(&self, call: &Call<'_>, token: &Token, sent: &mut u32) -> Result<RawResponse, Error> {
+        let Some(mut request) = call.request.try_clone() else {
+            return Err(Error::configuration(
+                "a request with a streamed body cannot be retried; buffer its body",
+            ));
+        };
+        *sent += 1;
+        let mut telemetry = call.telemetry.attempt(&mut request, *sent);
+        let outcome = if self.middleware.is_empty() {
+            self.exchange(request, call.operation, token).await
+        } else {
+            let timeout = call.options.request_timeout.unwrap_or(self.request_timeout);
+            let sender = Sender { transport: self, operation: call.operation, token, timeout };
+            middleware::run(&self.middleware, &request, *sent, sender).await
+        };
+        let outcome = outcome.and_then(|(response, has_length)| {
+            telemetry::responded(response.status);
+            telemetry.responded(response.status);
+            let response = classify(call.operation, response, token)?;
+            check_text(&response, has_length, call.separator, token).map(|()| response)
+        });
+        telemetry.end(outcome.as_ref().err());
+        outcome
+    }
+
+    /// Sends the request with the token, and reads the response. The second value tells whether the end of the body can be
+    /// told from an interruption.
+    pub(crate) async fn exchange(
+        &self,
+        mut request: Request,
+        operation: &Operation,
+        token: &Token,
+    ) -> Result<(RawResponse, bool), Error> {
+        authenticate(&mut request, operation, token)?;
+        let limit = request.timeout().copied();
+        let convert = |error| transport_error(error, limit, token);
+        let response = self.http.execute(request).await.map_err(convert)?;
+        let has_length = body::has_length(&response);
+        if response.status().as_u16() != operation.status {
+            return Ok((body::read_beginning(response).await, has_length));
+        }
+        match body::read(response, self.max_body).await {
+            Ok(response) => Ok((response, has_length)),
+            Err(BodyError::Connection(error)) => Err(convert(error)),
+            Err(BodyError::TooLong(response)) => {
                 let reason =
                     format!("expected a body of at most {} bytes, found a longer one", self.max_body);
-                let body = if joined.is_empty() { piece } else { joined.freeze() };
-                return Err(unexpected_response(
-                    &reason,
-                    &RawResponse { status, headers, body },
-                    &self.token,
-                ));
+                Err(unexpected_response(&reason, &response, token))
             }
-            if length == 0 {
-                piece = chunk;
-                continue;
-            }
-            if joined.is_empty() {
-                joined.reserve(capacity);
-                joined.extend_from_slice(&mem::take(&mut piece));
-            }
-            joined.extend_from_slice(&chunk);
         }
-        let body = if joined.is_empty() { piece } else { joined.freeze() };
-        Ok(RawResponse { status, headers, body })
     }
 
-    /// Adds the token, and a request id where the caller gave none.
-    fn prepare(&self, request: &mut Request, operation: &Operation) -> Result<(), Error> {
+    /// Sets what all requests of a call have in common: timeout, headers of the caller, and a request id where there is none.
+    fn prepare(
+        &self,
+        request: &mut Request,
+        operation: &Operation,
+        options: &CallOptions,
+    ) -> Result<(), Error> {
         // The text variant of an operation differs by a fragment; the contract has no version header.
         request.url_mut().set_fragment(None);
         request.headers_mut().remove("api-version");
-        *request.timeout_mut() = Some(self.request_timeout);
+        *request.timeout_mut() = Some(options.request_timeout.unwrap_or(self.request_timeout));
+        options.apply(request, operation)?;
         if let Some(parameter) = operation.request_id
             && !has_request_id(request, parameter)
         {
@@ -159,74 +206,64 @@ impl Transport {
                 .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
             request.headers_mut().insert(REQUEST_ID_HEADER, id);
         }
-        let (name, prefix) = match operation.credential {
-            Credential::Query(name) => {
-                request.url_mut().query_pairs_mut().append_pair(name, self.token.expose());
-                return Ok(());
-            }
-            Credential::Header(name) => (name, ""),
-            Credential::Bearer => ("authorization", "Bearer "),
-        };
-        let name = reqwest::header::HeaderName::from_bytes(name.as_bytes());
-        match (name, self.token.header(prefix)) {
-            (Ok(name), Some(value)) => {
-                request.headers_mut().insert(name, value);
-                Ok(())
-            }
-            _ => Err(Error::configuration(
-                "the token cannot be sent in a header; it holds characters that are not allowed there",
-            )),
-        }
-    }
-
-    /// Converts an error of reqwest, which would display the whole URL.
-    fn transport(&self, error: reqwest::Error) -> Error {
-        if error.is_timeout() && !error.is_connect() {
-            return timeout(false, self.request_timeout);
-        }
-        let is_connect = error.is_connect();
-        let error = error.without_url();
-        let mut detail = error.to_string();
-        let mut source = error.source();
-        while let Some(inner) = source {
-            detail = format!("{detail}: {inner}");
-            source = inner.source();
-        }
-        Error::Transport(Box::new(TransportError {
-            is_connect,
-            detail: self.token.scrub(&detail),
-            request_id: None,
-        }))
+        Ok(())
     }
 }
 
-/// Whether the end of the body can be told from an interruption: by `Content-Length`, by chunks or by HTTP/2 frames.
-fn has_length(response: &reqwest::Response) -> bool {
-    let headers = response.headers();
-    response.version() > Version::HTTP_11
-        || headers.contains_key(CONTENT_LENGTH)
-        || headers.contains_key(TRANSFER_ENCODING)
-}
-
-fn incomplete(detail: &str) -> Error {
-    Error::Transport(Box::new(TransportError {
-        is_connect: false,
-        detail: detail.to_owned(),
-        request_id: None,
-    }))
-}
-
-/// Reads the beginning of a rejection. Its status and `Retry-After` count even when the body is interrupted.
-async fn read_beginning(mut response: reqwest::Response) -> RawResponse {
-    let status = response.status();
-    let headers = mem::take(response.headers_mut());
-    let mut body = BytesMut::new();
-    while body.len() < BEGINNING
-        && let Ok(Some(chunk)) = response.chunk().await
-    {
-        body.extend_from_slice(&chunk[..chunk.len().min(BEGINNING - body.len())]);
+/// Adds the token where the document says.
+fn authenticate(request: &mut Request, operation: &Operation, token: &Token) -> Result<(), Error> {
+    let (name, prefix) = match operation.credential {
+        Credential::Query(name) => {
+            request.url_mut().query_pairs_mut().append_pair(name, token.expose());
+            return Ok(());
+        }
+        Credential::Header(name) => (name, ""),
+        Credential::Bearer => ("authorization", "Bearer "),
+    };
+    let name = reqwest::header::HeaderName::from_bytes(name.as_bytes());
+    match (name, token.header(prefix)) {
+        (Ok(name), Some(value)) => {
+            request.headers_mut().insert(name, value);
+            Ok(())
+        }
+        _ => Err(Error::configuration(
+            "the token cannot be sent in a header; it holds characters that are not allowed there",
+        )),
     }
-    RawResponse { status, headers, body: body.freeze() }
+}
+
+/// Rejects a text that was cut short, or that is no list of gateways.
+fn check_text(
+    response: &RawResponse,
+    has_length: bool,
+    separator: Option<&Separator>,
+    token: &Token,
+) -> Result<(), Error> {
+    let Some(separator) = separator else { return Ok(()) };
+    if !has_length && text::is_cut(&response.body, separator) {
+        let detail = "the text does not end with its separator, and the response declares no length";
+        return Err(Error::Transport(Box::new(TransportError::new(detail))));
+    }
+    match text::entries(&String::from_utf8_lossy(&response.body), separator) {
+        Ok(_) => Ok(()),
+        Err(reason) => Err(unexpected_response(reason, response, token)),
+    }
+}
+
+/// Converts an error of reqwest, which would display the whole URL.
+fn transport_error(error: reqwest::Error, limit: Option<Duration>, token: &Token) -> Error {
+    if error.is_timeout() && !error.is_connect() {
+        return Error::Timeout(Box::new(TimeoutError { is_total: false, limit, request_id: None }));
+    }
+    let is_connect = error.is_connect();
+    let error = error.without_url();
+    let mut detail = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        detail = format!("{detail}: {inner}");
+        source = inner.source();
+    }
+    Error::Transport(Box::new(TransportError { is_connect, detail: token.scrub(&detail), request_id: None }))
 }
 
 /// Whether the request has a request id in its query. An empty one is removed, so that the header counts.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+use sallyport_client::{InstanceStatus, Protocol};
 
 const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
     "status":"active","ip":"203.0.113.7","port":20001,"protocols":["http","socks5"],"countryCode":"USA",
@@ -228,10 +229,73 @@ async fn a_partial_result_is_reported_on_standard_error() {
     );
     let output = run(&server, &["extract", "1"], "").await;
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    // What the service says about waiting is passed on.
+    let waiting = reply(200, &[("retry-after", "7")], r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#);
+    let server = Faulty::start(vec![waiting]).await;
+    let output = run(&server, &["extract", "2", "--json"], "").await;
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("1 of 2 requested gateways; retry after 7s"),
+        "{output:?}"
+    );
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&value["partial"], &value["retryAfter"]), (&true.into(), &7.into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_result_is_a_failure_in_every_format() {
     let server = Faulty::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
-    let output = run(&server, &["extract", "2"], "").await;
-    assert_eq!(stdout(&output), "");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("0 of 2"), "{output:?}");
+    for format in [vec![], vec!["--json"]] {
+        let output = run(&server, &[vec!["extract", "2"], format].concat(), "").await;
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("0 of 2"), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_prints_json() {
+    let group =
+        r#"{"groupId":1,"name":"a","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}"#;
+    let groups = ok(&format!(r#"{{"code":200,"data":{{"items":[{group},{group}]}}}}"#));
+    for (script, arguments, lines) in [
+        (one_gateway(), vec!["extract", "1"], 1),
+        (groups, vec!["groups"], 2),
+        (ok(PAGE), vec!["search", "203.0.113.7"], 1),
+    ] {
+        let server = Faulty::start(vec![script]).await;
+        let text = stdout(&run(&server, &[arguments.as_slice(), &["--json"]].concat(), "").await);
+        assert_eq!(text.lines().count(), lines, "{text}");
+        for line in text.lines() {
+            assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{line}");
+        }
+        let output =
+            run(&server, &[arguments.as_slice(), &["--json", "--format", "json"]].concat(), "").await;
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_comes_from_a_file_under_either_name() {
+    let path = std::env::temp_dir().join(format!("sallyport-cli-token-{}", std::process::id()));
+    std::fs::write(&path, format!("{CANARY}\n")).unwrap();
+    let server = Faulty::start(vec![no_groups()]).await;
+    let start_with = |option: &str, path: &std::path::Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+        command.env("SALLYPORT_BASE_URL", server.base_url()).env_remove("SALLYPORT_API_KEY");
+        command.arg("groups").arg(option).arg(path);
+        start(command, String::new())
+    };
+    for option in ["--api-key-file", "--token-file"] {
+        stdout(&start_with(option, &path).await);
+    }
+    assert!(
+        server.seen().iter().all(|request| request.contains("canary%2FT0ken%2B9")),
+        "{:?}",
+        server.seen()
+    );
+    std::fs::remove_file(&path).unwrap();
+    let output = start_with("--api-key-file", &path).await;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("sallyport-cli-token"), "{output:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -274,6 +338,19 @@ async fn ctrl_c_prints_the_request_id_of_the_extraction() {
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_list_the_values_of_an_argument() {
     let server = Faulty::start(vec![no_groups()]).await;
-    let output = run(&server, &["extract", "1", "--protocol", "https"], "").await;
-    assert!(String::from_utf8_lossy(&output.stderr).contains("expected one of: http, socks5"), "{output:?}");
+    let known = |values: &[&str]| format!("expected one of: {}", values.join(", "));
+    let (protocols, statuses) = (known(Protocol::KNOWN), known(InstanceStatus::KNOWN));
+    for (arguments, values) in [
+        (vec!["extract", "1", "--protocol", "https"], protocols.as_str()),
+        (vec!["search", "192.0.2.1", "--status", "gone"], statuses.as_str()),
+        (vec!["extract", "1", "--format", "xml"], "possible values: lines, json"),
+        (vec!["groups", "--format", "csv"], "possible values: table, json, jsonl"),
+        (vec!["search", "192.0.2.1", "--format", "xml"], "possible values: table, csv, jsonl"),
+        (vec!["completions", "dos"], "possible values: bash, elvish, fish, powershell, zsh"),
+    ] {
+        let output = run(&server, &arguments, "").await;
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(values), "{output:?}");
+    }
+    assert!(server.seen().is_empty());
 }

@@ -7,7 +7,7 @@
 use std::{fs, path::Path};
 
 use quote::ToTokens;
-use syn::{Fields, ImplItem, Item, Visibility};
+use syn::{Fields, ImplItem, Item, TraitItem, Visibility};
 
 #[test]
 fn the_public_api_is_the_one_of_the_snapshot() {
@@ -72,6 +72,29 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
                             lines.push(format!("{module}{of} const {}: {}", inner.ident, text(&inner.ty)));
                         }
                         _ => {}
+                    }
+                }
+            }
+            Item::Trait(item) if is_public(&item.vis) => {
+                lines.push(format!("{module} trait {}: {}", item.ident, text(&item.supertraits)));
+                for inner in &item.items {
+                    if let TraitItem::Fn(inner) = inner {
+                        let provided = if inner.default.is_some() { " (provided)" } else { "" };
+                        lines.push(format!("{module}{} {}{provided}", item.ident, text(&inner.sig)));
+                    }
+                }
+            }
+            // Methods that several calls share, such as the options of a call.
+            Item::Macro(item) => {
+                let name = item.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+                let tokens = item.mac.tokens.to_string();
+                for keyword in ["pub fn ", "pub async fn "] {
+                    for method in tokens.split(keyword).skip(1) {
+                        let signature = method.split('{').next().unwrap_or_default().trim();
+                        lines.push(format!(
+                            "{module} {name}! {}{signature}",
+                            keyword.trim_start_matches("pub ")
+                        ));
                     }
                 }
             }

@@ -11,8 +11,11 @@ use jiff::Timestamp;
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, contract, generated::types,
+    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, WithResponse, contract,
+    generated::types,
+    options::{CallOptions, call_options},
     validate,
+    with_response::Recorder,
 };
 
 /// A search of the account's static instances that is not sent yet; see [`Client::search`].
@@ -40,7 +43,11 @@ pub struct Search {
     filters: Filters,
     page_size: Option<i64>,
     in_batches: bool,
+    options: CallOptions,
+    recorder: Option<Recorder>,
 }
+
+call_options!(Search, options);
 
 /// Which groups a search includes (`search.group`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,7 +91,15 @@ struct Filters {
 
 impl Search {
     pub(crate) fn new(client: Client, addresses: Result<Vec<Address>, InvalidArgument>) -> Self {
-        Self { client, addresses, filters: Filters::default(), page_size: None, in_batches: false }
+        Self {
+            client,
+            addresses,
+            filters: Filters::default(),
+            page_size: None,
+            in_batches: false,
+            options: CallOptions::default(),
+            recorder: None,
+        }
     }
 
     /// Only instances of the order with this platform order number; an exact match.
@@ -165,6 +180,17 @@ impl Search {
         }
     }
 
+    /// Sends the search for one page and returns it together with the response; of several requests, that of the last.
+    ///
+    /// # Errors
+    /// As [`page`](Self::page).
+    pub async fn page_with_response(mut self, number: u32) -> Result<WithResponse<SearchPage>, Error> {
+        let recorder = Recorder::default();
+        self.recorder = Some(recorder.clone());
+        let page = self.page(number).await?;
+        Ok(recorder.attach(page))
+    }
+
     /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
         Pages::new(self)
@@ -229,7 +255,7 @@ impl Search {
     }
 
     async fn send(&self, addresses: &[Address], page: i64, size: Option<i64>) -> Result<SearchPage, Error> {
-        let generated = self.client.generated();
+        let generated = self.client.generated_for(None, self.options.clone(), self.recorder.clone());
         let call = self.input(addresses, page, size).call(&generated).map_err(with_batch_advice)?;
         let response = match call.send().await {
             Ok(response) => response.into_inner(),

@@ -20,6 +20,7 @@ use crate::{Address, Error, Instance, contract::SearchStaticInstances};
 /// # }
 /// ```
 #[derive(Debug)]
+#[must_use = "a page is requested when next() is awaited"]
 pub struct Pages {
     search: Search,
     size: i64,

@@ -26,6 +26,8 @@ pub(crate) enum Reply {
     Hang,
     /// Sends these bytes one at a time, with this pause between them.
     Drip(Vec<u8>, Duration),
+    /// Sends these pieces, with a moment between them, and closes.
+    Pieces(Vec<Vec<u8>>),
     /// Sends a success head and then a body of this many bytes.
     Flood(usize),
 }
@@ -122,6 +124,14 @@ async fn serve(mut stream: TcpStream, script: &[Reply], record: &Mutex<Vec<Strin
             stream.read(&mut end).await.map(|_| ())
         }
         Reply::Drip(bytes, pause) => drip(&mut stream, bytes, *pause).await,
+        Reply::Pieces(pieces) => {
+            let _ = stream.set_nodelay(true);
+            for piece in pieces {
+                let _ = stream.write_all(piece).await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            Ok(())
+        }
         Reply::Flood(length) => flood(&mut stream, *length).await,
     };
 }

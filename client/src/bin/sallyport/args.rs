@@ -6,23 +6,23 @@ use jiff::Timestamp;
 use sallyport_client::{InstanceStatus, Protocol};
 
 const HELP: &str = "\
-The token is read from the environment variable SALLYPORT_API_KEY or from --token-file. There is no argument for it,
+The token is read from the environment variable SALLYPORT_API_KEY or from --api-key-file. There is no argument for it,
 because every user of the machine could read it there.
 
 Exit codes:
   0    success, also with a partial result
   1    rejected by the service, or an unexpected response
   2    invalid usage, or an argument that breaks a limit; nothing was sent
-  3    service unreachable, rate limit exceeded, too few gateways or timeout; a later try may succeed
+  3    service unreachable, rate limit exceeded, timeout, or no gateway available; a later try may succeed
   4    cannot write the output
   130  interrupted with Ctrl-C; an extraction prints the request id that repeats it
 
 Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
   sallyport extract 100 --timeout 600 --retries 10
-  sallyport groups --format json
+  sallyport groups --json | jq .name
   sallyport search --file addresses.txt --status active --format csv > active.csv
-  cat addresses.txt | sallyport search --file - --format jsonl | jq .ip";
+  cat addresses.txt | sallyport search --file - --json | jq .ip";
 
 /// Extract proxy gateways and query the static IP instances of an account.
 #[derive(Parser)]
@@ -40,8 +40,8 @@ pub(crate) struct Connection {
     #[arg(long, env = "SALLYPORT_BASE_URL", value_name = "URL", global = true)]
     pub(crate) base_url: Option<String>,
     /// Read the token from this file, such as /run/secrets/sallyport.
-    #[arg(long, value_name = "FILE", global = true)]
-    pub(crate) token_file: Option<PathBuf>,
+    #[arg(long, alias = "token-file", value_name = "FILE", global = true)]
+    pub(crate) api_key_file: Option<PathBuf>,
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,
@@ -87,6 +87,9 @@ pub(crate) struct ExtractOptions {
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: ExtractFormat,
+    /// Print one JSON object; short for --format json.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -94,6 +97,9 @@ pub(crate) struct GroupsOptions {
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: GroupsFormat,
+    /// Print JSON lines; short for --format jsonl.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -120,7 +126,7 @@ pub(crate) struct SearchOptions {
     #[arg(long, value_name = "CODE")]
     pub(crate) city: Option<String>,
     /// Include only instances with this status, such as active.
-    #[arg(long)]
+    #[arg(long, value_parser = status)]
     pub(crate) status: Option<InstanceStatus>,
     /// Include only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
     #[arg(long, value_name = "TIME")]
@@ -137,6 +143,9 @@ pub(crate) struct SearchOptions {
     /// Choose the output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: SearchFormat,
+    /// Print JSON lines; short for --format jsonl.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -155,6 +164,8 @@ pub(crate) enum GroupsFormat {
     Table,
     /// One JSON array
     Json,
+    /// One JSON object per line
+    Jsonl,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -166,6 +177,13 @@ pub(crate) enum SearchFormat {
     Csv,
     /// One JSON object per line
     Jsonl,
+}
+
+fn status(text: &str) -> Result<InstanceStatus, String> {
+    match InstanceStatus::from(text) {
+        InstanceStatus::Other(_) => Err(format!("expected one of: {}", InstanceStatus::KNOWN.join(", "))),
+        status => Ok(status),
+    }
 }
 
 fn protocol(text: &str) -> Result<Protocol, String> {

@@ -16,7 +16,8 @@ use crate::{
 
 /// Extracts gateways and writes them.
 pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), Failure> {
-    let ExtractOptions { count, region, protocol, request_id, format } = options;
+    let ExtractOptions { count, region, protocol, request_id, format, json } = options;
+    let format = if json { ExtractFormat::Json } else { format };
     let mut call = client.extract(count);
     if let Some(region) = region {
         call = call.region(region);
@@ -32,12 +33,6 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
             for endpoint in &extraction.endpoints {
                 output::line(&mut out, &endpoint.to_string())?;
             }
-            if extraction.is_partial {
-                let (returned, requested) = (extraction.endpoints.len(), extraction.requested);
-                print_error(&format!(
-                    "sallyport: partial result: {returned} of {requested} requested gateways"
-                ));
-            }
         }
         ExtractFormat::Json => {
             let value = json!({
@@ -45,13 +40,30 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
                 "requested": extraction.requested,
                 "returned": extraction.returned,
                 "partial": extraction.is_partial,
+                "retryAfter": extraction.retry_after.map(|wait| wait.as_secs()),
                 "requestIp": extraction.request_ip,
                 "requestId": extraction.request_id,
             });
             output::json(&mut out, &value)?;
         }
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    report(&extraction)
+}
+
+/// Reports a partial result on standard error. An empty one is a failure: nothing was printed that a script could use.
+fn report(extraction: &Extraction) -> Result<(), Failure> {
+    if !extraction.is_partial {
+        return Ok(());
+    }
+    let (returned, requested) = (extraction.endpoints.len(), extraction.requested);
+    let wait = extraction.retry_after.map_or_else(String::new, |wait| format!("; retry after {wait:?}"));
+    let message = format!("partial result: {returned} of {requested} requested gateways{wait}");
+    if returned == 0 {
+        return Err(Failure::Empty(message));
+    }
+    print_error(&format!("sallyport: {message}"));
+    Ok(())
 }
 
 /// Sends the extraction. Ctrl-C ends it with the request id that repeats it: the service may have extracted already.

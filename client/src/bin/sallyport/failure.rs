@@ -10,6 +10,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The output could not be written.
     Output(io::Error),
+    /// The extraction returned no gateway.
+    Empty(String),
     /// Ctrl-C during the extraction with this request id.
     Interrupted {
         /// Repeats the extraction.
@@ -27,6 +29,7 @@ impl Failure {
         ExitCode::from(match self {
             Failure::Usage(_) | Failure::Client(Error::Configuration(_) | Error::InvalidArgument(_)) => 2,
             Failure::Client(error) if error.is_retryable() => 3,
+            Failure::Empty(_) => 3,
             Failure::Client(_) => 1,
             Failure::Output(_) => 4,
             Failure::Interrupted { .. } => 130,
@@ -50,7 +53,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Client(error) => error.fmt(out),
-            Failure::Usage(message) => out.write_str(message),
+            Failure::Usage(message) | Failure::Empty(message) => out.write_str(message),
             Failure::Output(error) => write!(out, "cannot write the output: {error}"),
             Failure::Interrupted { request_id } => write!(
                 out,

@@ -12,7 +12,8 @@ use crate::{
 pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), Failure> {
     let groups = client.groups().await?;
     let mut out = io::stdout().lock();
-    match options.format {
+    let format = if options.json { GroupsFormat::Jsonl } else { options.format };
+    match format {
         GroupsFormat::Table => {
             let rows: Vec<Vec<String>> = groups
                 .iter()
@@ -27,7 +28,8 @@ pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), F
                 .collect();
             table(&mut out, &["ID", "NAME", "CREATED", "UPDATED"], &rows)?;
         }
-        GroupsFormat::Json => json(&mut out, &serde_json::json!(groups))?,
+        GroupsFormat::Json => json(&mut out, &groups)?,
+        GroupsFormat::Jsonl => groups.iter().try_for_each(|group| json(&mut out, group))?,
     }
     Ok(out.flush()?)
 }

@@ -80,13 +80,8 @@ fn connect(connection: &Connection) -> Result<Client, Failure> {
             max_retry_after: connection.max_wait.map(Duration::from_secs),
             ..RetryPolicy::default()
         });
-    let builder = match &connection.token_file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::usage(format!("cannot read the token file {}: {error}", path.display()))
-            })?;
-            builder.token(text.trim())
-        }
+    let builder = match &connection.api_key_file {
+        Some(path) => builder.token_file(path),
         None => builder.token_from_env(),
     };
     Ok(builder.build()?)

@@ -27,7 +27,8 @@ const COLUMNS: [&str; 11] = [
 
 /// Searches instances and writes them.
 pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
-    let (format, page) = (options.format, options.page);
+    let format = if options.json { SearchFormat::Jsonl } else { options.format };
+    let page = options.page;
     let search = search(client, *options)?;
     let mut writer = InstanceWriter { out: io::stdout().lock(), format, rows: Vec::new(), has_header: false };
     match page {

@@ -1,0 +1,61 @@
+//! Spans and metrics of OpenTelemetry, printed: `cargo run -p sallyport-client --features opentelemetry --example telemetry`.
+//!
+//! A program would set providers that export to a collector; these keep everything in memory.
+
+mod embedded;
+
+use embedded::Embedded;
+use opentelemetry::global;
+use opentelemetry_sdk::{
+    metrics::{
+        InMemoryMetricExporter, SdkMeterProvider,
+        data::{AggregatedMetrics, MetricData},
+    },
+    propagation::TraceContextPropagator,
+    trace::{InMemorySpanExporter, SdkTracerProvider},
+};
+use sallyport_client::Client;
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "an example shows what it got")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let server = Embedded::start().await?;
+
+    // Set the providers before the client is built.
+    let (spans, metrics) = (InMemorySpanExporter::default(), InMemoryMetricExporter::default());
+    let tracers = SdkTracerProvider::builder().with_simple_exporter(spans.clone()).build();
+    let meters = SdkMeterProvider::builder().with_periodic_exporter(metrics.clone()).build();
+    global::set_tracer_provider(tracers);
+    global::set_meter_provider(meters.clone());
+    // Sends `traceparent` with each request.
+    global::set_text_map_propagator(TraceContextPropagator::new());
+
+    let client = Client::builder().base_url(server.base_url()).token(server.token()).build()?;
+    client.extract(3).await?;
+    println!("{} groups", client.groups().await?.len());
+
+    meters.force_flush()?;
+    for span in spans.get_finished_spans()? {
+        println!("{:?} span {}", span.span_kind, span.name);
+        for attribute in &span.attributes {
+            println!("    {} = {}", attribute.key, attribute.value);
+        }
+    }
+    for exported in metrics.get_finished_metrics()? {
+        for metric in exported.scope_metrics().flat_map(|scope| scope.metrics()) {
+            println!("metric {} ({})", metric.name(), metric.unit());
+            match metric.data() {
+                AggregatedMetrics::U64(MetricData::Sum(sum)) => {
+                    sum.data_points().for_each(|point| println!("    {}", point.value()));
+                }
+                AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
+                    histogram
+                        .data_points()
+                        .for_each(|point| println!("    {} in {} s", point.count(), point.sum()));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

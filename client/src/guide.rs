@@ -1,0 +1,191 @@
+//! Guides, one for each task. Every program here is compiled by the tests, and those that need no service are run.
+//!
+//! - [Extract gateways with retries](#extract-gateways-with-retries)
+//! - [Walk a big search](#walk-a-big-search)
+//! - [Rotate a token](#rotate-a-token)
+//! - [Settings of one call](#settings-of-one-call)
+//! - [Code around each request](#code-around-each-request)
+//! - [Test your code](#test-your-code)
+//! - [Cancel a call](#cancel-a-call)
+//!
+//! # Extract gateways with retries
+//! A call retries by itself what may succeed later, and waits as long as the service says. What is left to decide is what to
+//! do when the time is up. The error holds the request id, so that the same extraction can go on later, in another process
+//! if need be; the service returns what it extracted under that id instead of extracting again.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use sallyport_client::{Client, Error};
+//!
+//! # async fn run(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+//! let extraction = match client.extract(20).region("USA").total_timeout(Duration::from_secs(60)).await {
+//!     Ok(extraction) => extraction,
+//!     // Interrupted or out of time: the service may have extracted already.
+//!     Err(error @ (Error::Transport(_) | Error::Timeout(_))) => {
+//!         client.extract(20).region("USA").resume(&error).await?
+//!     }
+//!     // Nothing was extracted; `retry_after` says when to come back.
+//!     Err(Error::Shortage(shortage)) => {
+//!         println!("come back in {:?}", shortage.retry_after);
+//!         return Ok(());
+//!     }
+//!     Err(error) => return Err(error.into()),
+//! };
+//! if extraction.is_partial {
+//!     println!("{} of {} gateways", extraction.endpoints.len(), extraction.requested);
+//! }
+//! for endpoint in &extraction.endpoints {
+//!     println!("{}", endpoint.proxy_url(sallyport_client::Protocol::Http));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | setting | default | what it limits |
+//! |---|---|---|
+//! | [`RetryPolicy::max_retries`](crate::RetryPolicy::max_retries) | 3 | retries of one call |
+//! | [`total_timeout`](crate::ClientBuilder::total_timeout) | 120 s | one call with its waits |
+//! | [`request_timeout`](crate::ClientBuilder::request_timeout) | 30 s | one request |
+//! | [`RetryPolicy::max_retry_after`](crate::RetryPolicy::max_retry_after) | none | one wait that the service asks for |
+//! | [`retry_budget`](crate::ClientBuilder::retry_budget) | 100 | retries of all calls of a client |
+//!
+//! # Walk a big search
+//! One request takes [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses and
+//! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances.
+//! [`in_batches`](crate::Search::in_batches) splits more addresses over several requests, and [`stream`](crate::Search::stream) requests a page when the one before is consumed, so
+//! that memory holds one page however long the result is.
+//!
+//! ```no_run
+//! use futures_util::TryStreamExt;
+//! use sallyport_client::{Client, InstanceStatus};
+//!
+//! # async fn run(client: Client, addresses: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
+//! let search = client.search(&addresses).in_batches().status(InstanceStatus::Active);
+//! let mut instances = search.stream();
+//! while let Some(instance) = instances.try_next().await? {
+//!     if let Some(address) = instance.socket_addr() {
+//!         println!("{} {address}", instance.instance_id);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Pages`](crate::Pages) gives whole pages with their total, and goes on after an error: the next call of
+//! [`next`](crate::Pages::next) requests the same page again.
+//!
+//! # Rotate a token
+//! With a token in a file, a rotation needs no restart. Issue the new token with an overlap, so that both are valid for a
+//! while (`server token rotate` of the reference server has `--overlap`), then replace the file by renaming another one over
+//! it.
+//!
+//! ```no_run
+//! # fn run() -> Result<(), sallyport_client::Error> {
+//! use sallyport_client::Client;
+//!
+//! let client =
+//!     Client::builder().base_url("https://api.invalid").token_file("/run/secrets/sallyport").build()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The next request reads the new token. Without an overlap, a request that HTTP 401 or 403 rejects is repeated once when
+//! the file holds another token by then. [`TokenSource`](crate::TokenSource) takes tokens from anywhere else.
+//!
+//! # Settings of one call
+//! Every call takes timeouts, a retry policy and headers of its own, and returns the response beside the typed result on
+//! request:
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use sallyport_client::{Client, RetryPolicy};
+//!
+//! # async fn run(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+//! let groups = client
+//!     .groups()
+//!     .request_timeout(Duration::from_secs(2))
+//!     .retry(RetryPolicy::none())
+//!     .header("x-correlation-id", "job-17")
+//!     .with_response()
+//!     .await?;
+//! println!("{} groups, {:?}", groups.value.len(), groups.headers.get("x-request-id"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Code around each request
+//! A [`Middleware`](crate::Middleware) runs around each request, retries included. It sees the request before the token is
+//! added and the response after the token was removed, and cannot send it anywhere else. This one limits the requests that
+//! are under way at one time:
+//!
+//! ```
+//! use bytes::Bytes;
+//! use sallyport_client::{Client, Error, Middleware, MiddlewareFuture, Next, http};
+//! use tokio::sync::Semaphore;
+//!
+//! struct AtMost(Semaphore);
+//!
+//! impl Middleware for AtMost {
+//!     fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+//!         Box::pin(async move {
+//!             let _permit = self.0.acquire().await.map_err(|error| Error::Configuration(error.to_string()))?;
+//!             next.run(request).await
+//!         })
+//!     }
+//! }
+//!
+//! let client = Client::builder().base_url("https://api.invalid").token("token").middleware(AtMost(Semaphore::new(8)));
+//! # client.build().unwrap();
+//! ```
+//!
+//! # Test your code
+//! [`testing::Replies`](crate::testing::Replies) answers requests with the responses that a test wrote down. Limits, retries
+//! and errors are those of production, and nothing is sent.
+//!
+//! ```
+//! use sallyport_client::{Client, Error, testing::Replies};
+//!
+//! /// The function under test.
+//! async fn first_gateway(client: &Client) -> Result<Option<String>, Error> {
+//!     let extraction = client.extract(1).await?;
+//!     Ok(extraction.endpoints.first().map(ToString::to_string))
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let replies = Replies::new().interruption().gateways(["gw.invalid:8080"]).status(401);
+//! let client = replies.builder().build()?;
+//!
+//! assert_eq!(first_gateway(&client).await?.as_deref(), Some("gw.invalid:8080"));
+//! let requests = replies.requests();
+//! assert_eq!(requests.len(), 2, "the interruption was retried");
+//! assert_eq!(requests[0].uri(), requests[1].uri(), "under the same request id");
+//!
+//! let error = first_gateway(&client).await.unwrap_err();
+//! assert!(matches!(error, Error::Rejected(_)) && replies.remaining() == 0);
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! To test against a server with data, start the reference server on a free port, as `examples/embedded` does.
+//!
+//! # Cancel a call
+//! Dropping the future of a call ends it at once: the client runs no task of its own, and the connection is closed. The
+//! service may have extracted all the same, so take the request id first when an extraction may be cancelled:
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use sallyport_client::Client;
+//!
+//! # async fn run(client: Client) -> Result<(), Box<dyn std::error::Error>> {
+//! let mut call = client.extract(3);
+//! let id = call.ensure_request_id().to_owned();
+//! let extraction = match tokio::time::timeout(Duration::from_secs(5), call.into_future()).await {
+//!     Ok(outcome) => outcome?,
+//!     // Later, or in the next run of the program.
+//!     Err(_) => client.extract(3).request_id(id).await?,
+//! };
+//! # Ok(())
+//! # }
+//! ```

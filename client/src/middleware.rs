@@ -1,0 +1,191 @@
+//! Code of the caller around each request, out of reach of the token.
+
+use std::{fmt, ops::Deref, pin::Pin, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::Uri;
+use reqwest::Url;
+
+use crate::{Error, operation::Operation, response::RawResponse, secret::Token, transport::Transport};
+
+/// What [`Middleware::handle`] returns.
+pub type MiddlewareFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<http::Response<Bytes>, Error>> + Send + 'a>>;
+
+/// Runs around each request of a client, retries included: adds headers, measures, logs, limits, or responds by itself.
+///
+/// A middleware sees the request before the token is added to it, and the response after the token was removed from it. The
+/// client then decides whether the response is a success, and retries as its [`RetryPolicy`](crate::RetryPolicy) says. The
+/// request's extensions hold an [`Attempt`].
+///
+/// ```
+/// use std::time::Instant;
+/// use bytes::Bytes;
+/// use sallyport_client::{Attempt, Client, Middleware, MiddlewareFuture, Next, http};
+///
+/// struct Timing;
+///
+/// impl Middleware for Timing {
+///     fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+///         Box::pin(async move {
+///             let attempt = request.extensions().get::<Attempt>().copied();
+///             let started = Instant::now();
+///             let response = next.run(request).await;
+///             println!("{attempt:?}: {:?}", started.elapsed());
+///             response
+///         })
+///     }
+/// }
+///
+/// let client = Client::builder().base_url("https://api.invalid").token("token").middleware(Timing).build()?;
+/// # Ok::<(), sallyport_client::Error>(())
+/// ```
+pub trait Middleware: Send + Sync + 'static {
+    /// Handles one request. Call [`Next::run`] to send it, or return a response without sending it.
+    ///
+    /// # Errors
+    /// An error ends this request; the call is retried when [`Error::is_retryable`] says so.
+    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a>;
+}
+
+/// Which request of which call a middleware sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// `operationId` of the document.
+    pub operation: &'static str,
+    /// 1 for the first request of a call, 2 for its first retry.
+    pub number: u32,
+}
+
+/// The rest of the way to the service: the middleware that was added later, and at last the connection.
+#[must_use = "the request is sent by run()"]
+pub struct Next<'a> {
+    rest: &'a [Arc<dyn Middleware>],
+    sender: Sender<'a>,
+}
+
+/// The middleware of a client, the first one outermost.
+#[derive(Clone, Default)]
+pub(crate) struct Chain(pub(crate) Vec<Arc<dyn Middleware>>);
+
+/// What it takes to send a request at the end of the chain.
+#[derive(Clone, Copy)]
+pub(crate) struct Sender<'a> {
+    pub(crate) transport: &'a Transport,
+    pub(crate) operation: &'static Operation,
+    pub(crate) token: &'a Token,
+    pub(crate) timeout: Duration,
+}
+
+/// Whether the end of a body can be told from an interruption, where that is known.
+#[derive(Clone, Copy)]
+struct HasLength(bool);
+
+impl<'a> Next<'a> {
+    /// Sends the request to the service and returns its response, whatever its status.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] or [`Error::Timeout`] without a complete response, [`Error::Configuration`] when the request has
+    /// another scheme, host or port than the base URL: the token goes to no other service.
+    pub fn run(self, request: http::Request<Bytes>) -> MiddlewareFuture<'a> {
+        match self.rest.split_first() {
+            Some((first, rest)) => first.handle(request, Self { rest, sender: self.sender }),
+            None => Box::pin(self.sender.send(request)),
+        }
+    }
+}
+
+impl Deref for Chain {
+    type Target = [Arc<dyn Middleware>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "[{} middleware]", self.0.len())
+    }
+}
+
+impl fmt::Debug for Next<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Next").field("operation", &self.sender.operation.id).finish_non_exhaustive()
+    }
+}
+
+impl Sender<'_> {
+    async fn send(self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, Error> {
+        let Self { transport, operation, token, timeout } = self;
+        let request = into_reqwest(request, &transport.url, timeout)?;
+        let (response, has_length) = transport.exchange(request, operation, token).await?;
+        Ok(into_http(response, has_length, token))
+    }
+}
+
+/// Runs the chain. The second value tells whether the end of the body can be told from an interruption.
+pub(crate) async fn run(
+    chain: &[Arc<dyn Middleware>],
+    request: &reqwest::Request,
+    number: u32,
+    sender: Sender<'_>,
+) -> Result<(RawResponse, bool), Error> {
+    let mut request = from_reqwest(request)?;
+    request.extensions_mut().insert(Attempt { operation: sender.operation.id, number });
+    let response = Next { rest: chain, sender }.run(request).await?;
+    let has_length = response.extensions().get().is_none_or(|HasLength(known)| *known);
+    let (head, body) = response.into_parts();
+    Ok((RawResponse { status: head.status, headers: head.headers, body }, has_length))
+}
+
+fn from_reqwest(request: &reqwest::Request) -> Result<http::Request<Bytes>, Error> {
+    let uri = Uri::try_from(request.url().as_str())
+        .map_err(|error| Error::configuration(format!("cannot build the request: {error}")))?;
+    let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+    let mut converted = http::Request::new(Bytes::copy_from_slice(body));
+    *converted.method_mut() = request.method().clone();
+    *converted.uri_mut() = uri;
+    converted.headers_mut().clone_from(request.headers());
+    Ok(converted)
+}
+
+fn into_reqwest(
+    request: http::Request<Bytes>,
+    base: &Url,
+    timeout: Duration,
+) -> Result<reqwest::Request, Error> {
+    let (head, body) = request.into_parts();
+    let url = Url::parse(&head.uri.to_string())
+        .map_err(|error| Error::configuration(format!("invalid URL of a middleware: {error}")))?;
+    if url.origin() != base.origin() {
+        return Err(Error::configuration(
+            "a middleware changed scheme, host or port of the request; the token is sent to the base URL only",
+        ));
+    }
+    let mut converted = reqwest::Request::new(head.method, url);
+    *converted.headers_mut() = head.headers;
+    *converted.timeout_mut() = Some(timeout);
+    if !body.is_empty() {
+        *converted.body_mut() = Some(body.into());
+    }
+    Ok(converted)
+}
+
+/// The response without the token, should the service have repeated it.
+fn into_http(response: RawResponse, has_length: bool, token: &Token) -> http::Response<Bytes> {
+    let RawResponse { status, mut headers, body } = response;
+    for value in headers.values_mut() {
+        let scrubbed = token.scrub_bytes(value.as_bytes());
+        if let Some(clean) = scrubbed.and_then(|bytes| http::HeaderValue::from_bytes(&bytes).ok()) {
+            *value = clean;
+        }
+    }
+    let body = token.scrub_bytes(&body).map_or(body, Bytes::from);
+    let mut converted = http::Response::new(body);
+    *converted.status_mut() = status;
+    *converted.headers_mut() = headers;
+    converted.extensions_mut().insert(HasLength(has_length));
+    converted
+}

@@ -1,0 +1,133 @@
+//! Settings of one call.
+
+use std::{fmt, time::Duration};
+
+use reqwest::{
+    Request,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
+
+use crate::{
+    Error, RetryPolicy,
+    contract::REQUEST_ID_HEADER,
+    operation::{Credential, Operation},
+};
+
+/// Headers that belong to the connection, to the token or to the form of request and response.
+const RESERVED: [&str; 11] = [
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "host",
+    "proxy-authorization",
+    "te",
+    "transfer-encoding",
+];
+
+/// What one call does otherwise than its client; `None` where it does the same.
+#[derive(Clone, Default)]
+pub(crate) struct CallOptions {
+    pub(crate) request_timeout: Option<Duration>,
+    pub(crate) total_timeout: Option<Duration>,
+    pub(crate) retry: Option<Box<RetryPolicy>>,
+    headers: Option<Box<HeaderMap>>,
+    /// Name of a header that cannot be sent.
+    invalid: Option<Box<str>>,
+}
+
+impl CallOptions {
+    pub(crate) fn add_header(&mut self, name: &str, value: &str) {
+        match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            (Ok(name), Ok(value)) => {
+                self.headers.get_or_insert_default().append(name, value);
+            }
+            // The value is not kept: it may be a secret.
+            _ => self.invalid = Some(name.into()),
+        }
+    }
+
+    /// Adds the headers to a request of `operation`.
+    pub(crate) fn apply(&self, request: &mut Request, operation: &Operation) -> Result<(), Error> {
+        if let Some(name) = &self.invalid {
+            return Err(Error::configuration(format!(
+                "invalid header `{name}`: expected a name and a value that HTTP allows"
+            )));
+        }
+        let Some(headers) = &self.headers else { return Ok(()) };
+        for (name, value) in headers.iter() {
+            if is_reserved(name, operation) {
+                return Err(Error::configuration(format!(
+                    "invalid header `{name}`: the client sets it itself"
+                )));
+            }
+            request.headers_mut().append(name, value.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Without the values of headers, which may be secrets.
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&HeaderName> = self.headers.iter().flat_map(|headers| headers.keys()).collect();
+        out.debug_struct("CallOptions")
+            .field("request_timeout", &self.request_timeout)
+            .field("total_timeout", &self.total_timeout)
+            .field("retry", &self.retry)
+            .field("headers", &headers)
+            .finish()
+    }
+}
+
+fn is_reserved(name: &HeaderName, operation: &Operation) -> bool {
+    let is_token = match operation.credential {
+        Credential::Header(own) => name.as_str().eq_ignore_ascii_case(own),
+        Credential::Query(_) | Credential::Bearer => false,
+    };
+    let is_request_id =
+        operation.request_id.is_some() && name.as_str().eq_ignore_ascii_case(REQUEST_ID_HEADER);
+    is_token || is_request_id || RESERVED.contains(&name.as_str())
+}
+
+/// The methods of a call that set its options; `$field` leads to its [`CallOptions`].
+macro_rules! call_options {
+    ($name:ident, $($field:ident).+) => {
+        impl $name {
+            /// Maximum time for one request of this call, in place of the client's
+            /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+            pub fn request_timeout(mut self, limit: std::time::Duration) -> Self {
+                self.$($field).+.request_timeout = Some(limit);
+                self
+            }
+
+            /// Maximum time for this call with all its retries and waits, in place of the client's
+            /// [`total_timeout`](crate::ClientBuilder::total_timeout). For a search it counts for each page.
+            pub fn total_timeout(mut self, limit: std::time::Duration) -> Self {
+                self.$($field).+.total_timeout = Some(limit);
+                self
+            }
+
+            /// When and how often this call is retried, in place of the client's [`retry`](crate::ClientBuilder::retry).
+            pub fn retry(mut self, policy: crate::RetryPolicy) -> Self {
+                self.$($field).+.retry = Some(Box::new(policy));
+                self
+            }
+
+            /// Sends a further header with each request of this call; may be called several times.
+            ///
+            /// A name or value that HTTP does not allow, and a header that the client sets itself (the token's, the request
+            /// id's, `Host`, `Accept` and those of bodies and connections), is an
+            /// [`Error::Configuration`](crate::Error::Configuration) when the call is sent.
+            pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+                self.$($field).+.add_header(name.as_ref(), value.as_ref());
+                self
+            }
+        }
+    };
+}
+
+pub(crate) use call_options;

@@ -1,0 +1,240 @@
+//! Where the token comes from, for programs that outlive a token.
+
+use std::{
+    env, fmt, fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{Error, secret::Token};
+
+/// Maximum length of a token file, in bytes; a longer one holds something else.
+const MAX_FILE: u64 = 16 << 10;
+
+/// What [`TokenSource::token`] returns.
+pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<SecretString, TokenSourceError>> + Send + 'a>>;
+
+/// Why a [`TokenSource`] has no token. Its text becomes part of an [`Error::Token`], so it must not hold a secret.
+pub type TokenSourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Provides the token of every request, so that a token can be rotated while a program runs.
+///
+/// [`TokenFile`] and [`TokenVariable`] are sources, and so is any async closure or function. A source that fetches tokens
+/// from elsewhere should keep them: it is asked before each request. Its time counts towards the
+/// [`total_timeout`](crate::ClientBuilder::total_timeout) of the call.
+///
+/// ```
+/// use sallyport_client::{Client, secrecy::SecretString};
+///
+/// let client = Client::builder()
+///     .base_url("https://api.invalid")
+///     .token_source(|| async { Ok(SecretString::from("token-from-a-vault")) })
+///     .build()?;
+/// # Ok::<(), sallyport_client::Error>(())
+/// ```
+pub trait TokenSource: Send + Sync + 'static {
+    /// The token for the next request.
+    fn token(&self) -> TokenFuture<'_>;
+
+    /// Called when the service rejected the last token with HTTP 401 or 403. [`token`](Self::token) is called once more after
+    /// it; if the token is another one, the request is repeated with it at once.
+    fn invalidate(&self) {}
+}
+
+impl<F, T> TokenSource for F
+where
+    F: Fn() -> T + Send + Sync + 'static,
+    T: Future<Output = Result<SecretString, TokenSourceError>> + Send + 'static,
+{
+    fn token(&self) -> TokenFuture<'_> {
+        Box::pin(self())
+    }
+}
+
+/// The token in a file, read again whenever the file changes; spaces and line ends around the token are ignored.
+///
+/// The client looks at the file's metadata before each request, which blocks for the time of a local system call. While the
+/// file is missing, unreadable or empty, as for a moment during a rotation, the last token stays in use. Replace the file by
+/// renaming another one over it.
+///
+/// ```no_run
+/// # fn run() -> Result<(), sallyport_client::Error> {
+/// use sallyport_client::{Client, TokenFile};
+///
+/// let file = TokenFile::open("/run/secrets/sallyport")?;
+/// let client = Client::builder().base_url("https://api.invalid").token_source(file).build()?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct TokenFile {
+    path: PathBuf,
+    last: Mutex<Loaded>,
+}
+
+/// A token and the state of the file that it was read from; `None` to read it again in any case.
+struct Loaded {
+    token: SecretString,
+    version: Option<Version>,
+}
+
+/// What changes when a file is written or replaced.
+#[derive(PartialEq, Eq)]
+struct Version {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// Inode and time of the last change of the inode, where there are such.
+    identity: (u64, i64, i64),
+}
+
+impl TokenFile {
+    /// Reads the file for the first time.
+    ///
+    /// # Errors
+    /// [`Error::Configuration`] when it cannot be read, holds no valid token or more than 16 KiB.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        let loaded = load(&path).map_err(|reason| {
+            Error::configuration(format!("cannot read the token file {}: {reason}", path.display()))
+        })?;
+        Token::new(loaded.token.clone())?;
+        Ok(Self { path, last: Mutex::new(loaded) })
+    }
+
+    fn last(&self) -> MutexGuard<'_, Loaded> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TokenSource for TokenFile {
+    fn token(&self) -> TokenFuture<'_> {
+        let mut last = self.last();
+        let is_current = fs::metadata(&self.path).ok().map(version) == last.version;
+        if !is_current && let Ok(loaded) = load(&self.path) {
+            *last = loaded;
+        }
+        let token = last.token.clone();
+        Box::pin(std::future::ready(Ok(token)))
+    }
+
+    fn invalidate(&self) {
+        self.last().version = None;
+    }
+}
+
+impl fmt::Debug for TokenFile {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("TokenFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The token in an environment variable, which is read before each request.
+///
+/// [`token_from_env`](crate::ClientBuilder::token_from_env) reads it once instead, when the client is built.
+#[derive(Clone, Debug)]
+pub struct TokenVariable {
+    name: String,
+}
+
+impl TokenVariable {
+    /// The variable of this name, such as [`TOKEN_VARIABLE`](crate::TOKEN_VARIABLE).
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into() }
+    }
+}
+
+impl TokenSource for TokenVariable {
+    fn token(&self) -> TokenFuture<'_> {
+        // The error of the standard library holds the value when it is not UTF-8, so it is not passed on.
+        let value = env::var(&self.name).map(SecretString::from);
+        let value = value
+            .map_err(|_| format!("the environment variable {} is not set or not UTF-8", self.name).into());
+        Box::pin(std::future::ready(value))
+    }
+}
+
+/// The tokens of a client.
+#[derive(Clone)]
+pub(crate) enum Tokens {
+    Fixed(Arc<Token>),
+    Source { source: Arc<dyn TokenSource>, last: Arc<Mutex<Option<Arc<Token>>>> },
+}
+
+impl Tokens {
+    pub(crate) fn from_source(source: Arc<dyn TokenSource>) -> Self {
+        Self::Source { source, last: Arc::default() }
+    }
+
+    /// The token for the next request.
+    pub(crate) async fn current(&self) -> Result<Arc<Token>, Error> {
+        let (source, last) = match self {
+            Self::Fixed(token) => return Ok(token.clone()),
+            Self::Source { source, last } => (source, last),
+        };
+        let secret = source.token().await.map_err(|error| {
+            let text = error.to_string();
+            Error::Token(locked(last).as_ref().map_or_else(|| text.clone(), |token| token.scrub(&text)))
+        })?;
+        let mut last = locked(last);
+        if let Some(token) = last.as_ref().filter(|token| token.expose() == secret.expose_secret()) {
+            return Ok(token.clone());
+        }
+        let token = Arc::new(Token::new(secret)?);
+        *last = Some(token.clone());
+        Ok(token)
+    }
+
+    /// Another token after `rejected`; `None` when there is none.
+    pub(crate) async fn after(&self, rejected: &Token) -> Option<Arc<Token>> {
+        let Self::Source { source, .. } = self else { return None };
+        source.invalidate();
+        self.current().await.ok().filter(|token| token.expose() != rejected.expose())
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Fixed(_) => "<API_KEY>",
+            Self::Source { .. } => "<API_KEY of a source>",
+        })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves a whole value behind: each is replaced in one step.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The reason of a failure holds nothing of the file's content.
+fn load(path: &Path) -> Result<Loaded, String> {
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
+    read.map_err(|error| error.kind().to_string())?;
+    let text = SecretString::from(text);
+    let token = text.expose_secret().trim();
+    if token.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.expose_secret().len() as u64 > MAX_FILE {
+        return Err(format!("expected at most {MAX_FILE} bytes, found more"));
+    }
+    Ok(Loaded { token: SecretString::from(token), version: Some(version(metadata)) })
+}
+
+fn version(metadata: fs::Metadata) -> Version {
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt;
+        (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+    };
+    #[cfg(not(unix))]
+    let identity = (0, 0, 0);
+    Version { modified: metadata.modified().ok(), length: metadata.len(), identity }
+}

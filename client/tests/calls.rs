@@ -1,0 +1,232 @@
+//! What a single call may do otherwise than its client, and what its result tells.
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
+
+mod faulty;
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator};
+
+const EMPTY_PAGE: &str =
+    r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
+
+#[tokio::test]
+async fn a_partial_result_tells_what_the_service_sent() {
+    let headers = [
+        ("x-proxy-requested-count", "3"),
+        ("x-proxy-returned-count", "2"),
+        ("x-proxy-partial", "Yes"),
+        ("retry-after", "7"),
+    ];
+    let body = r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#;
+    let server = Faulty::start(vec![reply(200, &headers, body)]).await;
+    let extraction = server.client().extract(3).await.unwrap();
+    assert!(extraction.is_partial, "the number of gateways decides");
+    assert_eq!((extraction.requested, extraction.returned, extraction.endpoints.len()), (3, 2, 1));
+    assert_eq!(extraction.retry_after, Some(Duration::from_secs(7)));
+    let sent = &extraction.headers;
+    assert_eq!((sent.x_proxy_requested_count, sent.x_proxy_returned_count), (Some(3), Some(2)));
+    assert_eq!(sent.x_proxy_partial.as_deref(), Some("Yes"));
+
+    let server = Faulty::start(vec![reply(200, &headers, "gw.invalid:80\r\n")]).await;
+    let text = server.client().extract_text(3, Separator::CrLf).await.unwrap();
+    assert_eq!((text.is_partial, text.retry_after), (true, Some(Duration::from_secs(7))));
+    assert_eq!(text.headers.x_proxy_partial.as_deref(), Some("Yes"));
+
+    let server = Faulty::start(vec![one_gateway()]).await;
+    let whole = server.client().extract(1).await.unwrap();
+    assert!(!whole.is_partial && whole.retry_after.is_none() && whole.headers.x_proxy_partial.is_none());
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_list_of_gateways_is_an_error() {
+    for text in ["error 50301: too few gateways", "your address 203.0.113.7, 4012: no\r\n", "50301"] {
+        let server = Faulty::start(vec![reply(200, &[("content-type", "text/plain")], text)]).await;
+        let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
+        let Error::UnexpectedResponse(response) = &error else { panic!("{text}: {error:?}") };
+        assert_eq!((response.excerpt.as_str(), server.seen().len()), (text, 1));
+        assert!(error.request_id().is_some(), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn hosts_and_ports_are_typed() {
+    let body = r#"{"code":0,"data":[{"ip":"203.0.113.7","port":"8080"},{"ip":"gw.invalid","port":70000}]}"#;
+    let server = Faulty::start(vec![ok(body)]).await;
+    let endpoints = server.client().extract(2).await.unwrap().endpoints;
+    assert_eq!(endpoints[0].socket_addr(), Some(SocketAddr::from(([203, 0, 113, 7], 8080))));
+    assert_eq!((endpoints[1].host(), endpoints[1].port_u16()), (Host::Name("gw.invalid"), None));
+}
+
+#[tokio::test]
+async fn every_call_takes_headers_of_its_own() {
+    let server =
+        Faulty::start(vec![no_groups(), one_gateway(), reply(200, &[], "gw.invalid:1"), ok(EMPTY_PAGE)])
+            .await;
+    let client = server.client();
+    client.groups().header("X-Job", "17").header("x-job", "18").await.unwrap();
+    client.extract(1).header("traceparent", "00-1").await.unwrap();
+    client.extract_text(1, Separator::Lf).header("x-job", "é").await.unwrap();
+    client.search(["192.0.2.1"]).header("X-Request-Id", "mine").page(1).await.unwrap();
+    let seen: Vec<String> = server.seen().iter().map(|request| request.to_ascii_lowercase()).collect();
+    for (request, headers) in seen.iter().zip([
+        vec!["x-job: 17", "x-job: 18"],
+        vec!["traceparent: 00-1"],
+        vec!["x-job: "],
+        vec!["x-request-id: mine"],
+    ]) {
+        assert!(headers.iter().all(|header| request.contains(header)), "{request}");
+    }
+    // Without one, the next call has none.
+    client.search(["192.0.2.1"]).page(1).await.unwrap();
+    assert!(!server.seen()[4].to_ascii_lowercase().contains("x-job"));
+}
+
+#[tokio::test]
+async fn headers_of_the_client_are_not_replaced() {
+    let server = Faulty::start(vec![one_gateway()]).await;
+    let client = server.client();
+    for (name, value) in [
+        ("X-API-Key", "canary"),
+        ("authorization", "Bearer canary"),
+        ("x-request-id", "canary"),
+        ("Host", "canary"),
+        ("content-length", "7"),
+        ("accept-encoding", "gzip"),
+        ("bad name", "canary"),
+        ("x-bad", "canary\r\nx-more: 1"),
+        ("", "canary"),
+    ] {
+        let call = client.extract(1).header(name, value);
+        assert!(!format!("{call:?}").contains("canary"), "{call:?}");
+        let error = call.await.unwrap_err();
+        let Error::Configuration(message) = &error else { panic!("{name}: {error:?}") };
+        assert!(message.contains("header") && !message.contains("canary"), "{message}");
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn every_call_takes_timeouts_and_retries_of_its_own() {
+    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    let client = server.client();
+    client.groups().retry(RetryPolicy::none()).await.unwrap_err();
+    assert_eq!(server.seen().len(), 1);
+    let policy = RetryPolicy { max_retries: 4, initial_backoff: Duration::ZERO, ..RetryPolicy::default() };
+    client.search(["192.0.2.1"]).retry(policy).await.unwrap_err();
+    assert_eq!(server.seen().len(), 6);
+
+    // The client's own limits are far away; a minute would fail the test by its length.
+    let server = Faulty::start(vec![Reply::Hang]).await;
+    let minute = Duration::from_secs(60);
+    let client = server.builder().request_timeout(minute).total_timeout(minute).build().unwrap();
+    let (short, started) = (Duration::from_millis(30), Instant::now());
+    let once = RetryPolicy::none();
+    let error = client.groups().request_timeout(short).retry(once).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Timeout(timeout) if !timeout.is_total && timeout.limit == Some(short)),
+        "{error:?}"
+    );
+    for error in [
+        client.extract(1).total_timeout(short).await.unwrap_err(),
+        client.extract_text(1, Separator::Lf).total_timeout(short).await.unwrap_err(),
+        client.search(["192.0.2.1"]).total_timeout(short).await.unwrap_err(),
+    ] {
+        assert!(
+            matches!(&error, Error::Timeout(timeout) if timeout.is_total && timeout.limit == Some(short)),
+            "{error:?}"
+        );
+    }
+    assert!(started.elapsed() < minute);
+}
+
+#[tokio::test]
+async fn the_response_is_there_beside_the_typed_result() {
+    let groups = r#"{"code":200,"data":{"items":[]},"more":1}"#;
+    let server = Faulty::start(vec![
+        reply(503, &[], ""),
+        reply(200, &[("x-plan", "gold"), ("x-request-id", "t")], groups),
+    ])
+    .await;
+    let answer = server.client().groups().with_response().await.unwrap();
+    assert!(answer.value.is_empty());
+    assert_eq!((answer.status.as_u16(), answer.attempts, &answer.body[..]), (200, 2, groups.as_bytes()));
+    assert_eq!(
+        (&answer.headers["x-plan"], &answer.headers["x-request-id"]),
+        (&"gold".parse().unwrap(), &"t".parse().unwrap())
+    );
+    let shown = format!("{answer:?}");
+    assert!(shown.contains("x-plan") && !shown.contains("gold") && !shown.contains("more"), "{shown}");
+
+    let server = Faulty::start(vec![one_gateway(), reply(200, &[], "gw.invalid:1"), ok(EMPTY_PAGE)]).await;
+    let client = server.client();
+    let extraction = client.extract(1).with_response().await.unwrap();
+    assert_eq!((extraction.value.endpoints.len(), extraction.attempts), (1, 1));
+    assert!(extraction.body.starts_with(b"{\"code\":0"));
+    let text = client.extract_text(1, Separator::Lf).with_response().await.unwrap();
+    assert_eq!((text.value.endpoints.len(), &text.body[..]), (1, &b"gw.invalid:1"[..]));
+    let page = client.search(["192.0.2.1"]).page_with_response(1).await.unwrap();
+    assert_eq!((page.value.total, &page.body[..]), (0, EMPTY_PAGE.as_bytes()));
+    let server = Faulty::start(vec![reply(400, &[], "{}")]).await;
+    assert!(matches!(server.client().groups().with_response().await, Err(Error::Rejected(_))));
+}
+
+#[tokio::test]
+async fn retries_of_all_calls_share_a_budget() {
+    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    let budget = RetryBudget::new(3);
+    let client = server.builder().retry_budget(budget.clone()).build().unwrap();
+    // Two retries each, until the budget is empty.
+    for requests in [3, 5, 6, 7] {
+        assert!(matches!(client.clone().groups().await, Err(Error::Rejected(_))));
+        assert_eq!(server.seen().len(), requests);
+    }
+    assert_eq!(budget.remaining(), Some(0));
+
+    // Successes fill it again, and Retry-After costs nothing.
+    let mut script = vec![no_groups(); 10];
+    script.extend([reply(503, &[], ""), no_groups()]);
+    script.extend(vec![reply(429, &[("retry-after", "0")], ""); 2]);
+    script.push(no_groups());
+    let server = Faulty::start(script).await;
+    let client = server.builder().retry_budget(budget.clone()).build().unwrap();
+    for _ in 0..10 {
+        client.groups().await.unwrap();
+    }
+    assert_eq!(budget.remaining(), Some(1));
+    client.groups().await.unwrap();
+    assert_eq!(budget.remaining(), Some(0));
+    client.groups().await.unwrap();
+    assert_eq!(server.seen().len(), 15);
+}
+
+#[tokio::test]
+async fn an_extraction_is_resumed_with_the_id_of_its_error() {
+    let server = Faulty::start(vec![Reply::Raw(Vec::new()), one_gateway()]).await;
+    let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
+    let error = client.extract(1).await.unwrap_err();
+    let extraction = client.extract(1).resume(&error).await.unwrap();
+    assert_eq!(error.request_id(), Some(extraction.request_id.as_str()));
+    let seen = server.seen();
+    assert_eq!(seen[0].lines().next(), seen[1].lines().next());
+
+    // An error of something that was not sent has no id, and changes nothing.
+    let error = client.extract(0).await.unwrap_err();
+    let text = client.extract_text(1, Separator::Lf).request_id("mine").resume(&error);
+    assert_eq!(text.clone().ensure_request_id(), "mine");
+    let mut call = client.extract(1).request_id("");
+    let id = call.ensure_request_id().to_owned();
+    assert_eq!((id.len(), call.ensure_request_id()), (32, id.as_str()));
+    assert_eq!(call.await.unwrap().request_id, id);
+}
+
+#[tokio::test]
+async fn a_client_without_a_token_says_how_to_set_one() {
+    let error = Client::builder().base_url("https://api.invalid").build().unwrap_err().to_string();
+    assert!(error.contains("token_file()") && error.contains("token_from_env()"), "{error}");
+    assert!(!error.contains(CANARY));
+}

@@ -1,0 +1,224 @@
+//! Code around each request, and the responses that tests write down.
+#![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
+
+mod faulty;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use faulty::{CANARY, Faulty, Reply, no_groups, one_gateway, reply};
+use sallyport_client::{
+    Attempt, Error, Group, Instance, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator,
+    TransportError, bytes::Bytes, http, testing::Replies,
+};
+use serde_json::json;
+
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// Writes down everything that it sees, and adds a header.
+struct Recording {
+    name: &'static str,
+    log: Log,
+}
+
+impl Middleware for Recording {
+    fn handle<'a>(&'a self, mut request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+        Box::pin(async move {
+            let attempt = *request.extensions().get::<Attempt>().unwrap();
+            let line = format!("{} {} {} {request:?} {next:?}", self.name, attempt.operation, attempt.number);
+            self.log.lock().unwrap().push(line);
+            request.headers_mut().append("x-seen-by", self.name.parse().unwrap());
+            let outcome = next.run(request).await;
+            let text = outcome.as_ref().map(|response| String::from_utf8_lossy(response.body()).into_owned());
+            self.log.lock().unwrap().push(format!("{} {outcome:?} {text:?}", self.name));
+            outcome
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_first_one_is_outermost_and_runs_for_each_request() {
+    let server = Faulty::start(vec![reply(503, &[], ""), no_groups()]).await;
+    let log = Log::default();
+    let recording = |name| Recording { name, log: log.clone() };
+    let client =
+        server.builder().middleware(recording("outer")).middleware(recording("inner")).build().unwrap();
+    client.groups().await.unwrap();
+    let starts: Vec<String> = log
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|line| line.split(' ').take(3).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(starts[0], "outer listStaticGroups 1");
+    assert_eq!(starts[1], "inner listStaticGroups 1");
+    assert!(starts[2].starts_with("inner Ok") && starts[3].starts_with("outer Ok"), "{starts:?}");
+    assert_eq!(starts[4], "outer listStaticGroups 2");
+    assert_eq!(starts.len(), 8);
+    for request in server.seen() {
+        let names: Vec<&str> = request.lines().filter_map(|line| line.strip_prefix("x-seen-by: ")).collect();
+        assert_eq!(names, ["outer", "inner"], "{request}");
+    }
+}
+
+#[tokio::test]
+async fn the_token_is_out_of_reach_in_both_directions() {
+    let echo = format!("{{\"code\":\"{CANARY}\",\"message\":\"?api_key=canary%2FT0ken%2B9\"}}");
+    let headers = [("x-echo", CANARY), ("location", "http://x.invalid/?api_key=canary%2FT0ken%2B9")];
+    for script in [
+        reply(400, &headers, &echo),
+        reply(200, &headers, &echo),
+        reply(302, &headers, &echo),
+        Reply::Raw(format!("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{CANARY}").into_bytes()),
+    ] {
+        let server = Faulty::start(vec![script]).await;
+        let log = Log::default();
+        let builder = server.builder().retry(RetryPolicy::none());
+        let client = builder.middleware(Recording { name: "m", log: log.clone() }).build().unwrap();
+        assert!(!format!("{client:?}").contains("T0ken"));
+        client.groups().await.unwrap_err();
+        client.extract(1).await.unwrap_err();
+        client.search(["192.0.2.1"]).page(1).await.unwrap_err();
+        assert!(server.seen().iter().all(|request| request.contains("T0ken")), "the service receives it");
+        let log = log.lock().unwrap().join("\n");
+        assert!(log.contains("searchStaticInstances") && !log.contains("T0ken"), "{log}");
+    }
+}
+
+/// Does one thing with each request.
+struct Each<F>(F);
+
+impl<F> Middleware for Each<F>
+where
+    F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
+{
+    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+        (self.0)(request, next)
+    }
+}
+
+fn each<F>(what: F) -> Each<F>
+where
+    F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
+{
+    Each(what)
+}
+
+#[tokio::test]
+async fn the_token_goes_to_no_other_service() {
+    let (server, other) = (Faulty::start(vec![no_groups()]).await, Faulty::start(vec![no_groups()]).await);
+    for target in [other.base_url(), "https://127.0.0.1/".to_owned(), "http://localhost:1".to_owned()] {
+        let redirect = each(move |mut request, next| {
+            *request.uri_mut() = target.parse().unwrap();
+            next.run(request)
+        });
+        let client = server.builder().middleware(redirect).build().unwrap();
+        let error = client.groups().await.unwrap_err();
+        assert!(matches!(&error, Error::Configuration(message) if message.contains("base URL")), "{error:?}");
+    }
+    assert!(other.seen().is_empty() && server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_header_with_the_name_of_the_token_is_replaced() {
+    let server = Faulty::start(vec![one_gateway()]).await;
+    let forging = each(|mut request, next| {
+        request.headers_mut().insert("x-api-key", "forged".parse().unwrap());
+        next.run(request)
+    });
+    server.builder().middleware(forging).build().unwrap().extract(1).await.unwrap();
+    let request = server.seen()[0].to_ascii_lowercase();
+    assert_eq!(request.matches("x-api-key: ").count(), 1);
+    assert!(!request.contains("forged"), "{request}");
+}
+
+#[tokio::test]
+async fn requests_are_the_same_with_middleware_as_without() {
+    let server = Faulty::start(vec![one_gateway()]).await;
+    let passing = each(|request, next| next.run(request));
+    let clients =
+        [server.builder(), server.builder().middleware(passing)].map(|builder| builder.build().unwrap());
+    for client in clients {
+        client.extract(1).request_id("same").region("Ü S&A").await.unwrap();
+        client.search(["192.0.2.1"]).page(1).await.unwrap_err();
+    }
+    let sorted = |request: &String| {
+        let mut lines: Vec<&str> = request.lines().collect();
+        lines[1..].sort_unstable();
+        lines.join("\n")
+    };
+    let seen: Vec<String> = server.seen().iter().map(sorted).collect();
+    assert_eq!((&seen[0], &seen[1]), (&seen[2], &seen[3]));
+}
+
+#[tokio::test]
+async fn a_text_cut_short_is_noticed_behind_a_middleware() {
+    let cut = Reply::Raw(b"HTTP/1.1 200 OK\r\n\r\na.invalid:80\r\nb.invalid:80".to_vec());
+    let whole = reply(200, &[], "a.invalid:80\r\nb.invalid:8080");
+    let server = Faulty::start(vec![cut, whole]).await;
+    let passing = each(|request, next| next.run(request));
+    let client = server.builder().middleware(passing).build().unwrap();
+    let text = client.extract_text(2, Separator::CrLf).await.unwrap();
+    assert_eq!((text.endpoints[1].port, server.seen().len()), (8080, 2));
+}
+
+#[tokio::test]
+async fn errors_of_a_middleware_are_retried_if_they_may_pass() {
+    let server = Faulty::start(vec![no_groups()]).await;
+    let left = Mutex::new(2);
+    let failing = each(move |request, next| {
+        let mut left = left.lock().unwrap();
+        if *left == 0 {
+            return next.run(request);
+        }
+        *left -= 1;
+        Box::pin(async { Err(Error::Transport(Box::new(TransportError::new("by the test")))) })
+    });
+    server.builder().middleware(failing).build().unwrap().groups().await.unwrap();
+    let final_error = each(|_, _| Box::pin(async { Err(Error::Configuration("closed today".to_owned())) }));
+    let error = server.builder().middleware(final_error).build().unwrap().groups().await.unwrap_err();
+    assert_eq!(error.to_string(), "closed today");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn replies_stand_in_for_the_service() {
+    let group: Group = serde_json::from_value(json!({
+        "groupId": 1, "name": "a", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
+    }))
+    .unwrap();
+    let instance: Instance = serde_json::from_value(json!({
+        "instanceId": 9001, "offerId": 31, "status": "active", "ip": "203.0.113.7", "port": 20001, "protocols": [],
+        "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null,
+        "capabilities": {}, "groupId": null,
+    }))
+    .unwrap();
+    let text = http::Response::new(Bytes::from_static(b"gw.invalid:1\r\n[2001:db8::1]:2"));
+    let replies = Replies::new()
+        .interruption()
+        .throttled(Duration::ZERO)
+        .gateways(["gw.invalid:8080", "[2001:db8::1]:1080"])
+        .groups([group])
+        .page(1, [instance], 1)
+        .response(text)
+        .shortage(Duration::from_secs(3600))
+        .json(400, &json!({"code": 7, "message": "no"}));
+    let client = replies.builder().build().unwrap();
+    let extraction = client.extract(2).await.unwrap();
+    assert_eq!(extraction.endpoints[1].to_string(), "[2001:db8::1]:1080");
+    assert_eq!(client.groups().await.unwrap()[0].name, "a");
+    assert_eq!(client.search(["203.0.113.7"]).await.unwrap()[0].instance_id, 9001);
+    assert_eq!(client.extract_text(2, Separator::CrLf).await.unwrap().endpoints.len(), 2);
+    let shortage = client.extract(1).await.unwrap_err();
+    assert!(matches!(shortage, Error::Shortage(_)), "{shortage:?}");
+    assert_eq!(shortage.retry_after(), Some(Duration::from_secs(3600)));
+    assert!(matches!(client.extract(1).await, Err(Error::Rejected(_))));
+    assert_eq!((replies.remaining(), replies.requests().len()), (0, 8));
+    let error = client.groups().await.unwrap_err();
+    assert_eq!(error.to_string(), "the test has no reply for request 9");
+    assert!(!format!("{:?} {replies:?}", replies.requests()).contains("token-of-a-test"));
+    // Limits are those of production.
+    assert!(matches!(client.extract(0).await, Err(Error::InvalidArgument(_))));
+}

@@ -1,0 +1,123 @@
+//! What programs rely on without calling it: threads, sizes, warnings for what is not used.
+#![allow(clippy::unwrap_used, reason = "sources that cannot be read fail the test")]
+
+use std::{collections::BTreeMap, fmt::Debug, fs, path::Path};
+
+use sallyport_client::{
+    Address, Attempt, BusinessCode, Client, ClientBuilder, Endpoint, Error, Extract, ExtractText, Extraction,
+    Group, GroupFilter, Instance, InstanceStatus, Instances, InvalidArgument, ListGroups, Next, Pages,
+    Protocol, Rejection, RetryBudget, RetryPolicy, Search, SearchPage, Separator, TermRule, TextExtraction,
+    TimeoutError, TokenFile, TokenVariable, TransportError, UnexpectedResponse, WithResponse, generated,
+    testing::Replies,
+};
+use syn::{Item, Visibility};
+
+fn shared<T: Send + Sync + Debug + 'static>() {}
+
+fn moved<T: Send>(_: T) {}
+
+#[test]
+fn every_type_can_be_shared_between_threads() {
+    shared::<Address>();
+    shared::<Attempt>();
+    shared::<BusinessCode>();
+    shared::<Client>();
+    shared::<ClientBuilder>();
+    shared::<Endpoint>();
+    shared::<Error>();
+    shared::<Extract>();
+    shared::<ExtractText>();
+    shared::<Extraction>();
+    shared::<Group>();
+    shared::<GroupFilter>();
+    shared::<Instance>();
+    shared::<InstanceStatus>();
+    shared::<InvalidArgument>();
+    shared::<ListGroups>();
+    shared::<Next<'static>>();
+    shared::<Pages>();
+    shared::<Protocol>();
+    shared::<Rejection>();
+    shared::<Replies>();
+    shared::<RetryBudget>();
+    shared::<RetryPolicy>();
+    shared::<Search>();
+    shared::<SearchPage>();
+    shared::<Separator>();
+    shared::<TermRule>();
+    shared::<TextExtraction>();
+    shared::<TimeoutError>();
+    shared::<TokenFile>();
+    shared::<TokenVariable>();
+    shared::<TransportError>();
+    shared::<UnexpectedResponse>();
+    shared::<WithResponse<Extraction>>();
+    shared::<generated::Client>();
+}
+
+#[test]
+fn every_future_can_be_spawned() {
+    fn check(client: &Client, pages: &mut Pages) {
+        moved(client.extract(1).into_future());
+        moved(client.extract(1).with_response());
+        moved(client.extract_text(1, Separator::Lf).into_future());
+        moved(client.groups().into_future());
+        moved(client.groups().with_response());
+        moved(client.search(["192.0.2.1"]).into_future());
+        moved(client.search(["192.0.2.1"]).page(1));
+        moved(client.search(["192.0.2.1"]).page_with_response(1));
+        moved(client.search(["192.0.2.1"]).pages().into_stream());
+        moved(pages.next());
+    }
+    let _ = check;
+    fn stream<T: Send + Unpin>() {}
+    stream::<Instances>();
+}
+
+/// A result holds its error, and a future its call, so that both stay small enough to be moved around. The numbers are upper
+/// bounds with a little room; raise one only with a reason.
+#[test]
+fn what_is_moved_around_is_small() {
+    for (name, size, most) in [
+        ("Error", size_of::<Error>(), 128),
+        ("Client", size_of::<Client>(), 8),
+        ("Extract", size_of::<Extract>(), 192),
+        ("ListGroups", size_of::<ListGroups>(), 96),
+        ("Search", size_of::<Search>(), 384),
+        ("Address", size_of::<Address>(), 48),
+        ("Instance", size_of::<Instance>(), 768),
+        ("RetryPolicy", size_of::<RetryPolicy>(), 64),
+    ] {
+        assert!(size <= most, "{name} has {size} bytes, expected at most {most}");
+    }
+}
+
+/// A call that is not awaited, and a setting of a builder that is thrown away, are warned of.
+#[test]
+fn what_does_nothing_until_it_is_used_is_marked() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut marked = BTreeMap::new();
+    for path in [
+        "builder.rs",
+        "extract.rs",
+        "groups.rs",
+        "search/mod.rs",
+        "search/pages.rs",
+        "middleware.rs",
+        "testing.rs",
+    ] {
+        for item in syn::parse_file(&fs::read_to_string(sources.join(path)).unwrap()).unwrap().items {
+            if let Item::Struct(item) = item
+                && matches!(item.vis, Visibility::Public(_))
+            {
+                let is_marked = item.attrs.iter().any(|attribute| attribute.path().is_ident("must_use"));
+                marked.insert(item.ident.to_string(), is_marked);
+            }
+        }
+    }
+    for name in
+        ["ClientBuilder", "Extract", "ExtractText", "ListGroups", "Search", "Pages", "Next", "Replies"]
+    {
+        assert_eq!(marked.get(name), Some(&true), "{name} needs #[must_use]");
+    }
+}
