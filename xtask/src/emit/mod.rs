@@ -46,6 +46,7 @@ pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifac
     Ok(vec![
         reference::clauses(&contract, checks),
         reference::rules(),
+        reference::changes(),
         ledger::emit(document, &contract, checks)?,
     ])
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lint;
 
-const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 fn artifacts(text: &str) -> Vec<Artifact> {
     let document = Document::parse(text).unwrap();

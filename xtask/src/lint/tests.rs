@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 /// Replaces the first `from` and returns the problems of each rule.
 fn broken(from: &str, to: &str) -> (Document, Vec<(&'static str, Problem)>) {

@@ -1,9 +1,11 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
 pub(crate) mod check;
+pub(crate) mod diff;
 pub(crate) mod docs;
 pub(crate) mod generate;
 mod programs;
+mod releases;
 
 use std::{
     collections::BTreeMap,

@@ -12,7 +12,7 @@ use crate::{
     problem::Problem,
 };
 
-const TEXT: &str = include_str!("../../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 fn document() -> Document {
     Document::parse(TEXT).unwrap()
