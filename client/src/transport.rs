@@ -75,7 +75,7 @@ impl Transport {
                 Ok(Err(error)) => error,
                 Err(_) => return Err(timeout(true, self.total_timeout)),
             };
-            match self.retry.wait(done, &error) {
+            match self.retry.wait(done, &error).filter(|_| operation.retry.allows(&error)) {
                 // Waiting past the deadline would only replace this error by a timeout.
                 Some(wait) if Instant::now() + wait.min(MAX_DURATION) < deadline => {
                     telemetry::retrying(operation, done + 1, wait, &error);

@@ -7,10 +7,13 @@ mod document;
 mod emit;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fuzz;
 mod ledger;
 mod lint;
 mod lower;
 mod model;
+mod names;
 mod problem;
 mod project;
 mod task;

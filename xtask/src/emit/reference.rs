@@ -61,7 +61,7 @@ pub(super) fn changes() -> Artifact {
              verdicts differ. Rules that oasdiff has no kind for: clauses, unspecified behaviour, other names, fallbacks, rules \
              between fields, separators, equal credentials, repetition, citations.\n\n\
              | kinds of oasdiff | here | remark |\n|---|---|---|\n",
-            count(|here| matches!(here, Here::Rules(_))),
+            count(|here| matches!(here, Here::Rules(_) | Here::Check)),
             count(|here| matches!(here, Here::Refused(_))),
             count(|here| matches!(here, Here::Absent)),
         ),
@@ -71,6 +71,7 @@ pub(super) fn changes() -> Artifact {
         let here = match row.here {
             Here::Rules(rules) => rules.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", "),
             Here::Refused(id) => format!("refused by `{id}`"),
+            Here::Check => "`cargo xtask check`".to_owned(),
             Here::Absent => "–".to_owned(),
         };
         line(&mut page, format_args!("| {} | {here} | {} |\n", kinds.join("<br>"), row.note));

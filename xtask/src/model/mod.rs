@@ -15,7 +15,8 @@ pub(crate) use citation::Citation;
 pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};
 pub(crate) use operation::{
-    Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Rule,
+    Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
+    Rule,
 };
 pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 

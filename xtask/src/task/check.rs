@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{code, document, on_disk, pages, programs, releases};
+use super::{code, document, on_disk, pages, programs::Programs, releases};
 use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
 
 const FIX: &str = "run `cargo xtask generate` and commit the result";
@@ -18,11 +18,12 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut artifacts = code(&document)?;
     let mut problems = releases::problems(root, &document)?;
-    match pages(root, &document) {
+    let programs = Programs::build(root)?;
+    match pages(&programs, root, &document) {
         Ok(pages) => artifacts.extend(pages),
         Err(problem) => problems.push_str(&problem),
     }
-    match programs::emitted(root) {
+    match programs.emitted() {
         Ok(emitted) => problems.push_str(&api_differences(&document, &emitted)),
         Err(problem) => problems.push_str(&problem),
     }
