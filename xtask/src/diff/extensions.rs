@@ -133,7 +133,7 @@ pub(super) fn retry(sides: &mut Sides<'_>, place: Place<'_>, old: &Operation, ne
         before.and_then(|class| sides.before(at.0, class)),
         after.and_then(|class| sides.after(at.1, class)),
     );
-    sides.report(rule, place, RETRY, found, new.citation.all().map(str::to_owned));
+    sides.report(rule, place, RETRY, found, []);
 }
 
 /// What the definitions at two pointers say of deprecation.

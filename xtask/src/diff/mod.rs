@@ -21,6 +21,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
+pub(crate) mod witness;
 
 use jiff::civil::Date;
 

@@ -531,7 +531,8 @@ mod rendering {
         );
         let diff = diff(&contract(), &Document::parse(&text).unwrap());
         let asked = version::asked(&diff, "0.1.0");
-        render(Shown { diff: &diff, asked: &asked, old: "old.yaml", new: "new.yaml", notes: &[] }, format)
+        let (old, new) = ("old.yaml", "new.yaml");
+        render(Shown { diff: &diff, asked: &asked, old, new, has_witnesses: true, notes: &[] }, format)
     }
 
     #[test]
@@ -543,6 +544,7 @@ mod rendering {
             "new.yaml:",
             "extract.num-range",
             "may fail the new suite",
+            "a request with query num = `51`",
             "1 breaking, 1 needs a decision",
             "major step: `info.version` 2.0.0 or higher; it is still `1.0.0`; crates 0.2.0",
         ] {
@@ -596,4 +598,44 @@ mod rendering {
         );
         assert!(changelog(&diff(&contract(), &contract())).contains("No change"));
     }
+}
+
+/// Every breaking change of the edits has a witness that fits the older document and not the newer one.
+#[test]
+fn breaking_changes_have_witnesses() {
+    let mut without = Vec::new();
+    for (from, to, ..) in EDITS {
+        let new = edited(from, to);
+        for diff in [diff(&contract(), &new), diff(&new, &contract())] {
+            for change in diff.changes.iter().filter(|change| change.rule.verdict == Verdict::Breaking) {
+                match witness::witness(change) {
+                    Some(witness) => assert!(!witness.text.is_empty()),
+                    None => without.push(change.rule.id),
+                }
+            }
+        }
+    }
+    without.sort_unstable();
+    without.dedup();
+    // What these mean depends on more than one value.
+    let known = [
+        "default-changed",
+        "fallback-removed",
+        "response-media-type-removed",
+        "rule-added",
+        "separator-changed",
+    ];
+    assert!(without.iter().all(|id| known.contains(id)), "{without:?}");
+}
+
+#[test]
+fn the_witness_of_a_limit_is_the_value_next_to_it() {
+    let witness = |from: &str, to: &str| {
+        let changes = diff(&contract(), &edited(from, to)).changes;
+        witness::witness(&changes[0]).unwrap().value.unwrap()
+    };
+    assert_eq!(witness("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }"), 51);
+    assert_eq!(witness("minimum: 1, maximum: 100 }", "minimum: 2, maximum: 100 }"), 1);
+    assert_eq!(witness("x-max-utf8-bytes: 32 }", "x-max-utf8-bytes: 3 }"), "xxxx");
+    assert_eq!(witness("maximum: 65535 }", "maximum: 1024 }"), "192.0.2.1:1025");
 }

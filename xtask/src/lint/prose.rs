@@ -40,6 +40,7 @@ fn run(lint: &mut Lint<'_>) {
         }
     }
     for node in lint.nodes.clone() {
+        fences(lint, &node);
         if matches!(node.part, Part::Parameter | Part::Schema) {
             description(lint, &node);
         }
@@ -222,6 +223,31 @@ fn description(lint: &mut Lint<'_>, node: &Node<'_>) {
     {
         let message = format!("the description says {number} as a limit, which its schema does not");
         lint.report(node, node.at("description"), message, "change the description, or the schema");
+    }
+}
+
+/// Code in a description, which would become a test of the generated documentation.
+fn fences(lint: &mut Lint<'_>, node: &Node<'_>) {
+    for keyword in ["description", "summary"] {
+        let Some(text) = node.text(keyword) else { continue };
+        let mut is_open = false;
+        for line in text.lines() {
+            let Some(language) = ["```", "~~~"].iter().find_map(|mark| line.trim_start().strip_prefix(mark))
+            else {
+                continue;
+            };
+            is_open = !is_open;
+            let language = language.trim().to_ascii_lowercase();
+            if is_open && (language.is_empty() || language.starts_with("rust")) {
+                let message =
+                    "a code block without another language would be compiled as a test of the generated code";
+                lint.report(node, node.at(keyword), message, "name its language, such as ```text or ```json");
+            }
+        }
+        if text.lines().any(|line| line.starts_with("    ") || line.starts_with('\t')) {
+            let message = "an indented block would be compiled as a test of the generated code";
+            lint.report(node, node.at(keyword), message, "write it between ```text and ```");
+        }
     }
 }
 

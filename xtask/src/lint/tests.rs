@@ -196,6 +196,12 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
     ("enum: [http, socks5]", "enum: [http, socks5, socks4]", "prose", "/x-clauses/"),
     ("default: 20\n", "default: 25\n", "prose", "/x-clauses/"),
     ("At most 32 bytes of UTF-8.", "At most 64 bytes of UTF-8.", "prose", "/parameters/6/description"),
+    (
+        "description: How many gateways to extract.",
+        "description: |\n            Some.\n\n            ```\n            let x = 1;\n            ```",
+        "prose",
+        "/parameters/0/description",
+    ),
     // Repetition and deprecation.
     ("      x-retry: safe\n", "", "retry", "/get"),
     ("      x-retry: safe\n", "      x-retry: often\n", "retry", "/x-retry"),

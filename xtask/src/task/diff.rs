@@ -40,6 +40,9 @@ pub(crate) struct Arguments {
     /// Print a section for CHANGELOG.md instead of the report.
     #[arg(long, conflicts_with = "format")]
     changelog: bool,
+    /// Show for each breaking change a request or response that the older document allows and the newer one does not.
+    #[arg(long)]
+    witness: bool,
     /// Read the accepted changes from this file.
     #[arg(long, value_name = "FILE", default_value = ACCEPTED)]
     accepted: PathBuf,
@@ -90,7 +93,14 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let mut diff = compare((&old_name, &old), (&new_name, &new), today)?;
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
     let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
-    let shown = Shown { diff: &diff, asked: &asked, old: &old_name, new: &new_name, notes: &notes };
+    let shown = Shown {
+        diff: &diff,
+        asked: &asked,
+        old: &old_name,
+        new: &new_name,
+        has_witnesses: arguments.witness,
+        notes: &notes,
+    };
     let text = if arguments.changelog {
         diff::render::changelog(&diff)
     } else {
@@ -160,7 +170,8 @@ fn revision(root: &Path, revision: &str) -> Result<String, String> {
         .map_err(|error| format!("error: cannot start git: {error}; name a file instead\n"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or_default().trim_start_matches("fatal: ");
+        let said =
+            said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").trim_end_matches('.');
         return Err(format!("error: unknown file or revision `{revision}`: {said}; {help}\n"));
     }
     String::from_utf8(output.stdout)

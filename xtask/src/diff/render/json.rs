@@ -26,6 +26,7 @@ pub(super) fn render(shown: Shown<'_>) -> String {
                 "services_may_fail": change.rule.services_may_fail,
                 "means": change.rule.means,
                 "advice": change.rule.advice,
+                "witness": shown.witness(change).map(|witness| json!({ "text": witness.text, "value": witness.value })),
                 "fingerprint": change.fingerprint(),
                 "accepted": change.accepted,
             })

@@ -24,11 +24,12 @@ pub(super) fn render(shown: Shown<'_>) -> String {
         );
         for change in shown.diff.changes.iter().filter(|change| change.operation.as_deref() == operation) {
             let accepted = change.accepted.as_ref().map(|reason| format!(" (accepted: {reason})"));
+            let witness = shown.witness(change).map(|witness| format!(" Witness: {}", witness.text));
             let clauses: Vec<String> = change.clauses.iter().map(|clause| format!("`{clause}`")).collect();
             let cells = [
                 format!("**{}**{}", change.rule.verdict.name(), accepted.unwrap_or_default()),
                 format!("{}, `{}`", change.direction, change.at),
-                format!("{} ({})", change.summary(), change.rule.means),
+                format!("{} ({}){}", change.summary(), change.rule.means, witness.unwrap_or_default()),
                 clauses.join(" "),
                 services(change).to_owned(),
                 change.rule.advice.to_owned(),

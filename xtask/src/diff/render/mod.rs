@@ -8,7 +8,11 @@ mod text;
 
 pub(crate) use changelog::changelog;
 
-use super::{Change, Diff, Found, version::Asked};
+use super::{
+    Change, Diff, Found,
+    version::Asked,
+    witness::{Witness, witness},
+};
 
 /// What the renderers show.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) old: &'a str,
     /// What the newer document is called.
     pub(crate) new: &'a str,
+    /// Whether each breaking change is shown with a witness.
+    pub(crate) has_witnesses: bool,
     /// Remarks on the file of accepted changes.
     pub(crate) notes: &'a [String],
 }
@@ -53,6 +59,11 @@ impl Shown<'_> {
             |name: &str, found: &Option<Found>| found.as_ref().map(|found| format!("{name}:{}", found.line));
         let both = [place(self.old, &change.old), place(self.new, &change.new)];
         both.into_iter().flatten().collect::<Vec<_>>().join(" → ")
+    }
+
+    /// The witness of a change, where witnesses are wanted and there is one.
+    fn witness(&self, change: &Change) -> Option<Witness> {
+        if self.has_witnesses { witness(change) } else { None }
     }
 
     /// The operations of the changes, each once, in their order; `None` for the document as a whole.

@@ -27,6 +27,9 @@ pub(super) fn render(shown: Shown<'_>) -> String {
             if !change.clauses.is_empty() {
                 row("clauses", &change.clauses.join(", "));
             }
+            if let Some(witness) = shown.witness(change) {
+                row("witness", &witness.text);
+            }
             row("services", services(change));
             row("to do", change.rule.advice);
             row("fingerprint", &change.fingerprint());
