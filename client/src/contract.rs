@@ -5,12 +5,13 @@
 use std::fmt;
 use crate::{
     generated::{self, types},
-    operation::{Credential, Operation},
+    operation::{Credential, Operation, Retry},
     validate::{self, InvalidArgument},
 };
 /// The header that carries a request id in requests and a trace id in responses.
 pub const REQUEST_ID_HEADER: &str = "X-Request-Id";
 static EXTRACT_PROXIES: Operation = Operation {
+    retry: Retry::IdempotencyKey,
     request_id: Some("request_id"),
     id: "extractProxies",
     method: "GET",
@@ -23,6 +24,7 @@ static EXTRACT_PROXIES: Operation = Operation {
     text: false,
 };
 static EXTRACT_PROXIES_TEXT: Operation = Operation {
+    retry: Retry::IdempotencyKey,
     request_id: Some("request_id"),
     id: "extractProxies",
     method: "GET",
@@ -35,6 +37,7 @@ static EXTRACT_PROXIES_TEXT: Operation = Operation {
     text: true,
 };
 static LIST_STATIC_GROUPS: Operation = Operation {
+    retry: Retry::Safe,
     request_id: None,
     id: "listStaticGroups",
     method: "GET",
@@ -47,6 +50,7 @@ static LIST_STATIC_GROUPS: Operation = Operation {
     text: false,
 };
 static SEARCH_STATIC_INSTANCES: Operation = Operation {
+    retry: Retry::Safe,
     request_id: None,
     id: "searchStaticInstances",
     method: "POST",

@@ -1,5 +1,7 @@
 //! What the hooks need to know about an operation. The values are generated, in [`contract`](crate::contract).
 
+use crate::Error;
+
 /// One operation of the document.
 #[derive(Debug)]
 #[cfg_attr(
@@ -17,6 +19,8 @@ pub(crate) struct Operation {
     pub(crate) code_field: &'static str,
     pub(crate) code: i64,
     pub(crate) credential: Credential,
+    /// Whether the operation may be repeated.
+    pub(crate) retry: Retry,
     /// Query parameter that carries the idempotency id; the header of [`REQUEST_ID_HEADER`](crate::contract::REQUEST_ID_HEADER)
     /// is used when it is absent.
     pub(crate) request_id: Option<&'static str>,
@@ -24,6 +28,29 @@ pub(crate) struct Operation {
     pub(crate) shortage: bool,
     /// Whether a success is plain text.
     pub(crate) text: bool,
+}
+
+/// Whether an operation may be repeated when its outcome is unknown (`x-retry` of the document).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "the document decides which of these it uses")]
+pub(crate) enum Retry {
+    /// Repeating it changes nothing.
+    Safe,
+    /// With the same request id it is the same call.
+    IdempotencyKey,
+    /// Repeating it may do twice what was wanted once.
+    Never,
+}
+
+impl Retry {
+    /// Whether a call that ended with `error` may be repeated. What must not be repeated is so only where the service says
+    /// that it did nothing: with 429.
+    pub(crate) fn allows(self, error: &Error) -> bool {
+        match self {
+            Retry::Safe | Retry::IdempotencyKey => true,
+            Retry::Never => matches!(error, Error::Throttled(_)),
+        }
+    }
 }
 
 /// Where the token is sent.
@@ -36,4 +63,33 @@ pub(crate) enum Credential {
     Header(&'static str),
     /// `Authorization: Bearer`.
     Bearer,
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::StatusCode;
+
+    use super::*;
+    use crate::Rejection;
+
+    #[test]
+    fn what_must_not_be_repeated_is_so_only_after_429() {
+        let rejection = |status| {
+            Box::new(Rejection {
+                status,
+                code: None,
+                message: String::new(),
+                request_id: None,
+                trace_id: None,
+                retry_after: None,
+            })
+        };
+        let throttled = Error::Throttled(rejection(StatusCode::TOO_MANY_REQUESTS));
+        let failed = Error::Rejected(rejection(StatusCode::INTERNAL_SERVER_ERROR));
+        assert!(throttled.is_retryable());
+        for retry in [Retry::Safe, Retry::IdempotencyKey] {
+            assert!(retry.allows(&throttled) && retry.allows(&failed));
+        }
+        assert!(Retry::Never.allows(&throttled) && !Retry::Never.allows(&failed));
+    }
 }

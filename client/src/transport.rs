@@ -105,7 +105,7 @@ impl Transport {
                 Ok(Err(error)) => error,
                 Err(_) => return Err(timeout(true, total)),
             };
-            match policy.wait(retries, &error) {
+            match policy.wait(retries, &error).filter(|_| call.operation.retry.allows(&error)) {
                 // Waiting past the deadline would only replace this error by a timeout.
                 Some(wait)
                     if Instant::now() + wait.min(MAX_DURATION) < deadline && self.budget.take(&error) =>

@@ -117,7 +117,7 @@ mod tests {
     use crate::{document::Document, project::project};
 
     fn contract() -> Value {
-        project(&Document::parse(include_str!("../../openapi/openapi.yaml")).unwrap())
+        project(&Document::parse(crate::fixture::CONTRACT).unwrap())
     }
 
     /// The pointers that are reported when the server says `change` instead of the contract.

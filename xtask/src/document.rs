@@ -38,8 +38,8 @@ impl Document {
     /// Reads `text`, as [`Document::load`] does.
     pub(crate) fn parse(text: &str) -> Result<Document, Vec<Problem>> {
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
-        let node: Node =
-            serde_saphyr::from_str_with_options(text, options).map_err(|error| vec![unreadable(&error)])?;
+        let node: Node = serde_saphyr::from_str_with_options(text, options)
+            .map_err(|error| vec![unreadable(&error, text)])?;
         let mut places = HashMap::new();
         let root = node.settle(String::new(), None, &mut places);
         Ok(Document { root, places })
@@ -128,17 +128,44 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
     format!("{pointer}/{}", step.replace('~', "~0").replace('/', "~1"))
 }
 
-fn unreadable(error: &serde_saphyr::Error) -> Problem {
+fn unreadable(error: &serde_saphyr::Error, document: &str) -> Problem {
     let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
     let text = error.without_snippet().to_string();
     // The parser appends the position, which every message starts with.
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+    let index = place.and_then(|place| usize::try_from(place.line).ok()).unwrap_or_default();
+    let line = document.lines().nth(index.saturating_sub(1)).unwrap_or_default();
+    let help = cause(&message, line);
     Problem {
         pointer: String::new(),
         place,
         operation: None,
         message: format!("invalid YAML: {message}"),
-        help: "fix the YAML at this position; a key may occur only once in a mapping".to_owned(),
+        help: help.to_owned(),
+    }
+}
+
+/// What to do about a line that is no YAML, by what people usually get wrong in one.
+fn cause(message: &str, line: &str) -> &'static str {
+    let content = line.trim_start();
+    let indentation = &line[..line.len() - content.len()];
+    let (_, value) = content.split_once(": ").unwrap_or_default();
+    let quotes = |mark: char| content.matches(mark).count() % 2 == 1;
+    let opened = content.matches(['{', '[']).count();
+    if message.contains("duplicate") {
+        "a key may occur only once in a mapping: remove one of them"
+    } else if indentation.contains('\t') {
+        "indent with spaces: YAML has no tabs"
+    } else if value.starts_with(['@', '`', '%', '*', '&', '!']) {
+        "quote a text that starts with a special character"
+    } else if value.contains(": ") && !value.starts_with(['"', '\'', '{', '[']) {
+        "quote a text that contains `: `"
+    } else if quotes('"') {
+        "close the quotation"
+    } else if opened != content.matches(['}', ']']).count() {
+        "close the bracket"
+    } else {
+        "check the indentation, brackets and quotes of this line and of the one before it"
     }
 }
 
@@ -295,6 +322,22 @@ mod tests {
     fn a_syntax_error_is_rejected_with_its_position() {
         let problems = Document::parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
         assert!(problems[0].place.is_some_and(|place| place.line >= 2), "{}", problems[0]);
+    }
+
+    #[test]
+    fn the_help_names_the_usual_causes() {
+        let problems = Document::parse("a: 1\na: 2\n").unwrap_err();
+        assert!(problems[0].help.contains("only once"), "{}", problems[0]);
+        for (line, help) in [
+            ("\tb: 1", "no tabs"),
+            ("a: @b", "special character"),
+            ("a: b: c", "contains `: `"),
+            ("  a b c", "check the indentation"),
+        ] {
+            assert!(cause("x", line).contains(help), "{line:?}");
+        }
+        assert_eq!(cause("x", "a: \"b"), "close the quotation");
+        assert_eq!(cause("x", "a: [1, 2"), "close the bracket");
     }
 
     #[test]

@@ -2,12 +2,18 @@
 
 mod artifact;
 mod compare;
+mod diff;
 mod document;
 mod emit;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod fuzz;
 mod ledger;
 mod lint;
 mod lower;
 mod model;
+mod names;
 mod problem;
 mod project;
 mod task;
@@ -48,15 +54,31 @@ enum Task {
         /// Write to this file, which is replaced when it exists [default: target/contract.html of the workspace].
         file: Option<PathBuf>,
     },
+    /// Say what a change of the document breaks, for callers and for services that conformed.
+    ///
+    /// Every change has a verdict (breaking, needs a decision, compatible, documentation), the lines of both documents, the
+    /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(task::diff::Arguments),
 }
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  cargo xtask diff
+  cargo xtask diff main --fail-on breaking
+  cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
+  cargo xtask diff v1.0.0 --changelog";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let root = task::root();
     let outcome = match arguments.task {
-        Task::Generate => task::generate::run(&root),
-        Task::Check => task::check::run(&root),
-        Task::Docs { file } => task::docs::run(&root, file),
+        Task::Generate => task::generate::run(&root).map(|report| (report, ExitCode::SUCCESS)),
+        Task::Check => task::check::run(&root).map(|report| (report, ExitCode::SUCCESS)),
+        Task::Docs { file } => task::docs::run(&root, file).map(|report| (report, ExitCode::SUCCESS)),
+        Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
+            (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        }),
     };
     #[expect(
         clippy::print_stdout,
@@ -64,9 +86,9 @@ fn main() -> ExitCode {
         reason = "the only place of this program that prints"
     )]
     match outcome {
-        Ok(report) => {
+        Ok((report, code)) => {
             print!("{report}");
-            ExitCode::SUCCESS
+            code
         }
         Err(report) => {
             eprint!("{report}");

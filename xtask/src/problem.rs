@@ -34,19 +34,38 @@ impl Problem {
 /// Path of the document, relative to the root of the workspace.
 pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
 
+impl Problem {
+    /// The problem as a text that begins with the name of its file.
+    pub(crate) fn in_file<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
+        InFile { problem: self, file }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{DOCUMENT}")?;
-        if let Some(Place { line, column }) = self.place {
+        self.in_file(DOCUMENT).fmt(out)
+    }
+}
+
+struct InFile<'a> {
+    problem: &'a Problem,
+    file: &'a str,
+}
+
+impl fmt::Display for InFile<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Problem { pointer, place, operation, message, help } = self.problem;
+        write!(out, "{}", self.file)?;
+        if let Some(Place { line, column }) = place {
             write!(out, ":{line}:{column}")?;
         }
-        write!(out, ": {}", self.message)?;
-        if let Some(operation) = &self.operation {
+        write!(out, ": {message}")?;
+        if let Some(operation) = operation {
             write!(out, "\n  operation: {operation}")?;
         }
-        if !self.pointer.is_empty() {
-            write!(out, "\n  pointer:   {}", self.pointer)?;
+        if !pointer.is_empty() {
+            write!(out, "\n  pointer:   {pointer}")?;
         }
-        write!(out, "\n  help:      {}", self.help)
+        write!(out, "\n  help:      {help}")
     }
 }

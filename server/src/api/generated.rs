@@ -186,6 +186,8 @@ described!(
 impl Responses for ExtractProxies {
     const ALLOW: &'static str = "GET";
     const DESCRIPTION: &'static str = "The gateways. A body whose `code` is not 0 is a rejection, even under status 200.";
+    const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
+    type Text = crate::edge::responding::response::PlainText;
     type Success = ExtractSuccess;
     type Headers = ExtractProxiesHeaders;
     type Error = ExtractError;
@@ -400,6 +402,8 @@ described!(
 impl Responses for ListStaticGroups {
     const ALLOW: &'static str = "GET";
     const DESCRIPTION: &'static str = "The groups of the caller.";
+    const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
+    type Text = crate::edge::responding::response::NoText;
     type Success = GroupsSuccess;
     type Headers = ListStaticGroupsHeaders;
     type Error = StaticError;
@@ -593,6 +597,8 @@ described!(
 impl Responses for SearchStaticInstances {
     const ALLOW: &'static str = "POST";
     const DESCRIPTION: &'static str = "One page of the matching instances.";
+    const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
+    type Text = crate::edge::responding::response::NoText;
     type Success = SearchSuccess;
     type Headers = SearchStaticInstancesHeaders;
     type Error = StaticError;

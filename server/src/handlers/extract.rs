@@ -14,11 +14,13 @@ use crate::{
         operation::{Call, Handler},
         responding::{
             api_error::ApiError,
-            response::{Constant, ConstantBool, Content, Success},
+            response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
         },
         types::integer::BoundedInteger,
     },
 };
+
+impl SendsText for ExtractProxies {}
 
 impl Handler for ExtractProxies {
     const PURPOSE: Purpose = Purpose::Extraction;
@@ -50,7 +52,7 @@ impl Handler for ExtractProxies {
         };
         let content = match return_type {
             ReturnType::Json => Content::Json(body(extraction)),
-            ReturnType::Txt => Content::Text(lines(&extraction.endpoints, &separator)),
+            ReturnType::Txt => Content::Text(PlainText(lines(&extraction.endpoints, &separator))),
         };
         Ok(Success { content, headers })
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lint;
 
-const TEXT: &str = include_str!("../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 fn artifacts(text: &str) -> Vec<Artifact> {
     let document = Document::parse(text).unwrap();
@@ -91,4 +91,24 @@ fn no_missing_line_makes_a_generator_panic() {
         }
     }
     assert!(generated > 0 && rejected > 0, "{generated} generated, {rejected} rejected");
+}
+
+#[test]
+fn a_clause_without_a_check_and_a_check_without_its_clause_are_problems() {
+    let document = Document::parse(TEXT).unwrap();
+    let observable =
+        Contract::read(&document).unwrap().clauses.into_iter().filter(|clause| clause.observable);
+    let mut check =
+        Check { id: "all".to_owned(), title: String::new(), clauses: observable.map(|it| it.id).collect() };
+    assert_eq!(unproven(&document, std::slice::from_ref(&check)), []);
+    check.clauses.retain(|id| id != "search.total");
+    check.clauses.push("search.totals".to_owned());
+    let told: Vec<_> = unproven(&document, &[check]).into_iter().map(|problem| problem.message).collect();
+    assert_eq!(
+        told,
+        [
+            "no check of the suite cites the observable clause `search.total`",
+            "the check all cites `search.totals`, which is no clause of the document"
+        ]
+    );
 }

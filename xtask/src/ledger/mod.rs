@@ -12,6 +12,8 @@ use crate::{
     problem::Problem,
 };
 
+pub(crate) use raw::place;
+
 const PATH: &str = "openapi/LEDGER.md";
 
 /// A constraint and who enforces it.
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     fn document(edit: impl Fn(&str) -> String) -> Document {
-        Document::parse(&edit(include_str!("../../../openapi/openapi.yaml"))).unwrap()
+        Document::parse(&edit(crate::fixture::CONTRACT)).unwrap()
     }
 
     fn ledger(document: &Document) -> Result<Artifact, Vec<Problem>> {

@@ -93,6 +93,11 @@ impl Part {
                 ("x-clause", Any),
                 ("x-credentials-agree", Text),
                 ("x-rules", List(Part::Rule)),
+                ("x-retry", Text),
+                ("deprecated", Flag),
+                ("x-deprecated-since", Text),
+                ("x-sunset", Text),
+                ("x-replaced-by", Text),
             ],
             Part::Parameter => &[
                 ("name", Text),

@@ -4,6 +4,7 @@ mod bounds;
 mod citations;
 mod clause_order;
 mod defaults;
+mod deprecations;
 mod enums;
 mod examples;
 mod extensions;
@@ -12,11 +13,16 @@ mod grammar;
 mod large_integers;
 mod misplaced;
 mod missing;
+mod names;
+mod openapi_version;
 mod operation_ids;
 mod parameters;
+mod paths;
+mod prose;
 mod references;
 mod required;
 mod responses;
+mod retries;
 mod security;
 mod uncited;
 mod unknown_keywords;
@@ -25,6 +31,7 @@ mod untyped;
 mod unused;
 mod users;
 mod values;
+mod words;
 
 use crate::{document::Document, problem::Problem};
 
@@ -45,17 +52,23 @@ pub(crate) const RULES: &[Rule] = &[
     citations::RULE,
     clause_order::RULE,
     defaults::RULE,
+    deprecations::RULE,
     enums::RULE,
     examples::RULE,
     extensions::RULE,
     large_integers::RULE,
     misplaced::RULE,
     missing::RULE,
+    names::RULE,
+    openapi_version::RULE,
     operation_ids::RULE,
     parameters::RULE,
+    paths::RULE,
+    prose::RULE,
     references::RULE,
     required::RULE,
     responses::RULE,
+    retries::RULE,
     security::RULE,
     uncited::RULE,
     unknown_keywords::RULE,
@@ -69,6 +82,8 @@ pub(crate) const RULES: &[Rule] = &[
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
     let mut problems: Vec<Problem> = findings(document).into_iter().map(|(_, problem)| problem).collect();
     Problem::sort(&mut problems);
+    // Several rules may find the same, such as a missing part of an operation.
+    problems.dedup();
     problems
 }
 

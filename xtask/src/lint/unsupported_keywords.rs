@@ -62,7 +62,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
             (DOCUMENTARY, "write it in the operation")
         }
         (Part::Operation, "callbacks" | "servers") => (DOCUMENTARY, "remove it"),
-        (Part::Operation, "deprecated" | "externalDocs") => (DOCUMENTARY, "write it in `description`"),
+        (Part::Operation, "externalDocs") => (DOCUMENTARY, "write it in `description`"),
         (
             Part::Parameter | Part::Header,
             "style" | "explode" | "allowReserved" | "allowEmptyValue" | "content",

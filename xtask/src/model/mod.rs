@@ -15,7 +15,8 @@ pub(crate) use citation::Citation;
 pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};
 pub(crate) use operation::{
-    Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Rule,
+    Body, Credential, Deprecation, Header, Location, Media, Method, Operation, Parameter, Response, Retry,
+    Rule,
 };
 pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     fn contract() -> Contract {
-        let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
+        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
         Contract::read(&document).unwrap()
     }
 
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        let text = include_str!("../../../openapi/openapi.yaml");
+        let text = crate::fixture::CONTRACT;
         let broken = text.replace("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 1.5 }");
         assert_ne!(text, broken);
         let problems = Contract::read(&Document::parse(&broken).unwrap()).unwrap_err();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::civil::Date;
 use serde_json::Value;
 
 use super::{Citation, Schema};
@@ -24,12 +25,36 @@ pub(crate) struct Operation {
     pub(crate) credentials: Vec<Credential>,
     /// The clause that requires several transports to carry one value (`x-credentials-agree`).
     pub(crate) credentials_agree: Option<String>,
+    /// Whether it may be repeated (`x-retry`); the lint requires it.
+    pub(crate) retry: Option<Retry>,
+    /// Since when and until when it is deprecated.
+    pub(crate) deprecation: Option<Deprecation>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<Body>,
     pub(crate) success: Response,
     /// Responses with another status than 2xx, in the document's order.
     pub(crate) errors: Vec<Response>,
+}
+
+/// Whether an operation may be repeated when its outcome is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// Repeating it changes nothing.
+    Safe,
+    /// With the same idempotency key it is the same call.
+    IdempotencyKey,
+    /// Repeating it may do twice what was wanted once.
+    Never,
+}
+
+/// The life of a deprecated operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deprecation {
+    pub(crate) since: Date,
+    pub(crate) sunset: Date,
+    /// `operationId` of what replaces it.
+    pub(crate) replaced_by: Option<String>,
 }
 
 /// Methods that the generators can express.
@@ -145,6 +170,18 @@ impl Response {
     /// The schema of the JSON body, if there is one.
     pub(crate) fn json(&self) -> Option<&Schema> {
         self.content.iter().find(|media| media.name == "application/json").map(|media| &media.schema)
+    }
+}
+
+impl Retry {
+    /// Reads `x-retry`.
+    pub(crate) fn read(text: &str) -> Option<Retry> {
+        match text {
+            "safe" => Some(Retry::Safe),
+            "idempotency-key" => Some(Retry::IdempotencyKey),
+            "never" => Some(Retry::Never),
+            _ => None,
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Body, Citation, Clause, Contract, Credential, Header, Location, Media, Method, Operation, Parameter,
-    Response, Rule, Unspecified,
+    Body, Citation, Clause, Contract, Credential, Deprecation, Header, Location, Media, Method, Operation,
+    Parameter, Response, Retry, Rule, Unspecified,
 };
 use crate::{
     document::{Document, join},
@@ -141,6 +141,8 @@ impl<'a> Reader<'a> {
             tags: tags.collect(),
             summary: self.optional_text(&pointer, "summary"),
             description: self.optional_text(&pointer, "description"),
+            retry: self.optional_text(&pointer, "x-retry").and_then(|class| Retry::read(&class)),
+            deprecation: self.deprecation(&pointer),
             credentials_agree: self.optional_text(&pointer, "x-credentials-agree"),
             path: path.to_owned(),
             id,
@@ -154,6 +156,18 @@ impl<'a> Reader<'a> {
             success,
             errors,
         })
+    }
+
+    /// The dates of a deprecated operation; the lint reports those that are missing.
+    fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
+        let date = |key| self.optional_text(pointer, key)?.parse().ok();
+        self.flag(pointer, "deprecated").then(|| {
+            Some(Deprecation {
+                since: date("x-deprecated-since")?,
+                sunset: date("x-sunset")?,
+                replaced_by: self.optional_text(pointer, "x-replaced-by"),
+            })
+        })?
     }
 
     fn credentials(&mut self, operation: &str) -> Vec<Credential> {

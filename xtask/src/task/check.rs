@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::{code, document, on_disk, pages, programs};
+use super::{code, document, on_disk, pages, programs::Programs, releases};
 use crate::{artifact::Artifact, compare::compare, document::Document, project::project};
 
 const FIX: &str = "run `cargo xtask generate` and commit the result";
@@ -17,12 +17,13 @@ const FIX: &str = "run `cargo xtask generate` and commit the result";
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut artifacts = code(&document)?;
-    let mut problems = String::new();
-    match pages(root, &document) {
+    let mut problems = releases::problems(root, &document)?;
+    let programs = Programs::build(root)?;
+    match pages(&programs, root, &document) {
         Ok(pages) => artifacts.extend(pages),
         Err(problem) => problems.push_str(&problem),
     }
-    match programs::emitted(root) {
+    match programs.emitted() {
         Ok(emitted) => problems.push_str(&api_differences(&document, &emitted)),
         Err(problem) => problems.push_str(&problem),
     }
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn an_api_that_differs_is_reported_by_pointer() {
-        let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
+        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
         let mut emitted = project(&document);
         assert_eq!(api_differences(&document, &emitted), "");
         emitted["components"]["schemas"]["GroupFilter"]["minimum"] = Value::from(1);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::programs;
+use super::programs::Programs;
 
 /// Default file.
 const FILE: &str = "target/contract.html";
@@ -12,7 +12,7 @@ const FILE: &str = "target/contract.html";
 /// Fails with a report when the server does not build or the file cannot be written.
 pub(crate) fn run(root: &Path, file: Option<PathBuf>) -> Result<String, String> {
     let file = file.unwrap_or_else(|| root.join(FILE));
-    write(&file, &programs::page(root)?)
+    write(&file, &Programs::build(root)?.page()?)
 }
 
 fn write(file: &Path, page: &[u8]) -> Result<String, String> {

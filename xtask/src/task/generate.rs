@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{code, document, on_disk, pages};
+use super::{code, document, on_disk, pages, programs::Programs};
 use crate::artifact::Artifact;
 
 /// Writes the files that are out of date, and reports them.
@@ -12,7 +12,8 @@ use crate::artifact::Artifact;
 pub(crate) fn run(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let mut report = write(root, &code(&document)?)?;
-    match pages(root, &document).and_then(|pages| write(root, &pages)) {
+    let programs = Programs::build(root).map_err(|problem| format!("{report}{problem}"))?;
+    match pages(&programs, root, &document).and_then(|pages| write(root, &pages)) {
         Ok(written) => report.push_str(&written),
         Err(problem) => return Err(report + &problem),
     }

@@ -1,9 +1,11 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
 pub(crate) mod check;
+pub(crate) mod diff;
 pub(crate) mod docs;
 pub(crate) mod generate;
 mod programs;
+mod releases;
 
 use std::{
     collections::BTreeMap,
@@ -18,6 +20,7 @@ use crate::{
     lint,
     problem::{DOCUMENT, Problem},
 };
+use programs::Programs;
 
 /// The root of the workspace that this program was built in.
 pub(crate) fn root() -> PathBuf {
@@ -37,12 +40,21 @@ fn code(document: &Document) -> Result<Vec<Artifact>, String> {
     emit::code(document).map_err(|problems| render(&problems))
 }
 
-/// The pages generated from the document and from the checks of the suite.
-fn pages(root: &Path, document: &Document) -> Result<Vec<Artifact>, String> {
-    let checks = programs::checks(root)?;
+/// The pages generated from the document and from the built programs.
+///
+/// Fails when the suite does not prove the document: a clause without a check, a check without its clause, or a contract that
+/// the suite cannot read.
+fn pages(programs: &Programs<'_>, root: &Path, document: &Document) -> Result<Vec<Artifact>, String> {
+    let checks = programs.checks()?;
+    let unproven = emit::unproven(document, &checks);
+    if !unproven.is_empty() {
+        return Err(render(&unproven));
+    }
+    let clause = document.get("/x-clauses/0/id").and_then(serde_json::Value::as_str);
+    programs.read_contract(clause.unwrap_or_default())?;
     let mut pages = emit::pages(document, &checks).map_err(|problems| render(&problems))?;
-    let contract_page = String::from_utf8_lossy(&programs::page(root)?).into_owned();
-    let texts = Texts { help: programs::help(root)?, contract_page, sources: sources(root)? };
+    let contract_page = String::from_utf8_lossy(&programs.page()?).into_owned();
+    let texts = Texts { help: programs.help()?, contract_page, sources: sources(root)? };
     pages.push(emit::texts::emit(&texts)?);
     Ok(pages)
 }

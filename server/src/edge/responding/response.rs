@@ -7,7 +7,7 @@ use dropshot::{
     ApiEndpointResponse, Body, HttpResponse, HttpResponseError, HttpResponseHeaders, HttpResponseOk,
 };
 use http::{
-    HeaderMap, HeaderValue, Response, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
 use schemars::JsonSchema;
@@ -17,17 +17,51 @@ use super::{api_error::ApiError, error_code::ErrorCode};
 use crate::connections::Connection;
 
 /// What an operation of the document responds with. Every implementation is generated.
-pub trait Responses {
+pub trait Responses: Sized {
     /// The methods that the operation's path has, as `Allow` lists them.
     const ALLOW: &'static str;
     /// Description of the success response.
     const DESCRIPTION: &'static str;
+    /// Headers that every response carries because the operation is deprecated: names in lower case, and values.
+    const DEPRECATION: &'static [(&'static str, &'static str)];
+    /// Body of a success as plain text: [`PlainText`] where the document has text/plain, [`NoText`] otherwise.
+    type Text: TextOf<Self> + Send + Sync + 'static;
     /// Body of a success.
     type Success: JsonSchema + Serialize + Send + Sync + 'static;
     /// Headers of a success.
     type Headers: JsonSchema + Serialize + SuccessHeaders + Send + Sync + 'static;
     /// Body of an error.
     type Error: ErrorEnvelope + HttpResponseError + Send + Sync + 'static;
+}
+
+/// What an operation sends as text/plain.
+pub trait TextOf<O> {
+    /// The body.
+    fn into_string(self) -> String;
+}
+
+/// An operation whose handler sends text/plain. It is implemented beside the handler, so that the server does not compile
+/// when the document adds the media type to an operation that never sends it.
+pub trait SendsText {}
+
+/// A body in text/plain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainText(pub String);
+
+impl<O: SendsText> TextOf<O> for PlainText {
+    fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// No body: the document has no text/plain, so that a handler cannot send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoText {}
+
+impl<O> TextOf<O> for NoText {
+    fn into_string(self) -> String {
+        match self {}
+    }
 }
 
 /// The headers that a success carries.
@@ -49,18 +83,18 @@ pub trait ErrorEnvelope: Serialize {
 #[derive(Debug)]
 pub struct Success<O: Responses> {
     /// The body.
-    pub content: Content<O::Success>,
+    pub content: Content<O::Success, O::Text>,
     /// The headers.
     pub headers: O::Headers,
 }
 
 /// The body of a success in one of its media types.
 #[derive(Debug)]
-pub enum Content<T> {
+pub enum Content<T, X> {
     /// application/json
     Json(T),
     /// text/plain in UTF-8
-    Text(String),
+    Text(X),
 }
 
 /// A complete response of an operation.
@@ -181,10 +215,10 @@ fn success<O: Responses>(
             let bytes = serde_json::to_vec(&body).map_err(|_| ApiError::from(ErrorCode::Internal))?;
             ("application/json", bytes)
         }
-        Content::Text(text) => ("text/plain; charset=utf-8", text.into_bytes()),
+        Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
     };
     let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
-    let mut response = response(SUCCESS, content_type, bytes);
+    let mut response = response::<O>(SUCCESS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)
 }
@@ -198,7 +232,8 @@ fn error_response<O: Responses>(
     let envelope = O::Error::new(code.number(), message.clone(), Some(request_id));
     // Envelopes hold numbers and strings, which always serialise.
     let bytes = serde_json::to_vec(&envelope).unwrap_or_default();
-    let mut response = response(code.status(), "application/json", connection.send_rejection(bytes));
+    let bytes = connection.send_rejection(bytes);
+    let mut response = response::<O>(code.status(), "application/json", bytes);
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -210,8 +245,11 @@ fn error_response<O: Responses>(
 }
 
 /// The headers that every response of ours has. Dropshot adds `X-Request-Id`.
-fn response(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
+fn response<O: Responses>(status: StatusCode, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
+    for (name, value) in O::DEPRECATION {
+        response.headers_mut().append(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -35,7 +35,7 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
 
         use crate::{
             generated::{self, types},
-            operation::{Credential, Operation},
+            operation::{Credential, Operation, Retry},
             validate::{self, InvalidArgument},
         };
 

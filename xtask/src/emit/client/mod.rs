@@ -30,7 +30,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 mod tests {
     use super::*;
 
-    const DOCUMENT: &str = include_str!("../../../../openapi/openapi.yaml");
+    const DOCUMENT: &str = crate::fixture::CONTRACT;
 
     fn emitted(edit: impl Fn(String) -> String) -> Result<[String; 2], Vec<Problem>> {
         let text = edit(DOCUMENT.to_owned());

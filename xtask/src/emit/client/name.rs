@@ -2,19 +2,21 @@
 
 use proc_macro2::{Ident, Span};
 
+use crate::names;
+
 /// `groupId`, `X-Proxy-Partial` and `sb` as `group_id`, `x_proxy_partial` and `sb`: the names that progenitor gives.
 pub(super) fn snake(name: &str) -> Ident {
-    Ident::new(&snake_text(name), Span::call_site())
+    Ident::new(&names::snake(name), Span::call_site())
 }
 
 /// `page_size` and the like in capitals, for constants.
 pub(super) fn constant(name: &str) -> Ident {
-    Ident::new(&snake_text(name).to_uppercase(), Span::call_site())
+    Ident::new(&names::snake(name).to_uppercase(), Span::call_site())
 }
 
 /// `extractProxies` as `ExtractProxies`, and `in-use` as `InUse`.
 pub(super) fn pascal(name: &str) -> Ident {
-    let text: String = snake_text(name).split('_').map(capitalised).collect();
+    let text = names::pascal(name);
     let text = if text.starts_with(|first: char| first.is_ascii_digit()) { format!("X{text}") } else { text };
     Ident::new(if text.is_empty() { "X" } else { &text }, Span::call_site())
 }
@@ -39,32 +41,6 @@ pub(super) fn separator(text: &str) -> Ident {
 pub(super) fn sentence(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     format!(" {}", words.join(" "))
-}
-
-fn snake_text(name: &str) -> String {
-    let mut text = String::new();
-    let mut previous = '_';
-    for character in name.chars() {
-        let apart = previous.is_ascii_lowercase() || previous.is_ascii_digit();
-        if !character.is_ascii_alphanumeric() {
-            if previous != '_' {
-                text.push('_');
-            }
-            previous = '_';
-            continue;
-        }
-        if character.is_ascii_uppercase() && apart {
-            text.push('_');
-        }
-        text.push(character.to_ascii_lowercase());
-        previous = character;
-    }
-    text.trim_end_matches('_').to_owned()
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
 }
 
 #[cfg(test)]

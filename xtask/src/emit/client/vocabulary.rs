@@ -7,7 +7,7 @@ use super::{name, validate};
 use crate::{
     document::Document,
     lower,
-    model::{Contract, Credential, Format, Header, Kind, Operation, Response, Schema},
+    model::{Contract, Credential, Format, Header, Kind, Operation, Response, Retry, Schema},
     problem::Problem,
 };
 
@@ -311,8 +311,15 @@ fn properties(document: &Document, operation: &Operation, text: bool) -> Result<
         }
         None => quote!(None),
     };
+    let retry = match operation.retry {
+        Some(Retry::Safe) => quote!(Retry::Safe),
+        Some(Retry::IdempotencyKey) => quote!(Retry::IdempotencyKey),
+        // Without a statement nobody may rely on it.
+        Some(Retry::Never) | None => quote!(Retry::Never),
+    };
     Ok(quote! {
         Operation {
+            retry: #retry,
             request_id: #request_id,
             id: #id, method: #method, path: #path, status: #status, code_field: #field, code: #code,
             credential: #credential, shortage: #shortage, text: #text,

@@ -54,7 +54,7 @@ mod tests {
     use crate::{document::Document, model::Contract};
 
     fn operation(index: usize) -> Operation {
-        let document = Document::parse(include_str!("../../../../openapi/openapi.yaml")).unwrap();
+        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
         Contract::read(&document).unwrap().operations.remove(index)
     }
 

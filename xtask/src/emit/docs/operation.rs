@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     document::{Document, join},
-    model::{Contract, Credential, Media, Operation, Response},
+    model::{Contract, Credential, Deprecation, Media, Operation, Response, Retry},
 };
 
 /// One operation.
@@ -21,6 +21,8 @@ pub(super) struct OperationView<'a> {
     path: &'a str,
     summary: Option<&'a str>,
     description: Option<&'a str>,
+    /// Whether it is deprecated, and whether it may be repeated.
+    notices: Vec<String>,
     clauses: Vec<&'a str>,
     /// Ways to send the token.
     credentials: Vec<String>,
@@ -94,6 +96,7 @@ pub(super) fn view<'a>(
         path: &operation.path,
         summary: operation.summary.as_deref(),
         description: operation.description.as_deref(),
+        notices: notices(operation),
         clauses: operation.citation.all().collect(),
         credentials: operation.credentials.iter().map(credential).collect(),
         credentials_agree: operation.credentials_agree.as_deref(),
@@ -103,6 +106,22 @@ pub(super) fn view<'a>(
         body: body(contract, operation, sent),
         responses: responses.map(|it| response(document, contract, operation, it)).collect(),
     }
+}
+
+/// Sentences about the life of an operation and about its repetition.
+fn notices(operation: &Operation) -> Vec<String> {
+    let deprecation = operation.deprecation.as_ref().map(|Deprecation { since, sunset, replaced_by }| {
+        let instead = replaced_by.as_ref().map(|id| format!(" Use `{id}` instead.")).unwrap_or_default();
+        format!("Deprecated since {since}; it ends on {sunset}.{instead}")
+    });
+    let retry = operation.retry.map(|retry| match retry {
+        Retry::Safe => "Repeating a call changes nothing.",
+        Retry::IdempotencyKey => {
+            "A call that was interrupted may be repeated with the same request id: it is then the same call."
+        }
+        Retry::Never => "A call whose outcome is unknown must not be repeated.",
+    });
+    deprecation.into_iter().chain(retry.map(str::to_owned)).collect()
 }
 
 /// The one media type that a request body may have.

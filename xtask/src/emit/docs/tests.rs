@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::model::{Kind, Schema};
 
-const TEXT: &str = include_str!("../../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 fn document() -> Document {
     Document::parse(TEXT).unwrap()

@@ -2,22 +2,7 @@
 
 use proc_macro2::{Ident, Span};
 
-/// `return_type`, `X-Request-Id` and `orderNo` as `ReturnType`, `XRequestId` and `OrderNo`.
-pub(super) fn pascal(name: &str) -> String {
-    words(name)
-        .iter()
-        .map(|word| {
-            let mut letters = word.chars();
-            let first = letters.next().map(|first| first.to_ascii_uppercase());
-            first.into_iter().chain(letters).collect::<String>()
-        })
-        .collect()
-}
-
-/// `return_type`, `x_request_id` and `order_no`.
-pub(super) fn snake(name: &str) -> String {
-    words(name).join("_")
-}
+pub(super) use crate::names::{pascal, snake};
 
 /// The name as an identifier; a keyword gets an underscore.
 pub(super) fn ident(name: &str) -> Ident {
@@ -52,20 +37,6 @@ pub(super) fn variant_ident(value: &str) -> Ident {
     } else {
         ident(&name)
     }
-}
-
-/// Words in lower case; they begin after anything but a letter or digit, and at an upper-case letter after a lower one.
-fn words(name: &str) -> Vec<String> {
-    let mut spaced = String::new();
-    let mut previous_lower = false;
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && previous_lower {
-            spaced.push(' ');
-        }
-        spaced.push(if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' });
-        previous_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-    }
-    spaced.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Operations: the impl of `Operation` for each, and the trait of all.
 
+use jiff::{civil::Date, tz::TimeZone};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::{
     Emitter, names,
     request::{Request, input},
 };
-use crate::model::{Location, Operation};
+use crate::model::{Deprecation, Location, Operation};
 
 impl Emitter<'_> {
     /// The types of an operation and how they belong together.
@@ -70,6 +71,13 @@ impl Emitter<'_> {
         let description = operation.success.description.as_deref().unwrap_or_default().trim();
         let Request { types, fields, inputs, defaults, query: known, credential, reading, names } = request;
         let known_count = known.len();
+        let deprecation = self.deprecation(operation);
+        let has_text = operation.success.content.iter().any(|media| media.name == "text/plain");
+        let text = if has_text {
+            quote!(crate::edge::responding::response::PlainText)
+        } else {
+            quote!(crate::edge::responding::response::NoText)
+        };
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
         let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
         let request_doc = format!(" What a caller of `{id}` asks for. Every value lies within its limits.");
@@ -106,6 +114,8 @@ impl Emitter<'_> {
             impl Responses for #ident {
                 const ALLOW: &'static str = #allow;
                 const DESCRIPTION: &'static str = #description;
+                const DEPRECATION: &'static [(&'static str, &'static str)] = &[#(#deprecation),*];
+                type Text = #text;
                 type Success = #success;
                 type Headers = #headers_ident;
                 type Error = #error;
@@ -161,6 +171,26 @@ impl Emitter<'_> {
         (Some(code), Some(quote!(#ident)))
     }
 
+    /// The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what replaces it.
+    fn deprecation(&self, operation: &Operation) -> Vec<TokenStream> {
+        let Some(Deprecation { since, sunset, replaced_by }) = &operation.deprecation else {
+            return Vec::new();
+        };
+        let midnight = |date: &Date| date.to_zoned(TimeZone::UTC);
+        let mut headers = Vec::new();
+        if let Ok(since) = midnight(since) {
+            headers.push(("deprecation", format!("@{}", since.timestamp().as_second())));
+        }
+        if let Ok(sunset) = midnight(sunset) {
+            headers.push(("sunset", sunset.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()));
+        }
+        let other = self.contract.operations.iter().find(|other| Some(&other.id) == replaced_by.as_ref());
+        if let Some(other) = other {
+            headers.push(("link", format!("<{}>; rel=\"successor-version\"", other.path)));
+        }
+        headers.into_iter().map(|(name, value)| quote!((#name, #value))).collect()
+    }
+
     /// The methods that a path has, as `Allow` lists them.
     fn allow(&self, path: &str) -> String {
         let methods = self.contract.operations.iter().filter(|operation| operation.path == path);
@@ -178,9 +208,10 @@ impl Emitter<'_> {
             let summary = operation.summary.as_deref().unwrap_or_default();
             let description = operation.description.as_deref().unwrap_or_default();
             let doc = doc_lines_verbatim(&format!("{summary}\n\n{description}"));
+            let deprecated = operation.deprecation.as_ref().map(|_| quote!(, deprecated = true));
             quote! {
                 #doc
-                #[endpoint { method = #method, path = #path, tags = [#(#tags),*], operation_id = #id }]
+                #[endpoint { method = #method, path = #path, tags = [#(#tags),*], operation_id = #id #deprecated }]
                 async fn #function(
                     rqctx: RequestContext<Self::Context>,
                     request: RawRequest<#ident>,

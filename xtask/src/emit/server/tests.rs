@@ -12,7 +12,7 @@ use crate::{
     problem::Problem,
 };
 
-const TEXT: &str = include_str!("../../../../openapi/openapi.yaml");
+const TEXT: &str = crate::fixture::CONTRACT;
 
 fn document() -> Document {
     Document::parse(TEXT).unwrap()
@@ -201,4 +201,34 @@ fn a_header_is_written_as_its_schema_says() {
         assert!(after.get(..80).is_some_and(|begin| begin.contains(&written)), "{schema}: {after:.120}");
     }
     assert!(header("{ type: integer, enum: [1, 2] }").is_err());
+}
+
+#[test]
+fn a_deprecated_operation_says_so_in_every_response() {
+    let deprecated = replaced(
+        "      operationId: listStaticGroups\n",
+        "      operationId: listStaticGroups\n      deprecated: true\n      x-deprecated-since: 2026-01-01\n      \
+         x-sunset: 2026-12-31\n      x-replaced-by: searchStaticInstances\n",
+    );
+    let code = code(&deprecated).unwrap();
+    for header in [
+        "(\"deprecation\", \"@1767225600\")",
+        "(\"sunset\", \"Thu, 31 Dec 2026 00:00:00 GMT\")",
+        "</openapi/v1/static/instances/search>; rel=\\\"successor-version\\\"",
+        "deprecated = true",
+    ] {
+        assert!(code.contains(header), "{header}");
+    }
+}
+
+#[test]
+fn only_an_operation_with_plain_text_in_the_document_can_send_it() {
+    let with = code(&document()).unwrap();
+    assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoText;").count()), (1, 2));
+    let without = replaced(
+        "            text/plain:\n              schema: { type: string }\n              example: \
+         \"gw1.proxy.invalid:20001\\r\\n203.0.113.7:20002\"\n",
+        "",
+    );
+    assert!(!code(&without).unwrap().contains("::PlainText"));
 }

@@ -1,0 +1,115 @@
+//! One change of the contract.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::rules::Rule;
+
+/// Whom a change concerns on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// What callers may send.
+    Request,
+    /// What services may answer.
+    Response,
+    /// The operation as a whole, a clause or a text.
+    Contract,
+}
+
+/// What one of the two documents says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) value: Value,
+    pub(crate) pointer: String,
+    pub(crate) line: u64,
+}
+
+/// One change, judged by a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) rule: &'static Rule,
+    /// `operationId`, that of the newer document where both have the operation; `None` for the document as a whole.
+    pub(crate) operation: Option<String>,
+    pub(crate) direction: Direction,
+    /// Where the value is sent, as in the ledger, or what else changed: `query num`, `200 body data`, `x-clauses all.https`.
+    pub(crate) at: String,
+    /// The keyword that changed; empty when the whole part did.
+    pub(crate) keyword: String,
+    /// What the older document says; `None` when the part is new.
+    pub(crate) old: Option<Found>,
+    /// What the newer document says; `None` when the part is gone.
+    pub(crate) new: Option<Found>,
+    /// The clauses that the part cites in either document.
+    pub(crate) clauses: Vec<String>,
+    /// Why the change was accepted, from the file of accepted changes.
+    pub(crate) accepted: Option<String>,
+}
+
+/// Length of a fingerprint in hexadecimal digits.
+const FINGERPRINT: usize = 12;
+
+impl Change {
+    /// What identifies the change, whatever line it is on and however the texts of this program are worded.
+    pub(crate) fn fingerprint(&self) -> String {
+        let value = |found: &Option<Found>| found.as_ref().map(|found| found.value.clone());
+        let identity = json!([
+            self.rule.id,
+            self.operation,
+            self.direction.name(),
+            self.at,
+            self.keyword,
+            value(&self.old),
+            value(&self.new),
+        ]);
+        let digest = Sha256::digest(identity.to_string());
+        let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        text[..FINGERPRINT].to_owned()
+    }
+
+    /// The change in one line without its place: ``maximum: `100` → `50` ``.
+    pub(crate) fn summary(&self) -> String {
+        let keyword = if self.keyword.is_empty() { String::new() } else { format!("`{}`: ", self.keyword) };
+        match (&self.old, &self.new) {
+            (Some(old), Some(new)) if old.value != new.value => {
+                format!("{keyword}{} → {}", shown(&old.value), shown(&new.value))
+            }
+            (Some(_), Some(_)) => self.keyword.clone(),
+            (None, Some(new)) => format!("{keyword}added {}", shown(&new.value)),
+            (Some(old), None) => format!("{keyword}removed {}", shown(&old.value)),
+            (None, None) => self.keyword.clone(),
+        }
+    }
+}
+
+/// Maximum length of a value in a summary, in characters.
+const LONGEST: usize = 120;
+
+/// A value on one line, cut where it is long.
+pub(crate) fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    };
+    let cut: String = text.chars().take(LONGEST).collect();
+    let dots = if cut.len() < text.len() { " …" } else { "" };
+    // A backtick would end the quotation.
+    if text.contains('`') { format!("\"{cut}{dots}\"") } else { format!("`{cut}{dots}`") }
+}
+
+impl Direction {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Direction::Request => "request",
+            Direction::Response => "response",
+            Direction::Contract => "contract",
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}

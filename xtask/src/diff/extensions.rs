@@ -1,0 +1,168 @@
+//! Our own extensions: other names, fallbacks, rules between fields, separators, repetition, deprecation.
+
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use super::{
+    elements::{self, Element, OPERATION},
+    rules::{self, Rule},
+    sides::{Place, Sides},
+};
+use crate::{
+    document::{Document, join},
+    model::{Constraint, Operation},
+};
+
+/// What binds an operation as a whole: how the token is sent, and rules between fields.
+pub(super) fn operation(
+    sides: &mut Sides<'_>,
+    place: Place<'_>,
+    (old, new): (&[Element<'_>], &[Element<'_>]),
+) {
+    let list = |elements: &[Element<'_>]| -> Vec<Constraint> {
+        let found = elements::find(elements, OPERATION).map(|element| element.constraints.as_slice());
+        found.unwrap_or_default().iter().map(|constraint| (*constraint).clone()).collect()
+    };
+    let (before, after) = (list(old), list(new));
+    // The value of `x-credentials-agree` is a clause: which one it is changes nothing for callers.
+    let same = |one: &Constraint, other: &Constraint| {
+        one.keyword == other.keyword && (one.value == other.value || one.keyword == "x-credentials-agree")
+    };
+    for constraint in after.iter().filter(|one| !before.iter().any(|other| same(one, other))) {
+        let rule = match constraint.keyword {
+            "security" => &rules::CREDENTIAL_ADDED,
+            "x-credentials-agree" => &rules::CREDENTIALS_MUST_AGREE,
+            _ => &rules::RULE_ADDED,
+        };
+        let found = (None, sides.constraint_after(constraint));
+        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+    }
+    for constraint in before.iter().filter(|one| !after.iter().any(|other| same(one, other))) {
+        let rule = match constraint.keyword {
+            "security" => &rules::CREDENTIAL_REMOVED,
+            "x-credentials-agree" => &rules::CREDENTIALS_MAY_DIFFER,
+            _ => &rules::RULE_REMOVED,
+        };
+        let found = (sides.constraint_before(constraint), None);
+        sides.report(rule, place, constraint.keyword, found, constraint.clauses.clone());
+    }
+}
+
+/// A keyword of ours at a place that both documents have, with different values.
+pub(super) fn keyword(
+    sides: &mut Sides<'_>,
+    place: Place<'_>,
+    keyword: &str,
+    (old, new): (Option<&Constraint>, Option<&Constraint>),
+) {
+    if keyword == "x-separators" {
+        return separators(sides, place, (old, new));
+    }
+    let rule = match (keyword, old, new) {
+        ("x-alias-of", Some(_), _) => &rules::ALIAS_REMOVED,
+        ("x-aliases-agree", Some(_), Some(_)) => return,
+        ("x-aliases-agree", None, _) => &rules::ALIASES_MUST_AGREE,
+        ("x-aliases-agree", _, None) => &rules::ALIASES_MAY_DIFFER,
+        ("x-falls-back-to", None, _) => &rules::FALLBACK_ADDED,
+        ("x-falls-back-to", Some(_), _) => &rules::FALLBACK_REMOVED,
+        _ => &rules::UNCLASSIFIED,
+    };
+    let found = (
+        old.and_then(|constraint| sides.constraint_before(constraint)),
+        new.and_then(|constraint| sides.constraint_after(constraint)),
+    );
+    let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
+    sides.report(rule, place, keyword, found, clauses);
+}
+
+/// The texts of values that both documents have. A value that only one of them has is told as a value of the enum.
+fn separators(
+    sides: &mut Sides<'_>,
+    place: Place<'_>,
+    (old, new): (Option<&Constraint>, Option<&Constraint>),
+) {
+    let texts = |constraint: Option<&Constraint>| {
+        constraint.and_then(|one| one.value.as_object().cloned()).unwrap_or_default()
+    };
+    let (before, after) = (texts(old), texts(new));
+    let known = |document: &Document, constraint: Option<&Constraint>, value: &str| {
+        let values = constraint.and_then(|one| document.get(&join(&one.pointer, "enum")));
+        values.and_then(Value::as_array).is_some_and(|values| values.iter().any(|one| one == value))
+    };
+    let mut values: Vec<&String> = after.keys().collect();
+    values.extend(before.keys().filter(|value| !after.contains_key(*value)));
+    for value in values {
+        let (was, is) = (before.get(value), after.get(value));
+        if was == is || !known(sides.old, old.or(new), value) || !known(sides.new, new.or(old), value) {
+            continue;
+        }
+        let at = |constraint: Option<&Constraint>| {
+            let pointer = constraint.map_or("", |one| one.pointer.as_str());
+            join(&join(pointer, "x-separators"), value)
+        };
+        let found = (
+            was.and_then(|text| sides.before(at(old), text.clone())),
+            is.and_then(|text| sides.after(at(new), text.clone())),
+        );
+        let clauses = old.into_iter().chain(new).flat_map(|constraint| constraint.clauses.clone());
+        sides.report(&rules::SEPARATOR_CHANGED, place, &format!("x-separators {value}"), found, clauses);
+    }
+}
+
+/// The keyword that says whether an operation may be repeated.
+const RETRY: &str = "x-retry";
+
+/// The classes of `x-retry`, from the one that forbids most.
+const RETRY_CLASSES: [&str; 3] = ["never", "idempotency-key", "safe"];
+
+/// Whether callers may repeat the operation.
+pub(super) fn retry(sides: &mut Sides<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+    let at = (join(&old.pointer, RETRY), join(&new.pointer, RETRY));
+    let (before, after) = (sides.old.get(&at.0).cloned(), sides.new.get(&at.1).cloned());
+    if before == after {
+        return;
+    }
+    let rank = |class: &Value| RETRY_CLASSES.iter().position(|one| class == one);
+    let rule = match (&before, &after) {
+        (None, Some(_)) => &rules::RETRY_STATED,
+        (Some(before), Some(after)) if rank(before) < rank(after) => &rules::RETRY_ALLOWED,
+        (Some(_), Some(_)) => &rules::RETRY_FORBIDDEN,
+        _ => &rules::UNCLASSIFIED,
+    };
+    let found = (
+        before.and_then(|class| sides.before(at.0, class)),
+        after.and_then(|class| sides.after(at.1, class)),
+    );
+    sides.report(rule, place, RETRY, found, []);
+}
+
+/// What the definitions at two pointers say of deprecation.
+pub(super) fn deprecation(sides: &mut Sides<'_>, place: Place<'_>, (old, new): (&str, &str)) {
+    for keyword in ["deprecated", "x-sunset", "x-replaced-by"] {
+        let at = (join(old, keyword), join(new, keyword));
+        let said =
+            |document: &Document, at: &str| document.get(at).filter(|value| **value != json!(false)).cloned();
+        let (before, after) = (said(sides.old, &at.0), said(sides.new, &at.1));
+        if before == after {
+            continue;
+        }
+        let rule: &'static Rule = match keyword {
+            "deprecated" if after.is_some() => &rules::DEPRECATED,
+            "deprecated" => &rules::UNDEPRECATED,
+            "x-sunset" if is_earlier(before.as_ref(), after.as_ref()) => &rules::SUNSET_EARLIER,
+            "x-sunset" => &rules::SUNSET_LATER,
+            _ => &rules::TEXT_CHANGED,
+        };
+        let found = (
+            before.and_then(|value| sides.before(at.0, value)),
+            after.and_then(|value| sides.after(at.1, value)),
+        );
+        sides.report(rule, place, keyword, found, []);
+    }
+}
+
+fn is_earlier(old: Option<&Value>, new: Option<&Value>) -> bool {
+    let date =
+        |value: Option<&Value>| value.and_then(Value::as_str).and_then(|text| text.parse::<Date>().ok());
+    matches!((date(old), date(new)), (Some(old), Some(new)) if new < old)
+}

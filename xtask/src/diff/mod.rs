@@ -1,0 +1,63 @@
+//! What a change of the document breaks, for callers and for services that conformed.
+//!
+//! Two documents are compared as contracts: operations are matched, and every constraint at every place is compared with
+//! what it says of requests or of responses. Whatever then still differs in the files is reported as well, so that no edit
+//! passes unnoticed. This module neither reads nor writes the disk.
+
+pub(crate) mod accepted;
+mod change;
+mod clauses;
+mod elements;
+mod extensions;
+pub(crate) mod oasdiff;
+mod operations;
+mod parameters;
+pub(crate) mod render;
+mod responses;
+mod rest;
+pub(crate) mod rules;
+mod schemas;
+mod sides;
+#[cfg(test)]
+mod tests;
+pub(crate) mod version;
+pub(crate) mod witness;
+
+use jiff::civil::Date;
+
+pub(crate) use change::{Change, Found};
+pub(crate) use rules::Verdict;
+use sides::Sides;
+
+use crate::{document::Document, model::Contract, problem::Problem};
+
+/// The changes from one document to another, in the order of the newer one.
+#[derive(Clone, Debug)]
+pub(crate) struct Diff {
+    pub(crate) changes: Vec<Change>,
+    /// `info.version` of both documents.
+    pub(crate) versions: (String, String),
+}
+
+/// Compares `old` with `new`. `today` decides whether the sunset of a removed part has passed.
+///
+/// Fails with the problems of a document that cannot be read as a contract; the lint is not asked, because an older
+/// document need not follow its present rules.
+pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Diff, Vec<Problem>> {
+    let contracts = (Contract::read(old)?, Contract::read(new)?);
+    let mut sides = Sides { old, new, today, changes: Vec::new() };
+    operations::compare(&mut sides, &contracts.0, &contracts.1);
+    clauses::compare(&mut sides, &contracts.0, &contracts.1);
+    rest::compare(&mut sides);
+    let version = |document: &Document| {
+        document.get("/info/version").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    };
+    Ok(Diff { changes: sides.changes, versions: (version(old), version(new)) })
+}
+
+impl Diff {
+    /// The most serious verdict of the changes that nobody has accepted; `None` without such a change.
+    pub(crate) fn worst(&self) -> Option<Verdict> {
+        self.changes.iter().filter(|change| change.accepted.is_none()).map(|change| change.rule.verdict).max()
+    }
+}

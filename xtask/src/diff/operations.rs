@@ -1,0 +1,124 @@
+//! Operations: which of both documents are the same, and what changed about them as a whole.
+
+use serde_json::{Value, json};
+
+use super::{
+    change::Direction,
+    elements::{self, Element, OPERATION},
+    extensions, parameters, responses,
+    rules::{self, Rule},
+    schemas,
+    sides::{Place, Sides},
+};
+use crate::{
+    document::join,
+    model::{Constraint, Contract, Operation, Side},
+};
+
+pub(super) fn compare(sides: &mut Sides<'_>, old: &Contract, new: &Contract) {
+    let constraints = (elements::constraints(old), elements::constraints(new));
+    let mut matched = Vec::new();
+    for operation in &new.operations {
+        match counterpart(operation, old, new) {
+            Some(before) => {
+                matched.push(&before.pointer);
+                whole(sides, before, operation);
+                both_sides(sides, (before, &constraints.0), (operation, &constraints.1));
+            }
+            None => {
+                let place = place(operation);
+                let added = sides.after(&operation.pointer, said(operation));
+                let clauses = operation.citation.all().map(str::to_owned);
+                sides.report(&rules::OPERATION_ADDED, place, "", (None, added), clauses);
+            }
+        }
+    }
+    for operation in old.operations.iter().filter(|operation| !matched.contains(&&operation.pointer)) {
+        let rule = removal(sides, &operation.pointer, &rules::OPERATION_REMOVED);
+        let removed = sides.before(&operation.pointer, said(operation));
+        let clauses = operation.citation.all().map(str::to_owned);
+        sides.report(rule, place(operation), "", (removed, None), clauses);
+    }
+}
+
+/// The rule for a part of the older document that is gone: `rule`, unless it was deprecated and its sunset has passed.
+pub(super) fn removal(sides: &Sides<'_>, pointer: &str, rule: &'static Rule) -> &'static Rule {
+    let part = sides.old.get(sides.old.definition(pointer));
+    let deprecated = part.and_then(|part| part.get("deprecated")) == Some(&Value::Bool(true));
+    let sunset = part.and_then(|part| part.get("x-sunset")).and_then(Value::as_str);
+    let passed = sunset.and_then(|date| date.parse::<jiff::civil::Date>().ok());
+    match passed {
+        Some(date) if deprecated && date <= sides.today => &rules::REMOVED_AFTER_SUNSET,
+        _ => rule,
+    }
+}
+
+/// The same operation of the older document: the one with the same method and path, or else the one with the same id,
+/// unless its method and path are those of another operation of the newer document.
+fn counterpart<'a>(operation: &Operation, old: &'a Contract, new: &Contract) -> Option<&'a Operation> {
+    let same_way = |one: &Operation, other: &Operation| one.method == other.method && one.path == other.path;
+    let by_way = old.operations.iter().find(|before| same_way(before, operation));
+    by_way.or_else(|| {
+        old.operations.iter().find(|before| {
+            before.id == operation.id && !new.operations.iter().any(|other| same_way(other, before))
+        })
+    })
+}
+
+fn place(operation: &Operation) -> Place<'_> {
+    Place { operation: Some(&operation.id), direction: Direction::Contract, at: OPERATION }
+}
+
+fn said(operation: &Operation) -> Value {
+    json!(format!("{} {}", operation.method, operation.path))
+}
+
+/// What changed about the operation as a whole.
+fn whole(sides: &mut Sides<'_>, old: &Operation, new: &Operation) {
+    let clauses = || new.citation.all().map(str::to_owned);
+    if said(old) != said(new) {
+        let found = (sides.before(&old.pointer, said(old)), sides.after(&new.pointer, said(new)));
+        sides.report(&rules::OPERATION_MOVED, place(new), "", found, clauses());
+    }
+    if old.id != new.id {
+        let at = |operation: &Operation| join(&operation.pointer, "operationId");
+        let found = (sides.before(at(old), json!(old.id)), sides.after(at(new), json!(new.id)));
+        sides.report(&rules::OPERATION_RENAMED, place(new), "operationId", found, []);
+    }
+    extensions::retry(sides, place(new), old, new);
+    extensions::deprecation(sides, place(new), (&old.pointer, &new.pointer));
+}
+
+/// What changed in requests and in responses.
+fn both_sides(
+    sides: &mut Sides<'_>,
+    (old, before): (&Operation, &[Constraint]),
+    (new, after): (&Operation, &[Constraint]),
+) {
+    let requests =
+        (elements::of(before, &old.id, Side::Request), elements::of(after, &new.id, Side::Request));
+    let place = Place { operation: Some(&new.id), direction: Direction::Request, at: OPERATION };
+    extensions::operation(sides, place, (&requests.0, &requests.1));
+    parameters::compare(sides, place, (old, new), (&requests.0, &requests.1));
+    parameters::deprecations(sides, place, old, new);
+    common(sides, place, (&requests.0, &requests.1));
+    let answers =
+        (elements::of(before, &old.id, Side::Response), elements::of(after, &new.id, Side::Response));
+    let place = Place { operation: Some(&new.id), direction: Direction::Response, at: OPERATION };
+    let gone = responses::statuses(sides, place, old, new);
+    let is_kept =
+        |element: &Element<'_>| !gone.iter().any(|status| element.at.split(' ').next() == Some(status));
+    let before: Vec<_> = answers.0.into_iter().filter(is_kept).collect();
+    let after: Vec<_> = answers.1.into_iter().filter(is_kept).collect();
+    responses::compare(sides, place, (old, new), (&before, &after));
+    common(sides, place, (&before, &after));
+}
+
+/// The keywords at the places that both documents have.
+fn common(sides: &mut Sides<'_>, place: Place<'_>, (old, new): (&[Element<'_>], &[Element<'_>])) {
+    for element in new.iter().filter(|element| element.at != OPERATION) {
+        if let Some(before) = elements::find(old, element.at) {
+            schemas::compare(sides, Place { at: element.at, ..place }, before, element);
+        }
+    }
+}

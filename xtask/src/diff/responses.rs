@@ -1,0 +1,99 @@
+//! What a response consists of: statuses, headers, media types and properties, added or removed.
+
+use serde_json::json;
+
+use super::{
+    elements::{self, Element},
+    operations,
+    rules::{self, Rule},
+    sides::{Place, Sides},
+};
+use crate::model::{Operation, Response};
+
+/// Compares the statuses, and returns those that only one document has: their parts are no changes of their own.
+pub(super) fn statuses(
+    sides: &mut Sides<'_>,
+    place: Place<'_>,
+    old: &Operation,
+    new: &Operation,
+) -> Vec<String> {
+    let mut gone = Vec::new();
+    let clauses = |response: &Response| response.citation.all().map(str::to_owned).collect::<Vec<_>>();
+    if old.success.status != new.success.status {
+        let found = (
+            sides.before(&old.success.pointer, json!(old.success.status)),
+            sides.after(&new.success.pointer, json!(new.success.status)),
+        );
+        sides.report(&rules::SUCCESS_STATUS_CHANGED, place, "", found, clauses(&new.success));
+        gone.extend([old.success.status.clone(), new.success.status.clone()]);
+    }
+    let lacks =
+        |list: &[Response], response: &Response| list.iter().all(|other| other.status != response.status);
+    for response in new.errors.iter().filter(|response| lacks(&old.errors, response)) {
+        let place = Place { at: &response.status, ..place };
+        let found = (None, sides.after(&response.pointer, json!(response.status)));
+        sides.report(&rules::RESPONSE_STATUS_ADDED, place, "", found, clauses(response));
+        gone.push(response.status.clone());
+    }
+    for response in old.errors.iter().filter(|response| lacks(&new.errors, response)) {
+        let place = Place { at: &response.status, ..place };
+        let found = (sides.before(&response.pointer, json!(response.status)), None);
+        sides.report(&rules::RESPONSE_STATUS_REMOVED, place, "", found, clauses(response));
+        gone.push(response.status.clone());
+    }
+    gone
+}
+
+pub(super) fn compare(
+    sides: &mut Sides<'_>,
+    place: Place<'_>,
+    (before, after): (&Operation, &Operation),
+    (old, new): (&[Element<'_>], &[Element<'_>]),
+) {
+    for element in elements::missing(new, old) {
+        let found = (None, sides.after(elements::located(after, new, element), element.kind()));
+        sides.report(added(element), Place { at: element.at, ..place }, "", found, element.clauses());
+    }
+    for element in elements::missing(old, new) {
+        let pointer = elements::located(before, old, element);
+        let rule = operations::removal(sides, &pointer, removed(element));
+        let found = (sides.before(pointer, element.kind()), None);
+        sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
+    }
+}
+
+/// What an element of a response is: `200 header Retry-After`, `200 text` or `200 body data.items`.
+enum Part {
+    Header,
+    Media,
+    Property,
+}
+
+fn part(element: &Element<'_>) -> Part {
+    let mut words = element.at.split(' ').skip(1);
+    match (words.next(), words.next()) {
+        (Some("header"), _) => Part::Header,
+        (_, Some(_)) => Part::Property,
+        (_, None) => Part::Media,
+    }
+}
+
+fn added(element: &Element<'_>) -> &'static Rule {
+    match (part(element), element.is_required()) {
+        (Part::Header, true) => &rules::RESPONSE_HEADER_ADDED_REQUIRED,
+        (Part::Header, false) => &rules::RESPONSE_HEADER_ADDED,
+        (Part::Media, _) => &rules::RESPONSE_MEDIA_TYPE_ADDED,
+        (Part::Property, true) => &rules::RESPONSE_PROPERTY_ADDED_REQUIRED,
+        (Part::Property, false) => &rules::RESPONSE_PROPERTY_ADDED,
+    }
+}
+
+fn removed(element: &Element<'_>) -> &'static Rule {
+    match (part(element), element.is_required()) {
+        (Part::Header, true) => &rules::RESPONSE_HEADER_REMOVED_REQUIRED,
+        (Part::Header, false) => &rules::RESPONSE_HEADER_REMOVED,
+        (Part::Media, _) => &rules::RESPONSE_MEDIA_TYPE_REMOVED,
+        (Part::Property, true) => &rules::RESPONSE_PROPERTY_REMOVED_REQUIRED,
+        (Part::Property, false) => &rules::RESPONSE_PROPERTY_REMOVED,
+    }
+}

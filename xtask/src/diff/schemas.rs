@@ -1,0 +1,262 @@
+//! The keywords at a place that both documents have.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use super::{
+    change::{Direction, Found},
+    elements::Element,
+    extensions,
+    rules::{self, Rule},
+    sides::{Place, Sides},
+};
+use crate::{document::join, model::Constraint};
+
+/// Keywords whose number bounds a value, with the effect of a larger number.
+const LIMITS: [(&str, Effect); 8] = [
+    ("minimum", Effect::Narrows),
+    ("maximum", Effect::Widens),
+    ("minLength", Effect::Narrows),
+    ("maxLength", Effect::Widens),
+    ("x-max-utf8-bytes", Effect::Widens),
+    ("minItems", Effect::Narrows),
+    ("maxItems", Effect::Widens),
+    ("x-max-distinct", Effect::Widens),
+];
+
+/// What a change does to the set of valid values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Narrows,
+    Widens,
+}
+
+/// The two constraints with one keyword, and where they are.
+struct Pair<'a> {
+    keyword: &'static str,
+    old: Option<&'a Constraint>,
+    new: Option<&'a Constraint>,
+}
+
+pub(super) fn compare(sides: &mut Sides<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+    let mut keywords: Vec<&'static str> =
+        new.constraints.iter().map(|constraint| constraint.keyword).collect();
+    for constraint in &old.constraints {
+        if !keywords.contains(&constraint.keyword) {
+            keywords.push(constraint.keyword);
+        }
+    }
+    let retyped = value_of(old.get("type")) != value_of(new.get("type"));
+    // A limit of a number says nothing about a text.
+    keywords.retain(|keyword| !retyped || ["type", "required", "nullable"].contains(keyword));
+    for keyword in keywords {
+        let pair = Pair { keyword, old: old.get(keyword), new: new.get(keyword) };
+        if value_of(pair.old) != value_of(pair.new) {
+            pair.compare(sides, place);
+        }
+    }
+    definitions(sides, place, old, new);
+}
+
+fn value_of<'a>(constraint: Option<&'a Constraint>) -> Option<&'a Value> {
+    constraint.map(|constraint| &constraint.value)
+}
+
+/// What definitions say beside constraints.
+fn definitions(sides: &mut Sides<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+    let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
+    extensions::deprecation(sides, place, (&before.pointer, &after.pointer));
+}
+
+impl Pair<'_> {
+    fn found(&self, sides: &Sides<'_>) -> (Option<Found>, Option<Found>) {
+        (
+            self.old.and_then(|constraint| sides.constraint_before(constraint)),
+            self.new.and_then(|constraint| sides.constraint_after(constraint)),
+        )
+    }
+
+    fn clauses(&self) -> Vec<String> {
+        self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
+    }
+
+    fn report(&self, sides: &mut Sides<'_>, place: Place<'_>, rule: &'static Rule) {
+        let found = self.found(sides);
+        sides.report(rule, place, self.keyword, found, self.clauses());
+    }
+
+    fn compare(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+        let request = place.direction == Direction::Request;
+        let is_added = self.old.is_none();
+        let by_effect = |effect: Effect, rules: [&'static Rule; 4]| match (request, effect) {
+            (true, Effect::Narrows) => rules[0],
+            (true, Effect::Widens) => rules[1],
+            (false, Effect::Narrows) => rules[2],
+            (false, Effect::Widens) => rules[3],
+        };
+        let presence = if is_added { Effect::Narrows } else { Effect::Widens };
+        if let Some((_, larger)) = LIMITS.iter().find(|(keyword, _)| *keyword == self.keyword) {
+            let effect = self.limit(*larger);
+            self.report(sides, place, by_effect(effect, LIMIT_RULES));
+            return;
+        }
+        match self.keyword {
+            "required" => self.report(sides, place, required(place, is_added)),
+            "nullable" => {
+                let effect = if is_added { Effect::Widens } else { Effect::Narrows };
+                let rules = [
+                    &rules::REQUEST_NULL_REMOVED,
+                    &rules::REQUEST_NULL_ADDED,
+                    &rules::RESPONSE_NULL_REMOVED,
+                    &rules::RESPONSE_NULL_ADDED,
+                ];
+                self.report(sides, place, by_effect(effect, rules));
+            }
+            "type" => {
+                let rule = if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED };
+                self.report(sides, place, rule);
+            }
+            "format" | "x-format" if self.is_width() => {
+                self.report(sides, place, &rules::INTEGER_WIDTH_CHANGED);
+            }
+            "format" | "x-format" => {
+                let rule = if self.old.is_some() && self.new.is_some() {
+                    if request { &rules::REQUEST_TYPE_CHANGED } else { &rules::RESPONSE_TYPE_CHANGED }
+                } else {
+                    by_effect(
+                        presence,
+                        [
+                            &rules::REQUEST_TYPE_NARROWED,
+                            &rules::REQUEST_TYPE_WIDENED,
+                            &rules::RESPONSE_TYPE_NARROWED,
+                            &rules::RESPONSE_TYPE_WIDENED,
+                        ],
+                    )
+                };
+                self.report(sides, place, rule);
+            }
+            "default" => {
+                let rule = match (self.old, self.new) {
+                    (None, _) => &rules::DEFAULT_ADDED,
+                    (_, None) => &rules::DEFAULT_REMOVED,
+                    _ => &rules::DEFAULT_CHANGED,
+                };
+                self.report(sides, place, rule);
+            }
+            "enum" => self.values(sides, place),
+            "x-port" => self.ports(sides, place),
+            // The body of a request has one media type, and a response that lacks one is told as a missing element.
+            "content" => self.report(sides, place, &rules::UNCLASSIFIED),
+            _ => extensions::keyword(sides, place, self.keyword, (self.old, self.new)),
+        }
+    }
+
+    /// The effect of a changed limit; `larger` is that of a larger number.
+    fn limit(&self, larger: Effect) -> Effect {
+        let number = |constraint: Option<&Constraint>| constraint.and_then(|one| one.value.as_i64());
+        match (number(self.old), number(self.new)) {
+            (Some(old), Some(new)) => effect(old.cmp(&new), larger),
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+        }
+    }
+
+    fn is_width(&self) -> bool {
+        let mut both = self.old.into_iter().chain(self.new);
+        both.any(|constraint| constraint.value == "int64")
+    }
+
+    /// One change for each value of an enum; a list that appears or disappears is one change.
+    fn values(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+        let request = place.direction == Direction::Request;
+        let (Some(old), Some(new)) = (self.old, self.new) else {
+            // Without a list every value is valid.
+            let rule = match (request, self.old.is_none()) {
+                (true, true) => &rules::REQUEST_ENUM_VALUE_REMOVED,
+                (true, false) => &rules::REQUEST_ENUM_VALUE_ADDED,
+                (false, true) => &rules::RESPONSE_ENUM_VALUE_REMOVED,
+                (false, false) => &rules::RESPONSE_ENUM_VALUE_ADDED,
+            };
+            return self.report(sides, place, rule);
+        };
+        let list = |constraint: &Constraint| constraint.value.as_array().cloned().unwrap_or_default();
+        let (before, after) = (list(old), list(new));
+        let at = |pointer: &str, index: usize| join(&join(pointer, "enum"), &index.to_string());
+        for (index, value) in after.iter().enumerate().filter(|(_, value)| !before.contains(value)) {
+            let rule =
+                if request { &rules::REQUEST_ENUM_VALUE_ADDED } else { &rules::RESPONSE_ENUM_VALUE_ADDED };
+            let found = (None, sides.after(at(&new.pointer, index), value.clone()));
+            sides.report(rule, place, "enum", found, self.clauses());
+        }
+        for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
+            let rule = if request {
+                operations_removal(sides, old, &rules::REQUEST_ENUM_VALUE_REMOVED)
+            } else {
+                &rules::RESPONSE_ENUM_VALUE_REMOVED
+            };
+            let found = (sides.before(at(&old.pointer, index), value.clone()), None);
+            sides.report(rule, place, "enum", found, self.clauses());
+        }
+    }
+
+    /// The bounds of the port in an address. Where the format itself appears or goes, that is told instead.
+    fn ports(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+        let (Some(old), Some(new)) = (self.old, self.new) else { return };
+        for (keyword, larger) in [("minimum", Effect::Narrows), ("maximum", Effect::Widens)] {
+            let number = |constraint: &Constraint| constraint.value.get(keyword).and_then(Value::as_i64);
+            let (Some(before), Some(after)) = (number(old), number(new)) else { continue };
+            if before == after {
+                continue;
+            }
+            let rule = match (place.direction == Direction::Request, effect(before.cmp(&after), larger)) {
+                (true, Effect::Narrows) => LIMIT_RULES[0],
+                (true, Effect::Widens) => LIMIT_RULES[1],
+                (false, Effect::Narrows) => LIMIT_RULES[2],
+                (false, Effect::Widens) => LIMIT_RULES[3],
+            };
+            let at = |constraint: &Constraint| join(&join(&constraint.pointer, "x-port"), keyword);
+            let found = (sides.before(at(old), json!(before)), sides.after(at(new), json!(after)));
+            sides.report(rule, place, &format!("x-port {keyword}"), found, self.clauses());
+        }
+    }
+}
+
+/// The rules for a limit: requests narrower and wider, responses narrower and wider.
+const LIMIT_RULES: [&Rule; 4] = [
+    &rules::REQUEST_LIMIT_NARROWED,
+    &rules::REQUEST_LIMIT_WIDENED,
+    &rules::RESPONSE_LIMIT_NARROWED,
+    &rules::RESPONSE_LIMIT_WIDENED,
+];
+
+fn effect(old_to_new: Ordering, larger: Effect) -> Effect {
+    match (old_to_new, larger) {
+        (Ordering::Less, Effect::Narrows) | (Ordering::Greater, Effect::Widens) => Effect::Narrows,
+        _ => Effect::Widens,
+    }
+}
+
+fn operations_removal(sides: &Sides<'_>, constraint: &Constraint, rule: &'static Rule) -> &'static Rule {
+    super::operations::removal(sides, &constraint.pointer, rule)
+}
+
+fn required(place: Place<'_>, is_added: bool) -> &'static Rule {
+    let kind = place.at.split(' ').nth(1);
+    match (place.direction, is_added) {
+        (Direction::Request, true) if place.at == "body" => &rules::REQUEST_BODY_BECAME_REQUIRED,
+        (Direction::Request, false) if place.at == "body" => &rules::REQUEST_BODY_BECAME_OPTIONAL,
+        (Direction::Request, true) if place.at.starts_with("body ") => {
+            &rules::REQUEST_PROPERTY_BECAME_REQUIRED
+        }
+        (Direction::Request, false) if place.at.starts_with("body ") => {
+            &rules::REQUEST_PROPERTY_BECAME_OPTIONAL
+        }
+        (Direction::Request, true) => &rules::PARAMETER_BECAME_REQUIRED,
+        (Direction::Request, false) => &rules::PARAMETER_BECAME_OPTIONAL,
+        (_, true) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_REQUIRED,
+        (_, false) if kind == Some("header") => &rules::RESPONSE_HEADER_BECAME_OPTIONAL,
+        (_, true) => &rules::RESPONSE_PROPERTY_BECAME_REQUIRED,
+        (_, false) => &rules::RESPONSE_PROPERTY_BECAME_OPTIONAL,
+    }
+}

@@ -1,0 +1,116 @@
+//! The version step that a change asks for.
+
+use std::fmt;
+
+use super::{Diff, rules::Verdict};
+
+/// A version of three numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version {
+    pub(crate) major: u64,
+    pub(crate) minor: u64,
+    pub(crate) patch: u64,
+}
+
+/// How far a version moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    None,
+    Patch,
+    Minor,
+    Major,
+}
+
+impl Version {
+    /// Reads `1.2.3`; `None` for anything else.
+    pub(crate) fn parse(text: &str) -> Option<Version> {
+        let mut numbers = text.split('.').map(|number| number.parse().ok());
+        let version = Version { major: numbers.next()??, minor: numbers.next()??, patch: numbers.next()?? };
+        numbers.next().is_none().then_some(version)
+    }
+
+    /// The next version after a step. Below 1.0.0 a minor step may break, so a major one is no more than that.
+    pub(crate) fn after(self, step: Step) -> Version {
+        let Version { major, minor, patch } = self;
+        match (step, major) {
+            (Step::None, _) => self,
+            (Step::Major, 1..) => Version { major: major + 1, minor: 0, patch: 0 },
+            (Step::Major, 0) | (Step::Minor, 1..) => Version { major, minor: minor + 1, patch: 0 },
+            (Step::Minor, 0) | (Step::Patch, _) => Version { major, minor, patch: patch + 1 },
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+impl Step {
+    /// The step that a change with this verdict asks for.
+    pub(crate) fn of(verdict: Option<Verdict>) -> Step {
+        match verdict {
+            None => Step::None,
+            Some(Verdict::Documentation) => Step::Patch,
+            Some(Verdict::Compatible | Verdict::Decision) => Step::Minor,
+            Some(Verdict::Breaking) => Step::Major,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Step::None => "none",
+            Step::Patch => "patch",
+            Step::Minor => "minor",
+            Step::Major => "major",
+        }
+    }
+}
+
+/// What the versions of a comparison are, and what the changes ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) step: Step,
+    /// `info.version` that the changes ask for at least; `None` when the older one is no version.
+    pub(crate) document: Option<Version>,
+    /// The version that the crates need when this one was published.
+    pub(crate) crates: Option<Version>,
+    /// Whether the newer document has that version, or a higher one.
+    pub(crate) is_met: bool,
+}
+
+/// What the changes ask for, given the version of the crates.
+pub(crate) fn asked(diff: &Diff, crates: &str) -> Asked {
+    let step = Step::of(diff.worst());
+    let old = Version::parse(&diff.versions.0);
+    let document = old.map(|version| version.after(step));
+    let new = Version::parse(&diff.versions.1);
+    Asked {
+        step,
+        document,
+        crates: Version::parse(crates).map(|version| version.after(step)),
+        is_met: step == Step::None || document.is_some() && new >= document,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_have_three_numbers_and_steps_follow_semantic_versioning() {
+        let version = Version::parse("1.2.3").unwrap();
+        for (step, expected) in
+            [(Step::None, "1.2.3"), (Step::Patch, "1.2.4"), (Step::Minor, "1.3.0"), (Step::Major, "2.0.0")]
+        {
+            assert_eq!(version.after(step).to_string(), expected);
+        }
+        let early = Version::parse("0.1.4").unwrap();
+        assert_eq!(early.after(Step::Major).to_string(), "0.2.0");
+        assert_eq!(early.after(Step::Minor).to_string(), "0.1.5");
+        for text in ["1", "1.2", "1.2.3.4", "1.2.x", "", "v1.2.3"] {
+            assert_eq!(Version::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Names, from which identifiers are made.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Lint, Node, Part, Rule};
+use crate::{
+    document::join,
+    names::{is_keyword, pascal, snake},
+};
+
+pub(super) const RULE: Rule = Rule {
+    id: "name",
+    rejects: "a name that makes no Rust identifier, or the same one as another name or as an item of generated code",
+    run,
+};
+
+/// Types that generated code declares, imports or takes from Rust.
+pub(crate) const TYPES: &[&str] = &[
+    "Api",
+    "ApiDescription",
+    "ApiDescriptionRegisterError",
+    "ApiEndpointBodyContentType",
+    "AsRef",
+    "BoundedInteger",
+    "Box",
+    "ByteStream",
+    "Client",
+    "ClientHooks",
+    "ClientInfo",
+    "Clone",
+    "Constant",
+    "ConstantBool",
+    "Context",
+    "Copy",
+    "Cow",
+    "Credential",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "DistinctList",
+    "DocumentedQuery",
+    "Drop",
+    "Eq",
+    "Err",
+    "Error",
+    "ErrorEnvelope",
+    "Excerpt",
+    "ExtractorMetadata",
+    "Fields",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "FromJson",
+    "FromText",
+    "Hash",
+    "Header",
+    "HeaderMap",
+    "HeaderName",
+    "HeaderValue",
+    "Input",
+    "Into",
+    "IntoIterator",
+    "InvalidArgument",
+    "InvalidHeaderValue",
+    "IpEndpoint",
+    "Iterator",
+    "Json",
+    "List",
+    "NoText",
+    "None",
+    "Ok",
+    "Operation",
+    "OperationInfo",
+    "OperationResponse",
+    "Option",
+    "Ord",
+    "Part",
+    "PartialEq",
+    "PartialOrd",
+    "PlainText",
+    "Query",
+    "RawRequest",
+    "RequestBuilderExt",
+    "RequestContext",
+    "RequestError",
+    "RequestParts",
+    "Responses",
+    "ResponseValue",
+    "Result",
+    "Retry",
+    "Self",
+    "Send",
+    "Separator",
+    "Serialize",
+    "Some",
+    "String",
+    "SuccessHeaders",
+    "Sync",
+    "Text",
+    "Timestamp",
+    "ToOwned",
+    "ToString",
+    "Token",
+    "Transport",
+    "Tristate",
+    "TryFrom",
+    "TryInto",
+    "TypedBody",
+    "Vec",
+    "Within",
+];
+
+/// Fields and functions that generated code has beside those of the document.
+const FIELDS: [&str; 8] = ["body", "call", "client", "credential", "new", "read", "send", "validate"];
+
+/// Variants that generated enums have beside those of the document.
+const VARIANTS: [&str; 3] = ["Custom", "Other", "Self"];
+
+fn run(lint: &mut Lint<'_>) {
+    schemas(lint);
+    operations(lint);
+    properties(lint);
+    values(lint);
+    headers(lint);
+}
+
+/// Names of schemas and all types that are named after operations, parameters and properties.
+fn schemas(lint: &mut Lint<'_>) {
+    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    let schemas = lint.document.get("/components/schemas").and_then(Value::as_object);
+    for node in lint.parts(Part::Schema) {
+        let Some(name) = node.pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'))
+        else {
+            continue;
+        };
+        let suggested = pascal(name);
+        if suggested != name || !name.starts_with(|first: char| first.is_ascii_uppercase()) {
+            let help = format!("write it in PascalCase and ASCII, such as `{}`", example(&suggested));
+            lint.report(&node, node.pointer.clone(), format!("invalid name `{name}` of a schema"), help);
+        } else if TYPES.contains(&name) {
+            let message = format!("generated code has a type `{name}` already");
+            lint.report(
+                &node,
+                node.pointer.clone(),
+                message,
+                "choose another name, such as one with a word before it",
+            );
+        }
+        taken.insert(suggested, format!("the schema `{name}`"));
+    }
+    for node in lint.parts(Part::Operation) {
+        let Some(id) = node.text("operationId") else { continue };
+        let name = pascal(id);
+        let mut types = vec![name.clone()];
+        types.extend(
+            ["Request", "Headers", "Query", "HeaderParameters", "Text"].map(|end| format!("{name}{end}")),
+        );
+        for (parameter, _) in parameters(lint, &node) {
+            types.push(format!("{name}{}", pascal(&parameter)));
+        }
+        for made in types {
+            let what = format!("the operation `{id}`");
+            if let Some(other) = taken.get(&made).filter(|other| **other != what) {
+                let message = format!("`{made}`, a type made for {what}, is also that of {other}");
+                lint.report(&node, node.at("operationId"), message, "rename one of the two");
+            }
+            taken.entry(made).or_insert(what);
+        }
+        if TYPES.contains(&name.as_str()) {
+            let message = format!("generated code has a type `{name}` already");
+            lint.report(
+                &node,
+                node.at("operationId"),
+                message,
+                "choose another id, such as one with a noun after it",
+            );
+        }
+    }
+    // Types of properties are named after the schema and the property.
+    for (schema, value) in schemas.into_iter().flatten() {
+        for property in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let made = format!("{}{}", pascal(schema), pascal(property.0));
+            let Some(other) = taken.get(&made) else { continue };
+            let at = join(&format!("/components/schemas/{schema}/properties"), property.0);
+            let Some(node) = lint.nodes.iter().find(|node| node.pointer == at).cloned() else { continue };
+            let message =
+                format!("`{made}`, the type of `{}` of `{schema}`, is also that of {other}", property.0);
+            lint.report(&node, at, message, "rename one of the two");
+        }
+    }
+}
+
+fn operations(lint: &mut Lint<'_>) {
+    let mut seen: Vec<(String, String)> = Vec::new();
+    for node in lint.parts(Part::Operation) {
+        let Some(id) = node.text("operationId") else { continue };
+        let name = snake(id);
+        // Another rule reports an id that stands twice.
+        if let Some((_, other)) = seen.iter().find(|(one, other)| *one == name && other != id) {
+            let message = format!("`{id}` and `{other}` have the same name in Rust, `{name}`");
+            lint.report(&node, node.at("operationId"), message, "rename one of the two");
+        }
+        if is_keyword(&name) || FIELDS.contains(&name.as_str()) {
+            lint.report(
+                &node,
+                node.at("operationId"),
+                reserved(id, &name),
+                "choose another id, such as one with a noun after it",
+            );
+        }
+        seen.push((name, id.to_owned()));
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for (parameter, pointer) in parameters(lint, &node) {
+            let at = lint.nodes.iter().find(|node| node.pointer == pointer).cloned();
+            member(
+                lint,
+                &at.unwrap_or_else(|| node.clone()),
+                &join(&pointer, "name"),
+                &parameter,
+                &mut fields,
+            );
+        }
+    }
+}
+
+fn properties(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::Schema) {
+        let mut fields = Vec::new();
+        let names: Vec<String> = node
+            .value
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in names {
+            let at = join(&node.at("properties"), &name);
+            member(lint, &node, &at, &name, &mut fields);
+        }
+    }
+}
+
+/// The name of a parameter or of a property, which becomes a field. `fields` are those before it.
+fn member(lint: &mut Lint<'_>, node: &Node<'_>, at: &str, name: &str, fields: &mut Vec<(String, String)>) {
+    let made = snake(name);
+    if !is_plain(name) {
+        let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
+        lint.report(node, at, format!("`{name}` makes no Rust identifier"), help);
+    } else if is_keyword(&made) || FIELDS.contains(&made.as_str()) {
+        lint.report(
+            node,
+            at,
+            reserved(name, &made),
+            "choose another name, such as one with a noun before it",
+        );
+    } else if let Some((_, other)) = fields.iter().find(|(one, other)| *one == made && other != name) {
+        let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
+        lint.report(node, at, message, "rename one of the two");
+    }
+    fields.push((made, name.to_owned()));
+}
+
+fn values(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::Schema).into_iter().filter(|node| node.text("type") == Some("string")) {
+        let values = node.value.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut seen: Vec<(String, &str)> = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let Some(text) = value.as_str() else { continue };
+            let at = join(&node.at("enum"), &index.to_string());
+            let made = pascal(text);
+            if made.is_empty() || !text.chars().all(|letter| letter.is_ascii_graphic()) {
+                let help = "use printable ASCII characters, at least one letter or digit among them";
+                lint.report(&node, at, format!("the value {text:?} makes no Rust identifier"), help);
+            } else if VARIANTS.contains(&made.as_str()) {
+                lint.report(&node, at, reserved(text, &made), "choose another value");
+            } else if let Some((_, other)) = seen.iter().find(|(one, other)| *one == made && *other != text) {
+                let message =
+                    format!("the values `{text}` and `{other}` have the same name in Rust, `{made}`");
+                lint.report(&node, at, message, "rename one of the two");
+            }
+            seen.push((made, text));
+        }
+    }
+}
+
+/// Names of headers, of parameters, responses and security schemes.
+fn headers(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::Response) {
+        let mut fields = Vec::new();
+        let names: Vec<String> = node
+            .value
+            .get("headers")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in names {
+            let at = join(&node.at("headers"), &name);
+            if name.contains('_') {
+                let help = "write `-` between words: proxies drop headers with `_`";
+                lint.report(&node, at, format!("invalid header name `{name}`"), help);
+                continue;
+            }
+            member(lint, &node, &at, &name, &mut fields);
+        }
+    }
+    for node in lint.parts(Part::SecurityScheme) {
+        let Some(name) = node.text("name").filter(|name| !is_plain(name)) else { continue };
+        let help = "start with an ASCII letter, and use letters, digits, and single `_` or `-` between them";
+        lint.report(&node, node.at("name"), format!("invalid name `{name}` of a parameter or header"), help);
+    }
+}
+
+/// Names and pointers of the definitions of an operation's parameters. A credential is sent by the client itself.
+fn parameters(lint: &Lint<'_>, operation: &Node<'_>) -> Vec<(String, String)> {
+    let list = operation.value.get("parameters").and_then(Value::as_array).map_or(0, Vec::len);
+    let at = |index: usize| join(&operation.at("parameters"), &index.to_string());
+    (0..list)
+        .filter_map(|index| {
+            let pointer = at(index);
+            let pointer = lint.document.definition(&pointer);
+            let name = lint.document.get(&join(pointer, "name"))?.as_str()?;
+            Some((name.to_owned(), pointer.to_owned()))
+        })
+        .collect()
+}
+
+fn reserved(name: &str, made: &str) -> String {
+    if is_keyword(made) {
+        format!("`{name}` is a keyword of Rust")
+    } else {
+        format!("`{name}` is a name that generated code uses itself")
+    }
+}
+
+/// ASCII letters and digits, with single `_` or `-` between them.
+fn is_plain(name: &str) -> bool {
+    let words: Vec<&str> = name.split(['_', '-']).collect();
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && words
+            .iter()
+            .all(|word| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_alphanumeric()))
+}
+
+fn example(suggested: &str) -> &str {
+    let is_usable = suggested.starts_with(|first: char| first.is_ascii_uppercase());
+    if is_usable { suggested } else { "TermRule" }
+}

@@ -1,0 +1,110 @@
+//! Paths of operations, and the prefix that a clause promises of them.
+
+use super::{Lint, Node, Part, Rule};
+use crate::model::Citation;
+
+pub(super) const RULE: Rule =
+    Rule { id: "path", rejects: "an invalid path, or one without the prefix that a cited clause names", run };
+
+fn run(lint: &mut Lint<'_>) {
+    for node in lint.parts(Part::PathItem) {
+        let path = path(&node);
+        // Another rule says what to do about parameters.
+        if let Some(why) = fault(&path).filter(|_| !path.contains(['{', '}'])) {
+            let help = "write `/` and segments of ASCII letters, digits, `.`, `_`, `~` and `-`, such as /openapi/v1/groups";
+            lint.report(&node, node.pointer.clone(), format!("invalid path `{path}`: {why}"), help);
+        }
+        let has_operation = node.members().next().is_some();
+        if !has_operation {
+            lint.report(
+                &node,
+                node.pointer.clone(),
+                format!("the path `{path}` has no operation"),
+                "remove it, or add one",
+            );
+        }
+    }
+    let clauses: Vec<(String, String)> = lint
+        .parts(Part::Clause)
+        .iter()
+        .filter_map(|clause| Some((clause.text("id")?.to_owned(), clause.text("text")?.to_owned())))
+        .collect();
+    for item in lint.parts(Part::PathItem) {
+        let path = path(&item);
+        let inside = format!("{}/", item.pointer);
+        let operations =
+            lint.parts(Part::Operation).into_iter().filter(|one| one.pointer.starts_with(&inside));
+        for operation in operations.collect::<Vec<_>>() {
+            let citation = Citation::read(operation.value).unwrap_or_default();
+            for id in citation.all() {
+                let Some((_, text)) = clauses.iter().find(|(clause, _)| clause == id) else { continue };
+                for prefix in prefixes(text).filter(|prefix| !has_prefix(&path, prefix)) {
+                    let message =
+                        format!("the path `{path}` does not start with `{prefix}`, which `{id}` names");
+                    lint.report(
+                        &operation,
+                        item.pointer.clone(),
+                        message,
+                        "change the path, or the text of the clause",
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn path(node: &Node<'_>) -> String {
+    node.pointer.trim_start_matches("/paths/").replace("~1", "/").replace("~0", "~")
+}
+
+/// What is wrong with a path.
+fn fault(path: &str) -> Option<&'static str> {
+    let Some(rest) = path.strip_prefix('/') else { return Some("it does not start with `/`") };
+    if path.contains(['?', '#']) {
+        return Some("it has a query or a fragment");
+    }
+    for segment in rest.split('/') {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '~' | '-');
+        if segment.is_empty() {
+            return Some("it has an empty segment");
+        } else if matches!(segment, "." | "..") {
+            return Some("it has a relative segment");
+        } else if !segment.chars().all(plain) {
+            return Some("a segment has another character");
+        }
+    }
+    None
+}
+
+/// The paths that a text names: two segments at least, so that `/br` is none.
+fn prefixes(text: &str) -> impl Iterator<Item = &str> {
+    let trimmed =
+        text.split_whitespace().map(|word| word.trim_matches(['`', '.', ',', ';', ':', '(', ')', '"']));
+    trimmed.filter(|word| word.starts_with('/') && word.matches('/').count() >= 2)
+}
+
+fn has_prefix(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix.trim_end_matches('/'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_plain_segments() {
+        assert_eq!(fault("/openapi/v1/a-b_c.d~e"), None);
+        for path in ["openapi", "/a//b", "/a/", "/", "/a?b=c", "/a#b", "/a/../b", "/a b", "/ä"] {
+            assert!(fault(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_segment() {
+        let text = "The path of every operation starts with /openapi/v1. The text /br is none.";
+        assert_eq!(prefixes(text).collect::<Vec<_>>(), ["/openapi/v1"]);
+        assert!(has_prefix("/openapi/v1/x", "/openapi/v1") && has_prefix("/openapi/v1", "/openapi/v1/"));
+        assert!(!has_prefix("/openapi/v10/x", "/openapi/v1") && !has_prefix("/openapi/v2/x", "/openapi/v1"));
+    }
+}

@@ -1,0 +1,190 @@
+//! `cargo xtask diff`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::{releases, render};
+use crate::{
+    diff::{
+        self, Diff, Verdict, accepted,
+        render::{Format, Shown},
+        version,
+    },
+    document::Document,
+    problem::DOCUMENT,
+};
+
+/// The file of accepted changes.
+pub(crate) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
+
+/// What to compare, and how to report it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Compare with this document: a file, or a revision of git such as main or v1.0.0 [default: the newest file of
+    /// openapi/released].
+    #[arg(value_name = "REV|FILE")]
+    old: Option<String>,
+    /// Compare this file instead of openapi/openapi.yaml.
+    #[arg(long, value_name = "FILE")]
+    new: Option<PathBuf>,
+    /// Choose the form of the report.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// End with exit code 1 when a change has this verdict or a more serious one, and is not accepted.
+    #[arg(long, value_name = "VERDICT")]
+    fail_on: Option<FailOn>,
+    /// Print a section for CHANGELOG.md instead of the report.
+    #[arg(long, conflicts_with = "format")]
+    changelog: bool,
+    /// Show for each breaking change a request or response that the older document allows and the newer one does not.
+    #[arg(long)]
+    witness: bool,
+    /// Read the accepted changes from this file.
+    #[arg(long, value_name = "FILE", default_value = ACCEPTED)]
+    accepted: PathBuf,
+}
+
+/// The verdict from which on the command fails.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum FailOn {
+    /// Callers that followed the older document fail.
+    Breaking,
+    /// Also changes that need a decision.
+    Decision,
+    /// Also compatible changes.
+    Compatible,
+    /// Every change.
+    Documentation,
+}
+
+impl FailOn {
+    fn verdict(self) -> Verdict {
+        match self {
+            FailOn::Breaking => Verdict::Breaking,
+            FailOn::Decision => Verdict::Decision,
+            FailOn::Compatible => Verdict::Compatible,
+            FailOn::Documentation => Verdict::Documentation,
+        }
+    }
+}
+
+/// A report, and whether a change in it reaches `--fail-on`.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) text: String,
+    pub(crate) is_failure: bool,
+}
+
+/// Compares two documents and reports their changes.
+///
+/// Fails with an error when a document cannot be read.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> {
+    let today = today();
+    let (old_name, old) = older(root, arguments.old.as_deref())?;
+    let (new_name, new) = match &arguments.new {
+        Some(file) => (file.display().to_string(), file.clone()),
+        None => (DOCUMENT.to_owned(), root.join(DOCUMENT)),
+    };
+    let new = read(&new_name, &text(&new_name, &new)?)?;
+    let mut diff = compare((&old_name, &old), (&new_name, &new), today)?;
+    let notes = accept(root, &arguments.accepted, &mut diff, today)?;
+    let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
+    let shown = Shown {
+        diff: &diff,
+        asked: &asked,
+        old: &old_name,
+        new: &new_name,
+        has_witnesses: arguments.witness,
+        notes: &notes,
+    };
+    let text = if arguments.changelog {
+        diff::render::changelog(&diff)
+    } else {
+        diff::render::render(shown, arguments.format)
+    };
+    let reaches = |limit: FailOn| diff.worst().is_some_and(|worst| worst >= limit.verdict());
+    Ok(Report { text, is_failure: arguments.fail_on.is_some_and(reaches) })
+}
+
+/// Compares two documents that were read; their names stand before the problems of each.
+pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Date) -> Result<Diff, String> {
+    diff::compare(old.1, new.1, today).map_err(|problems| {
+        format!("error: `{}` and `{}` cannot be compared\n{}", old.0, new.0, render(&problems))
+    })
+}
+
+/// Marks the changes that the file accepts; a file that does not exist accepts none.
+pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> Result<Vec<String>, String> {
+    let path = root.join(file);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let name = file.display().to_string();
+    let entries = read(&name, &text(&name, &path)?).and_then(|document| {
+        accepted::read(&document).map_err(|problems| {
+            problems.iter().map(|problem| format!("error: {}\n", problem.in_file(&name))).collect::<String>()
+        })
+    })?;
+    Ok(accepted::apply(diff, &entries, today))
+}
+
+/// The date in UTC.
+pub(super) fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
+}
+
+/// The older document and its name.
+fn older(root: &Path, wanted: Option<&str>) -> Result<(String, Document), String> {
+    let Some(wanted) = wanted else {
+        let Some((_, path)) = releases::newest(root)? else {
+            return Err(format!(
+                "error: no released document in {}; name a file or a revision of git\n",
+                releases::FOLDER
+            ));
+        };
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        return Ok((name.clone(), read(&name, &text(&name, &path)?)?));
+    };
+    if Path::new(wanted).is_file() {
+        return Ok((wanted.to_owned(), read(wanted, &text(wanted, Path::new(wanted))?)?));
+    }
+    let name = format!("{wanted}:{DOCUMENT}");
+    Ok((name.clone(), read(&name, &revision(root, wanted)?)?))
+}
+
+/// The document of a revision of git.
+fn revision(root: &Path, revision: &str) -> Result<String, String> {
+    let help = "name an existing file, or a revision such as `main`";
+    // It would be taken for an option.
+    if revision.starts_with('-') {
+        return Err(format!("error: unknown file or revision `{revision}`; {help}\n"));
+    }
+    let output = Command::new("git")
+        .current_dir(root)
+        .args(["show", &format!("{revision}:{DOCUMENT}")])
+        .output()
+        .map_err(|error| format!("error: cannot start git: {error}; name a file instead\n"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said =
+            said.lines().next().unwrap_or_default().trim_start_matches("fatal: ").trim_end_matches('.');
+        return Err(format!("error: unknown file or revision `{revision}`: {said}; {help}\n"));
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|_| format!("error: the document of `{revision}` is not UTF-8\n"))
+}
+
+fn text(name: &str, path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))
+}
+
+/// Parses a document; its problems carry its name.
+pub(super) fn read(name: &str, text: &str) -> Result<Document, String> {
+    Document::parse(text).map_err(|problems| {
+        problems.iter().map(|problem| format!("error: {}\n", problem.in_file(name))).collect::<String>()
+    })
+}
