@@ -4,7 +4,9 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
+use super::terminal::{
+    counted, detected, not_judged, not_noticed, rests_on, run_again, throttled, verdict_words,
+};
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
@@ -34,6 +36,8 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         not_judged => not_judged(report).collect::<Vec<_>>(),
         detected => detected(&report.detection),
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
+        throttled => throttled(report),
+        run_again => run_again(report),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),

@@ -6,7 +6,7 @@ use quick_junit::{
 
 use super::plain;
 use super::screen::Screen;
-use super::terminal::{detected, failures};
+use super::terminal::{detected, failures, throttled};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
 use crate::run::{CheckResult, Coverage, Report, Verdict};
@@ -34,6 +34,9 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
                 let Coverage { judged, clauses, .. } = &report.coverage;
                 suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
                 suite.add_property(("detection", &*detected(&report.detection)));
+                if let Some(throttled) = throttled(report) {
+                    suite.add_property(("throttled", &*throttled));
+                }
                 suite.add_test_case(case(report, result));
                 suites.push(suite);
             }

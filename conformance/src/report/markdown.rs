@@ -1,6 +1,8 @@
 use std::fmt::Write as _;
 
-use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
+use super::terminal::{
+    counted, detected, not_judged, not_noticed, rests_on, run_again, throttled, verdict_words,
+};
 use super::{curl, plain, quantity};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
@@ -35,6 +37,12 @@ pub fn markdown(report: &Report) -> String {
         report.elapsed_ms as f64 / 1000.0,
         report.profile
     );
+    for line in throttled(report) {
+        let _ = writeln!(text, "- throttled: {}", escaped(&line));
+    }
+    for line in run_again(report) {
+        let _ = writeln!(text, "- run again: {}", escaped(&line));
+    }
     if let Some(reason) = &report.stopped {
         let _ = writeln!(text, "- stopped: {}", escaped(reason));
     }

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::curl;
 use super::json::pretty;
+use super::terminal::throttled;
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report};
 
@@ -49,6 +50,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "clauses": report.coverage.clauses,
                 "faultsNoticed": report.detection.noticed,
                 "faultsKnown": report.detection.known,
+                "throttled": throttled(report),
                 "unmet": report.unmet,
             },
             "artifacts": [{ "location": { "uri": DOCUMENT } }],

@@ -4,8 +4,8 @@ use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
-use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
-use crate::wire::Recorded;
+use crate::run::{CheckResult, ExpectationState, NotJudged, Report, RunAgain, Totals, Verdict};
+use crate::wire::{Recorded, Throttling};
 
 /// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -107,6 +107,12 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         );
         text.push_str(&screen.labelled(Tone::Faint, "cost", &cost));
     }
+    for line in throttled(report) {
+        text.push_str(&screen.labelled(Tone::Doubtful, "throttled", &line));
+    }
+    if let Some(line) = run_again(report) {
+        text.push_str(&screen.labelled(Tone::Doubtful, "run again", &line));
+    }
     if let Some(reason) = &report.stopped {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
     }
@@ -189,6 +195,31 @@ pub(super) fn rests_on(finding: &Finding) -> String {
 pub fn detected(detection: &Detection) -> String {
     let Detection { known, noticed, .. } = detection;
     format!("would have noticed {noticed} of {known} known faults ({} %)", detection.percent())
+}
+
+/// How often the target throttled, and what the suite did about it.
+pub(super) fn throttled(report: &Report) -> Option<String> {
+    let Throttling { responses, lowest_rate } = report.throttling;
+    let requests = quantity(responses, "request");
+    match lowest_rate {
+        _ if responses == 0 => None,
+        Some(rate) => Some(format!(
+            "the service throttled {requests}; the rate was lowered to {}/s",
+            quantity(rate.into(), "request")
+        )),
+        None => Some(format!("the service throttled {requests}, and each was sent again")),
+    }
+}
+
+/// What came of the checks that were run again at the end.
+pub(super) fn run_again(report: &Report) -> Option<String> {
+    let RunAgain { checks, concluded } = report.run_again;
+    (checks > 0).then(|| {
+        format!(
+            "{} at the end, alone: {concluded} of them came to a result",
+            quantity(u64::try_from(checks).unwrap_or(u64::MAX), "inconclusive check")
+        )
+    })
 }
 
 /// What kept the run from noticing more known faults: the few reasons with the most of them.

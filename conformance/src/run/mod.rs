@@ -21,7 +21,7 @@ pub use coverage::{Coverage, NotJudged};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use gates::Gates;
 pub use observer::{Observer, Silent};
-pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
+pub use outcome::{CheckResult, ClauseSummary, Report, RunAgain, Totals, Verdict};
 pub use plan::{Plan, Planned, PlannedCase, PlannedCost};
 pub use profile::Profile;
 pub use select::{Glob, Selection};

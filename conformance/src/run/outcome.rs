@@ -7,7 +7,7 @@ use super::{Coverage, Expectation};
 use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::detection::Detection;
-use crate::wire::{Recorded, Usage};
+use crate::wire::{Recorded, Throttling, Usage};
 
 /// All that came out of a run. Holds no secret.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -38,6 +38,10 @@ pub struct Report {
     pub totals: Totals,
     /// What it cost.
     pub usage: Usage,
+    /// Whether the target throttled, and what the suite did about it.
+    pub throttling: Throttling,
+    /// Inconclusive checks that were run again at the end, alone.
+    pub run_again: RunAgain,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
     /// What was judged, and what was not and why.
@@ -83,6 +87,15 @@ pub struct CheckResult {
     pub requests: usize,
     /// In milliseconds.
     pub elapsed_ms: u64,
+}
+
+/// Inconclusive checks that were run again at the end of a run, while nothing else ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunAgain {
+    /// Checks that were inconclusive.
+    pub checks: usize,
+    /// Those of them that came to a result then.
+    pub concluded: usize,
 }
 
 /// What the checks of one clause came to.

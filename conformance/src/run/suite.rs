@@ -1,4 +1,5 @@
 mod active;
+mod again;
 mod passive;
 
 use std::collections::BTreeSet;
@@ -12,8 +13,8 @@ use jiff::tz::TimeZone;
 use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight_with_token;
 use super::{
-    CheckResult, ClauseSummary, Coverage, Gates, Observer, Plan, PlannedCase, Profile, Report, Selection,
-    Stopper, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Gates, Observer, Plan, PlannedCase, Profile, Report, RunAgain,
+    Selection, Stopper, Totals, Verdict,
 };
 use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
@@ -103,6 +104,14 @@ pub struct Suite<'a> {
     stopper: Stopper,
 }
 
+/// What came of the checks.
+#[derive(Debug, Default)]
+struct Ran {
+    checks: Vec<CheckResult>,
+    busy: Duration,
+    run_again: RunAgain,
+}
+
 impl<'a> Suite<'a> {
     /// Prepares a run of the checks that this crate has; nothing is sent yet.
     ///
@@ -184,8 +193,8 @@ impl<'a> Suite<'a> {
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let (checks, busy) = match &unreachable {
-            Some(_) => (Vec::new(), Duration::ZERO),
+        let Ran { checks, busy, run_again } = match &unreachable {
+            Some(_) => Ran::default(),
             None => self.run_checks(observer).await,
         };
         if let Some(overdrawn) = self.meter.overdrawn() {
@@ -218,6 +227,8 @@ impl<'a> Suite<'a> {
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             totals,
             usage: self.meter.usage(),
+            throttling: self.meter.throttling(),
+            run_again,
             expectations,
             coverage,
             detection,
@@ -233,7 +244,7 @@ impl<'a> Suite<'a> {
         preflight_with_token(contract, target, wire, redactor).await
     }
 
-    async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Duration) {
+    async fn run_checks(&self, observer: &dyn Observer) -> Ran {
         let planned = self.plan.planned();
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
@@ -258,7 +269,10 @@ impl<'a> Suite<'a> {
 
         let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
         let runs = active.map(|planned| self.run_check(planned, &context, observer));
-        let busy = self.collect(runs, observer, &mut results).await;
+        let (mut busy, inconclusive) = self.collect(runs, observer, &mut results).await;
+        let (run_again, busy_again) =
+            self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
+        busy += busy_again;
 
         if self.retries > 0 {
             tokio::select! {
@@ -274,7 +288,7 @@ impl<'a> Suite<'a> {
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        (results, busy)
+        Ran { checks: results, busy, run_again }
     }
 
     /// Waits until somebody ends the run, or its time is over.
@@ -287,25 +301,31 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found.
+    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found. Gives
+    /// back the inconclusive ones, which have not ended yet.
     async fn collect<'b>(
         &self,
         runs: impl Iterator<Item = impl Future<Output = Option<(CheckResult, Duration)>> + Send + 'b>,
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
-    ) -> Duration {
+    ) -> (Duration, Vec<CheckResult>) {
         let mut runs = std::pin::pin!(futures::stream::iter(runs).buffer_unordered(self.concurrency));
         let mut busy = Duration::ZERO;
+        let mut inconclusive = Vec::new();
         while let Some(ended) = runs.next().await {
             let Some((result, busy_here)) = ended else { continue };
             busy += busy_here;
+            if matches!(result.outcome, Outcome::Inconclusive(_)) {
+                inconclusive.push(result);
+                continue;
+            }
             observer.check_ended(&result);
             if self.fail_fast && result.outcome == Outcome::Failed {
                 self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
             }
             results.push(result);
         }
-        busy
+        (busy, inconclusive)
     }
 
     fn add_those_not_reached(

@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Notify;
 
+use super::Throttling;
+use super::pace::{Pace, Signal};
+
 /// Hard ceilings of a run. Reaching one ends it as incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
@@ -18,7 +21,8 @@ pub struct Budget {
     pub bytes: u64,
     /// From the start of the run on.
     pub wall: Duration,
-    /// Requests per second, spread evenly; none for as fast as the target answers.
+    /// Most requests per second, spread evenly; none for as fast as the target answers. While the target throttles, the rate
+    /// is lower.
     pub rate: Option<NonZeroU32>,
     /// Checks at the same time.
     pub concurrency: usize,
@@ -45,8 +49,9 @@ pub struct Meter {
     /// Told whenever a reservation comes to its end.
     settled: Notify,
     bytes: AtomicU64,
-    /// When the next request may leave.
-    slot: Mutex<Instant>,
+    pace: Pace,
+    /// When the last of those who were told to wait may come again.
+    resume: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
@@ -137,13 +142,14 @@ impl Meter {
     pub fn new(budget: Budget) -> Self {
         let begun = Instant::now();
         Self {
+            pace: Pace::new(budget.rate, begun),
             budget,
             begun,
             requests: AtomicU64::new(0),
             gateways: Mutex::default(),
             settled: Notify::new(),
             bytes: AtomicU64::new(0),
-            slot: Mutex::new(begun),
+            resume: Mutex::default(),
         }
     }
 
@@ -210,14 +216,45 @@ impl Meter {
 
     /// Waits for the turn of one more request, so that the rate is kept.
     pub async fn turn(&self) {
-        let Some(rate) = self.budget.rate else { return };
-        let turn = {
-            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = (*slot).max(Instant::now());
-            *slot = turn + Duration::from_secs(1) / rate.get();
-            turn
+        let now = Instant::now();
+        let turn = self.pace.turn(now);
+        if turn > now {
+            tokio::time::sleep_until(turn.into()).await;
+        }
+    }
+
+    /// A request that left at that time was served.
+    pub(super) fn served(&self, left: Instant) {
+        self.pace.note(left, Signal::Served, Instant::now());
+    }
+
+    /// A request that left at that time was throttled; `wait` is what its response asks for.
+    pub(super) fn throttled(&self, left: Instant, wait: Option<Duration>) {
+        let now = Instant::now();
+        let signal = match wait {
+            Some(Duration::ZERO) => Signal::ThrottledForNoTime,
+            _ => Signal::Throttled,
         };
-        tokio::time::sleep_until(turn.into()).await;
+        self.pace.note(left, signal, now);
+        // A time that no clock reaches is not waited for.
+        if let Some(until) = wait.and_then(|wait| now.checked_add(wait)) {
+            let mut resume = self.resume.lock().unwrap_or_else(PoisonError::into_inner);
+            *resume = (*resume).max(Some(until));
+        }
+    }
+
+    /// Time until everybody who was told to wait may come again, when that is before the wall-time ceiling.
+    #[must_use]
+    pub fn told_to_wait(&self) -> Option<Duration> {
+        let resume = *self.resume.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = resume?.checked_duration_since(Instant::now())?;
+        (wait < self.time_left()).then_some(wait)
+    }
+
+    /// What throttling did so far.
+    #[must_use]
+    pub fn throttling(&self) -> Throttling {
+        self.pace.throttling()
     }
 
     /// Time left before the wall-time ceiling.

@@ -177,6 +177,12 @@ impl Wire {
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             reservation.settle(record(&mut exchange));
             match &exchange.result {
+                Ok(answer) if throttles(answer, patience, tries) => {
+                    self.meter.throttled(begun, wait_told(answer));
+                }
+                _ => self.meter.served(begun),
+            }
+            match &exchange.result {
                 Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
                     if tries >= self.options.attempts {
                         return Ok(exchange);
@@ -294,8 +300,22 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 fn wait_asked_for(answer: &Answer) -> Duration {
+    wait_told(answer).unwrap_or(UNTOLD_WAIT)
+}
+
+fn wait_told(answer: &Answer) -> Option<Duration> {
     let told = answer.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
-    told.map_or(UNTOLD_WAIT, |told| told.delay(SystemTime::now()))
+    told.map(|told| told.delay(SystemTime::now()))
+}
+
+/// Whether a response asks for a lower rate. 503 may be what this very request is always answered with, for instance for a
+/// shortage: it counts where it would be waited out, and once for each request.
+fn throttles(answer: &Answer, patience: Patience, tries: u32) -> bool {
+    match answer.status {
+        429 => true,
+        503 => patience == Patience::WaitOut && tries == 1,
+        _ => false,
+    }
 }
 
 /// The URL is taken out first: it holds the token.

@@ -35,12 +35,24 @@ impl Suite<'_> {
         if self.stopper.reason().is_some() {
             return None;
         }
-        let check = planned.check;
-        observer.check_begun(check);
+        observer.check_begun(planned.check);
         let cases: Vec<&Case> = planned.running().collect();
-        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, &cases, context).await;
+        let (mut result, busy) = self.run_cases(planned.check, &cases, context).await;
+        add_skipped(&mut result, planned);
+        self.finish(&mut result);
+        Some((result, busy))
+    }
+
+    /// Runs some cases of a check, with the repetitions that they need. The outcome is not final; see [`Suite::finish`].
+    pub(super) async fn run_cases(
+        &self,
+        check: &'static Check,
+        cases: &[&Case],
+        context: &ProbeContext<'_>,
+    ) -> (CheckResult, Duration) {
+        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, cases, context).await;
         if stale && result.outcome != Outcome::Failed {
-            let again = self.attempt(check, &cases, context).await;
+            let again = self.attempt(check, cases, context).await;
             busy += again.busy;
             result = added(again.result, &result);
         }
@@ -57,10 +69,13 @@ impl Suite<'_> {
             }
             result = added(result, &again.result);
         }
-        add_skipped(&mut result, planned);
+        (result, busy)
+    }
+
+    /// What the cases of a check come to, weighed against the expected failures.
+    pub(super) fn finish(&self, result: &mut CheckResult) {
         result.outcome = Outcome::of_cases(&result.cases);
-        weigh(&mut result, &self.expected, self.today);
-        Some((result, busy))
+        weigh(result, &self.expected, self.today);
     }
 
     async fn attempt(&self, check: &'static Check, cases: &[&Case], context: &ProbeContext<'_>) -> Attempt {
