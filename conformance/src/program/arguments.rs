@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
 
@@ -152,6 +153,9 @@ pub(crate) struct RunArguments {
     /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
+    /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
+    pub(crate) inferred: Option<String>,
     /// Name and version of what is tested, for the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,

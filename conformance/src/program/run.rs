@@ -1,6 +1,7 @@
 use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
 use sallyport_conformance::run::{Plan, Planned, Stopper};
@@ -115,6 +116,9 @@ impl Reader {
 /// A setup with the arguments that choose what runs.
 fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
+    if let Some(inferred) = arguments.inferred.as_deref().and_then(InferredClauses::named) {
+        setup.options.inferred = inferred;
+    }
     arguments.gates.over(&mut setup.options.gates);
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {

@@ -3,6 +3,7 @@
 mod busy;
 mod choice;
 mod coverage;
+mod diagnosis;
 mod expected;
 mod gates;
 mod observer;
@@ -18,6 +19,7 @@ pub(crate) use preflight::preflight;
 
 pub use crate::check::CaseResult;
 pub use coverage::{Coverage, NotJudged};
+pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use gates::Gates;
 pub use observer::{Observer, Silent};

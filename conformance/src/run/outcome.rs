@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Coverage, Expectation};
-use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
+use super::{Coverage, Diagnosis, Expectation};
+use crate::check::{CaseResult, Check, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::detection::Detection;
-use crate::wire::{Recorded, Throttling, Usage};
+use crate::wire::{Budget, Recorded, Throttling, Usage};
 
 /// All that came out of a run. Holds no secret.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -22,6 +22,8 @@ pub struct Report {
     pub implementation: Option<String>,
     /// Version of the contract.
     pub contract: String,
+    /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
+    pub contract_sha256: String,
     /// When it began, RFC 3339.
     pub begun: String,
     /// In milliseconds.
@@ -30,6 +32,10 @@ pub struct Report {
     pub busy_ms: u64,
     /// The profile that it ran under.
     pub profile: &'static str,
+    /// Its ceilings.
+    pub budget: Budget,
+    /// What findings on inferred clauses weigh.
+    pub inferred: InferredClauses,
     /// What it comes to.
     pub verdict: Verdict,
     /// Why the target could not be reached, or why the run ended early.
@@ -48,6 +54,8 @@ pub struct Report {
     pub coverage: Coverage,
     /// How many known faults the run would have noticed.
     pub detection: Detection,
+    /// The known faults that the failing cases look like, the one with the most evidence first.
+    pub diagnosis: Vec<Diagnosis>,
     /// What the run was asked to show and does not; it does not conform then.
     pub unmet: Vec<String>,
     /// Each check, sorted by id.
@@ -94,7 +102,7 @@ pub struct CheckResult {
 pub struct RunAgain {
     /// Checks that were inconclusive.
     pub checks: usize,
-    /// Those of them that came to a result then.
+    /// Those of them that were not inconclusive then.
     pub concluded: usize,
 }
 
@@ -107,6 +115,9 @@ pub struct ClauseSummary {
     pub text: String,
     /// Section of the prose contract.
     pub section: String,
+    /// The sentences that presuppose it, when the contract does not state it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inferred_from: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
     /// Checks that cite it and came to a result.
@@ -158,7 +169,11 @@ impl Report {
     /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
     /// The two checks differ for passive checks.
     pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.checks.iter().flat_map(|result| {
+        Self::failing_cases_of(&self.checks)
+    }
+
+    pub(super) fn failing_cases_of(checks: &[CheckResult]) -> impl Iterator<Item = (&str, &str, &str)> {
+        checks.iter().flat_map(|result| {
             let failed = result.cases.iter().filter(|case| case.outcome == Outcome::Failed);
             let of_own = failed.map(|case| (result.id, result.id, case.label.as_str()));
             let failures = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -283,8 +298,8 @@ impl ClauseSummary {
             }
         }
         let summary = |(clause, (checked, failures))| {
-            let ClauseEntry { id, text, section, line, .. } = catalogue.clause(clause).clone();
-            Self { id, text, section, line, checked, failures }
+            let ClauseEntry { id, text, section, inferred, line, .. } = catalogue.clause(clause).clone();
+            Self { id, text, section, inferred_from: inferred, line, checked, failures }
         };
         clauses.into_iter().map(summary).collect()
     }

@@ -13,10 +13,10 @@ use jiff::tz::TimeZone;
 use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight_with_token;
 use super::{
-    CheckResult, ClauseSummary, Coverage, Gates, Observer, Plan, PlannedCase, Profile, Report, RunAgain,
-    Selection, Stopper, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
+    RunAgain, Selection, Stopper, Totals, Verdict,
 };
-use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
@@ -42,6 +42,8 @@ pub struct Options {
     pub expected: Vec<ExpectedFailure>,
     /// What the run must show before it may conform.
     pub gates: Gates,
+    /// How much findings on clauses weigh that the contract presupposes and does not state.
+    pub inferred: InferredClauses,
     /// Name and version of what is tested, for the report.
     pub implementation: Option<String>,
     /// Leaves out what is not needed to notice so many percent of the known faults.
@@ -59,6 +61,7 @@ impl Default for Options {
             fail_fast: false,
             expected: Vec::new(),
             gates: Gates::default(),
+            inferred: InferredClauses::default(),
             implementation: None,
             detect: None,
         }
@@ -95,7 +98,9 @@ pub struct Suite<'a> {
     fail_fast: bool,
     expected: Vec<ExpectedFailure>,
     gates: Gates,
+    inferred: InferredClauses,
     implementation: Option<String>,
+    budget: Budget,
     today: Date,
     meter: Arc<Meter>,
     wire: Wire,
@@ -140,6 +145,7 @@ impl<'a> Suite<'a> {
             fail_fast,
             expected,
             gates,
+            inferred,
             implementation,
             detect,
         } = options;
@@ -148,7 +154,7 @@ impl<'a> Suite<'a> {
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
         let concurrency = budget.concurrency.max(1);
-        let meter = Arc::new(Meter::new(budget));
+        let meter = Arc::new(Meter::new(budget.clone()));
         Ok(Self {
             contract,
             target,
@@ -160,7 +166,9 @@ impl<'a> Suite<'a> {
             fail_fast,
             expected,
             gates,
+            inferred,
             implementation,
+            budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
@@ -203,7 +211,10 @@ impl<'a> Suite<'a> {
         let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::of(&checks);
         let coverage = Coverage::new(&checks, &self.contract.catalogue);
-        let detection = detection(&self.plan, &checks, self.matrix);
+        let cases = cases(&self.plan, &checks);
+        let detection = Detection::of(self.matrix, &cases);
+        let diagnosis = Diagnosis::of(&checks, &cases, self.matrix);
+        drop(cases);
         let unmet = match reached {
             true => self.gates.unmet(&checks, &coverage, &detection, &expectations),
             false => Vec::new(),
@@ -215,10 +226,13 @@ impl<'a> Suite<'a> {
             target: self.redactor.redact(self.target.base().as_str()),
             implementation: self.implementation.as_deref().map(|name| self.redactor.redact(name)),
             contract: self.contract.version.clone(),
+            contract_sha256: self.contract.sha256.clone(),
             begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),
+            budget: self.budget.clone(),
+            inferred: self.inferred,
             verdict: match reached {
                 true if self.gates.fails(totals) => Verdict::Findings,
                 true => Verdict::of(totals, stopped.is_some() || !unmet.is_empty()),
@@ -232,6 +246,7 @@ impl<'a> Suite<'a> {
             expectations,
             coverage,
             detection,
+            diagnosis,
             unmet,
             clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
@@ -249,7 +264,7 @@ impl<'a> Suite<'a> {
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
-        let passive_checks = PassiveChecks::new(&checks);
+        let passive_checks = PassiveChecks::new(&checks, self.inferred);
         let state = checks::State::default();
         let context = ProbeContext {
             contract: self.contract,
@@ -258,6 +273,7 @@ impl<'a> Suite<'a> {
             redactor: &self.redactor,
             canaries: &self.canaries,
             passive: &passive_checks,
+            inferred: self.inferred,
             state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());
@@ -346,8 +362,8 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What the run would have noticed of known faults. A case without a result has the reason of the plan, or of its check.
-fn detection(plan: &Plan, results: &[CheckResult], matrix: &Matrix) -> Detection {
+/// The cases of the run. One without a result has the reason of the plan, or of its check.
+fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
     let mut cases = Cases::default();
     for planned in plan.planned() {
         let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
@@ -362,7 +378,7 @@ fn detection(plan: &Plan, results: &[CheckResult], matrix: &Matrix) -> Detection
             cases.add(result.id, case.label(), reason);
         }
     }
-    Detection::of(matrix, &cases)
+    cases
 }
 
 fn millis(time: Duration) -> u64 {

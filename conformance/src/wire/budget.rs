@@ -1,5 +1,5 @@
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::Throttling;
 use super::pace::{Pace, Signal};
 
 /// Hard ceilings of a run. Reaching one ends it as incomplete.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Budget {
     /// Requests.
     pub requests: u64,
@@ -19,7 +19,9 @@ pub struct Budget {
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,
-    /// From the start of the run on.
+    /// From the start of the run on. In JSON in seconds.
+    #[serde(rename = "seconds", serialize_with = "in_seconds")]
+    #[schemars(with = "u64")]
     pub wall: Duration,
     /// Most requests per second, spread evenly; none for as fast as the target answers. While the target throttles, the rate
     /// is lower.
@@ -27,6 +29,9 @@ pub struct Budget {
     /// Checks at the same time.
     pub concurrency: usize,
 }
+
+/// Requests in a row that are throttled to the end before no more are sent for now.
+const HOPELESS: u32 = 12;
 
 /// What a run has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,6 +55,8 @@ pub struct Meter {
     settled: Notify,
     bytes: AtomicU64,
     pace: Pace,
+    /// Requests in a row that were throttled to the end.
+    given_up: AtomicU32,
     /// When the last of those who were told to wait may come again.
     resume: Mutex<Option<Instant>>,
 }
@@ -149,6 +156,7 @@ impl Meter {
             gateways: Mutex::default(),
             settled: Notify::new(),
             bytes: AtomicU64::new(0),
+            given_up: AtomicU32::new(0),
             resume: Mutex::default(),
         }
     }
@@ -226,6 +234,23 @@ impl Meter {
     /// A request that left at that time was served.
     pub(super) fn served(&self, left: Instant) {
         self.pace.note(left, Signal::Served, Instant::now());
+        self.given_up.store(0, Ordering::Relaxed);
+    }
+
+    /// A request was throttled to the end of our patience.
+    pub(super) fn gave_up(&self) {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the target throttles whatever is sent: to send more would be of no use for now.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed) >= HOPELESS
+    }
+
+    /// Gives the target another chance.
+    pub fn hope_again(&self) {
+        self.given_up.store(0, Ordering::Relaxed);
     }
 
     /// A request that left at that time was throttled; `wait` is what its response asks for.
@@ -314,6 +339,10 @@ impl Exhausted {
     pub fn ends_the_run(self) -> bool {
         !matches!(self, Self::Gateways(_))
     }
+}
+
+fn in_seconds<S: serde::Serializer>(wall: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(wall.as_secs())
 }
 
 fn add_within(counter: &AtomicU64, amount: u64, most: u64) -> Result<(), ()> {

@@ -176,21 +176,31 @@ impl Wire {
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             reservation.settle(record(&mut exchange));
+            let mut is_throttled = false;
             match &exchange.result {
                 Ok(answer) if throttles(answer, patience, tries) => {
-                    self.meter.throttled(begun, wait_told(answer));
+                    let wait = wait_told(answer);
+                    is_throttled = wait != Some(Duration::ZERO);
+                    self.meter.throttled(begun, wait);
                 }
                 _ => self.meter.served(begun),
             }
+            // In the end it was throttled, or not.
+            let ended = |exchange| {
+                if is_throttled {
+                    self.meter.gave_up();
+                }
+                Ok(exchange)
+            };
             match &exchange.result {
                 Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
                     if tries >= self.options.attempts {
-                        return Ok(exchange);
+                        return ended(exchange);
                     }
                     // Who says that no time is to be waited is asked again less and less soon.
                     let wait = wait_asked_for(answer).max(SHORTEST_WAIT * tries);
                     if wait > patience_left || wait >= self.meter.time_left() {
-                        return Ok(exchange);
+                        return ended(exchange);
                     }
                     patience_left -= wait;
                     tokio::time::sleep(wait).await;
@@ -198,7 +208,7 @@ impl Wire {
                 Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
                     broken = true
                 }
-                _ => return Ok(exchange),
+                _ => return ended(exchange),
             }
         }
     }

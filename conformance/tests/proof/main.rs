@@ -17,6 +17,7 @@
     reason = "a test binary has no outside; `pub` marks what a module shows to the others"
 )]
 
+mod diagnosis;
 mod fault;
 mod faults;
 mod judge;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
     trial("the matrix knows all faults and cases".to_owned(), |judge, _| record::is_current(judge), "");
     trial("the untampered server passes every check".to_owned(), |judge, _| judge.untampered(), "");
     trial("a service of other makers conforms".to_owned(), |judge, _| judge.stranger(), "");
+    trial("a diagnosis names the fault".to_owned(), |judge, _| diagnosis::names_the_fault(judge), "");
     for variation in variations::all() {
         trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
     }

@@ -75,7 +75,7 @@ async fn inconclusive_checks_run_again_alone_at_the_end() {
     assert!(checks > 0 && checks == concluded, "{:?}", report.run_again);
     let passed = report.checks.iter().filter(|check| check.outcome == Outcome::Passed).count();
     assert_eq!(passed, report.totals.passed);
-    assert!(summary(&report).contains("came to a result"), "{}", summary(&report));
+    assert!(summary(&report).contains("not inconclusive any more"), "{}", summary(&report));
 }
 
 #[tokio::test]
@@ -84,7 +84,11 @@ async fn what_breaks_when_it_runs_again_is_a_finding() {
     let server = groups_unless(|asked| match asked.number {
         0 => None,
         1 => Some(throttled("3600")),
-        _ => Some(Reply::json(200, r#"{"code": 7, "message": "no"}"#)),
+        // The code of a success under another status than that of a success.
+        _ => Some(Reply::json(
+            202,
+            r#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": []}}"#,
+        )),
     })
     .await;
     let report = server.run(ONE, |_| {}).await;
@@ -98,8 +102,10 @@ async fn what_breaks_when_it_runs_again_is_a_finding() {
 #[tokio::test]
 async fn a_service_that_stays_busy_gets_no_verdict_and_is_not_asked_forever() {
     let server = groups_unless(|asked| (asked.number > 0).then(|| throttled("3600"))).await;
-    let report = server.run(CHECKS, |_| {}).await;
+    let report = server.run("*", |_| {}).await;
     assert_eq!(report.verdict, Verdict::Incomplete);
-    assert_eq!(report.run_again, RunAgain { checks: 3, concluded: 0 });
-    assert!(report.totals.inconclusive > 3, "{:?}", report.totals);
+    let RunAgain { checks, concluded } = report.run_again;
+    assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
+    assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
+    assert!(server.requests() < 100, "{} requests", server.requests());
 }

@@ -9,6 +9,7 @@ mod canned;
 mod cluster;
 mod environment;
 mod gateways;
+mod inferred;
 mod profiles;
 mod program;
 mod reference;

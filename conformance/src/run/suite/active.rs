@@ -13,6 +13,10 @@ use crate::run::busy::Busy;
 use crate::run::expected::weigh;
 use crate::run::{CheckResult, Observer, Planned};
 
+/// Why a case was not begun.
+const HOPELESS: &str =
+    "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
+
 /// One run of some cases of a check.
 struct Attempt {
     result: CheckResult,
@@ -78,7 +82,12 @@ impl Suite<'_> {
         weigh(result, &self.expected, self.today);
     }
 
-    async fn attempt(&self, check: &'static Check, cases: &[&Case], context: &ProbeContext<'_>) -> Attempt {
+    async fn attempt(
+        &self,
+        check: &'static Check,
+        cases: &[&Case],
+        context: &ProbeContext<'_>,
+    ) -> Attempt {
         let begun = Instant::now();
         let probe = Probe::new(check, context);
         let (mut results, mut busy, mut starved) = (Vec::with_capacity(cases.len()), Duration::ZERO, false);
@@ -86,6 +95,10 @@ impl Suite<'_> {
         for case in cases {
             if let Some(reason) = &over {
                 results.push(CaseResult::skipped(case.label(), reason));
+                continue;
+            }
+            if self.meter.is_hopeless() {
+                results.push(CaseResult::inconclusive(case.label(), HOPELESS));
                 continue;
             }
             probe.begin(case);

@@ -7,8 +7,9 @@ use crate::check::{Case, Finding, Outcome, ProbeContext};
 use crate::run::{CheckResult, Observer, Planned, RunAgain};
 use crate::wire::Recorded;
 
-/// Checks in a row that are throttled again before the rest is given up: a service that is busy with one caller is busy.
-const MOST_THROTTLED: usize = 3;
+/// Checks in a row that are inconclusive again before the rest is given up: there is no verdict then in any case, and what is
+/// wrong does not pass.
+const MOST_AGAIN: usize = 3;
 
 impl Suite<'_> {
     /// Runs the inconclusive cases of these checks again, one check after another, once those who were told to wait may come
@@ -27,20 +28,19 @@ impl Suite<'_> {
                 () = self.ended() => {}
             }
         }
-        let mut throttled_in_a_row = 0;
+        self.meter.hope_again();
+        let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
-            let given_up = self.stopper.reason().is_some() || throttled_in_a_row >= MOST_THROTTLED;
+            let given_up = self.stopper.reason().is_some()
+                || self.meter.is_hopeless()
+                || in_a_row >= MOST_AGAIN;
             if let Some(planned) = planned.filter(|_| !given_up) {
-                let throttled = self.meter.throttling().responses;
                 run_again.checks += 1;
                 busy += self.run_again(&mut result, planned, context).await;
                 let is_open = matches!(result.outcome, Outcome::Inconclusive(_));
-                run_again.concluded += usize::from(result.outcome.concluded());
-                throttled_in_a_row = match is_open && self.meter.throttling().responses > throttled {
-                    true => throttled_in_a_row + 1,
-                    false => 0,
-                };
+                run_again.concluded += usize::from(!is_open);
+                in_a_row = if is_open { in_a_row + 1 } else { 0 };
             }
             observer.check_ended(&result);
             if self.fail_fast && result.outcome == Outcome::Failed {
