@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::cause::{Found, causes, folded, headlines, without_cause};
 use super::terminal::{
-    counted, detected, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
+    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
     run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain_lines};
@@ -40,6 +40,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
         suite => suite_and_contract(report),
         profile => profile_and_budget(report),
+        explored => explored(report),
         throttled => throttled(report),
         run_again => run_again(report),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),

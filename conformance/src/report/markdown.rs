@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use super::cause::{Cause, causes, folded, headlines, without_cause};
 use super::terminal::{
-    counted, detected, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
+    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
     run_again, suite_and_contract, throttled, verdict_words,
 };
 use super::{curl, plain, quantity};
@@ -39,6 +39,9 @@ pub fn markdown(report: &Report) -> String {
         quantity(usage.gateways, "gateway"),
         report.elapsed_ms as f64 / 1000.0
     );
+    if let Some(line) = explored(report) {
+        let _ = writeln!(text, "- explored: {line}");
+    }
     if let Some(line) = throttled(report) {
         let _ = writeln!(text, "- throttled: {}", escaped(&line));
     }

@@ -5,6 +5,7 @@ use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
+use crate::explore::Explored;
 use crate::run::{CheckResult, ExpectationState, NotJudged, Report, RunAgain, Totals, Verdict};
 use crate::wire::{Budget, Recorded, Throttling};
 
@@ -98,6 +99,9 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         text.push_str(&screen.labelled(Tone::Faint, "suite", &suite_and_contract(report)));
         text.push_str(&screen.labelled(Tone::Faint, "profile", &profile_and_budget(report)));
+        if let Some(explored) = explored(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "explored", &explored));
+        }
         let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
         text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
         for reason in not_judged(report) {
@@ -241,6 +245,15 @@ pub(super) fn throttled(report: &Report) -> Option<String> {
         )),
         None => Some(format!("the service throttled {requests}")),
     }
+}
+
+/// What was explored, in words.
+pub(super) fn explored(report: &Report) -> Option<String> {
+    report.explored.map(|Explored { seed, seconds, requests, sent, steps }| {
+        let steps = quantity(steps, "step");
+        let requests = quantity(requests, "request");
+        format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
+    })
 }
 
 /// What came of the checks that were run again at the end.

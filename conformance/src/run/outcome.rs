@@ -7,6 +7,7 @@ use super::{Coverage, Diagnosis, Expectation};
 use crate::check::{CaseResult, Check, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::detection::Detection;
+use crate::explore::Explored;
 use crate::wire::{Budget, Recorded, Throttling, Usage};
 
 /// All that came out of a run. Holds no secret.
@@ -48,6 +49,8 @@ pub struct Report {
     pub throttling: Throttling,
     /// Inconclusive checks that were run again at the end, alone.
     pub run_again: RunAgain,
+    /// What was explored beyond the fixed cases, when that was asked for.
+    pub explored: Option<Explored>,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
     /// What was judged, and what was not and why.

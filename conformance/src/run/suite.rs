@@ -1,5 +1,6 @@
 mod active;
 mod again;
+mod explored;
 mod passive;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext,
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
+use crate::explore::{Exploration, Explored, RELATIONS};
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -48,6 +50,8 @@ pub struct Options {
     pub implementation: Option<String>,
     /// Leaves out what is not needed to notice so many percent of the known faults.
     pub detect: Option<u8>,
+    /// Whether to explore beyond the fixed cases.
+    pub explore: Option<Exploration>,
 }
 
 impl Default for Options {
@@ -64,6 +68,7 @@ impl Default for Options {
             inferred: InferredClauses::default(),
             implementation: None,
             detect: None,
+            explore: None,
         }
     }
 }
@@ -100,6 +105,7 @@ pub struct Suite<'a> {
     gates: Gates,
     inferred: InferredClauses,
     implementation: Option<String>,
+    exploration: Option<Exploration>,
     budget: Budget,
     today: Date,
     meter: Arc<Meter>,
@@ -115,6 +121,7 @@ struct Ran {
     checks: Vec<CheckResult>,
     busy: Duration,
     run_again: RunAgain,
+    explored: Option<Explored>,
 }
 
 impl<'a> Suite<'a> {
@@ -148,13 +155,16 @@ impl<'a> Suite<'a> {
             inferred,
             implementation,
             detect,
+            explore: exploration,
         } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
         let concurrency = budget.concurrency.max(1);
-        let meter = Arc::new(Meter::new(budget.clone()));
+        let explored = exploration.map_or(0, |exploration| exploration.requests);
+        let ceilings = Budget { requests: budget.requests.saturating_add(explored), ..budget.clone() };
+        let meter = Arc::new(Meter::new(ceilings));
         Ok(Self {
             contract,
             target,
@@ -168,6 +178,7 @@ impl<'a> Suite<'a> {
             gates,
             inferred,
             implementation,
+            exploration,
             budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
@@ -194,14 +205,15 @@ impl<'a> Suite<'a> {
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = Instant::now();
         let timestamp = jiff::Timestamp::now();
-        let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
+        let planned = self.plan.planned().iter().map(|planned| planned.check);
+        let checks: Vec<&'static Check> = planned.chain(self.exploration.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
         let unreachable = tokio::select! {
             unreachable = self.unreachable() => unreachable,
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let Ran { checks, busy, run_again } = match &unreachable {
+        let Ran { checks, busy, run_again, explored } = match &unreachable {
             Some(_) => Ran::default(),
             None => self.run_checks(observer).await,
         };
@@ -243,6 +255,7 @@ impl<'a> Suite<'a> {
             usage: self.meter.usage(),
             throttling: self.meter.throttling(),
             run_again,
+            explored,
             expectations,
             coverage,
             detection,
@@ -288,7 +301,8 @@ impl<'a> Suite<'a> {
         let (mut busy, inconclusive) = self.collect(runs, observer, &mut results).await;
         let (run_again, busy_again) =
             self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
-        busy += busy_again;
+        let (explored, busy_exploring) = self.explore(&context, observer, &mut results).await;
+        busy += busy_again + busy_exploring;
 
         if self.retries > 0 {
             tokio::select! {
@@ -304,7 +318,7 @@ impl<'a> Suite<'a> {
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        Ran { checks: results, busy, run_again }
+        Ran { checks: results, busy, run_again, explored }
     }
 
     /// Waits until somebody ends the run, or its time is over.

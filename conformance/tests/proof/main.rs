@@ -18,6 +18,7 @@
 )]
 
 mod diagnosis;
+mod explore;
 mod fault;
 mod faults;
 mod judge;
@@ -68,6 +69,12 @@ fn main() -> ExitCode {
     trial("the untampered server passes every check".to_owned(), |judge, _| judge.untampered(), "");
     trial("a service of other makers conforms".to_owned(), |judge, _| judge.stranger(), "");
     trial("a diagnosis names the fault".to_owned(), |judge, _| diagnosis::names_the_fault(judge), "");
+    let without = "an exploration finds nothing without a fault";
+    trial(without.to_owned(), |judge, _| explore::finds_nothing_without_a_fault(judge), "");
+    let combinations = "an exploration finds faults of combinations";
+    trial(combinations.to_owned(), |judge, _| explore::finds_faults_of_combinations(judge), "");
+    let replayed = "an exploration is replayed from a report";
+    trial(replayed.to_owned(), |judge, _| explore::is_replayed_from_a_report(judge), "");
     for variation in variations::all() {
         trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
     }

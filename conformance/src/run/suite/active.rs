@@ -18,9 +18,9 @@ const HOPELESS: &str =
     "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
 
 /// One run of some cases of a check.
-struct Attempt {
-    result: CheckResult,
-    busy: Duration,
+pub(super) struct Attempt {
+    pub(super) result: CheckResult,
+    pub(super) busy: Duration,
     /// The data that it rested on has changed.
     stale: bool,
     /// A ceiling of the budget ended it.
@@ -82,7 +82,7 @@ impl Suite<'_> {
         weigh(result, &self.expected, self.today);
     }
 
-    async fn attempt(
+    pub(super) async fn attempt(
         &self,
         check: &'static Check,
         cases: &[&Case],
@@ -138,7 +138,7 @@ impl Suite<'_> {
         Attempt { result, busy, stale: concluded.stale, starved }
     }
 
-    fn not_reached(&self) -> String {
+    pub(super) fn not_reached(&self) -> String {
         let reason = self.stopper.reason().unwrap_or_default();
         self.redactor.redact(&format!("the run ended before it: {reason}"))
     }

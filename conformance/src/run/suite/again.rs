@@ -32,9 +32,8 @@ impl Suite<'_> {
         let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
-            let given_up = self.stopper.reason().is_some()
-                || self.meter.is_hopeless()
-                || in_a_row >= MOST_AGAIN;
+            let given_up =
+                self.stopper.reason().is_some() || self.meter.is_hopeless() || in_a_row >= MOST_AGAIN;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
                 busy += self.run_again(&mut result, planned, context).await;
