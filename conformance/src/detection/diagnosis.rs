@@ -265,8 +265,10 @@ mod tests {
     #[test]
     fn a_full_list_says_nothing_against_further_cases() {
         let labels: Vec<String> = (0..MOST_NOTICES).map(|number| format!("{number:02}")).collect();
+        let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
         let mut matrix = Matrix::default();
         let mut ran = Cases::default();
+        further.iter().for_each(|label| ran.add("search.page.x", label, None));
         let noticed_by = labels.iter().map(|label| {
             ran.add("search.page.x", label, None);
             Notice { judge: "search.page.x".to_owned(), case: matrix.add_case("search.page.x", label) }
@@ -274,7 +276,6 @@ mod tests {
         let noticed_by = noticed_by.collect();
         let (id, breaks) = ("all".to_owned(), "Rejects everything.".to_owned());
         matrix.add_fault(KnownFault { id, clause: Clause::SearchPage, breaks, noticed_by });
-        let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
         let failing = labels.iter().chain(&further);
         let failing =
             failing.map(|label| FailingCase { judge: "search.page.x", check: "search.page.x", label });
