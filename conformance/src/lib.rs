@@ -21,6 +21,7 @@ pub mod detection;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;
+pub mod explore;
 mod grammar;
 pub mod report;
 pub mod response;

@@ -5,6 +5,7 @@ use std::{collections::HashMap, fmt, path::Path};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use serde_saphyr::Spanned;
+use sha2::{Digest as _, Sha256};
 
 use crate::problem::{Place, Problem};
 
@@ -16,6 +17,7 @@ const MAX_REFERENCES: usize = 32;
 pub(crate) struct Document {
     root: Value,
     places: HashMap<String, Place>,
+    sha256: String,
 }
 
 impl Document {
@@ -42,13 +44,19 @@ impl Document {
             .map_err(|error| vec![unreadable(&error, text)])?;
         let mut places = HashMap::new();
         let root = node.settle(String::new(), None, &mut places);
-        Ok(Document { root, places })
+        let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Document { root, places, sha256 })
     }
 
     /// The document with another content and the positions of this one.
     #[cfg(test)]
     pub(crate) fn with_root(&self, root: Value) -> Document {
-        Document { root, places: self.places.clone() }
+        Document { root, places: self.places.clone(), sha256: self.sha256.clone() }
+    }
+
+    /// SHA-256 of the text, in hexadecimal digits, as `sha256sum` prints it.
+    pub(crate) fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// The whole document.

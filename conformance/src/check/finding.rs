@@ -22,6 +22,9 @@ pub struct Finding {
     /// The label of its case; none when its check has one unnamed case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
+    /// The sentences that presuppose the clause, when the contract does not state it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inferred_from: Option<String>,
     /// Variables of the facts that it depends on: a wrong fact causes a wrong finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -50,6 +53,40 @@ pub enum Severity {
     Fail,
     /// Doubtful, but no clause forbids it.
     Warn,
+}
+
+/// How much findings on inferred clauses weigh.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InferredClauses {
+    /// As much as those on stated ones.
+    #[default]
+    Fail,
+    /// They are warnings.
+    Warn,
+}
+
+impl InferredClauses {
+    /// The names that arguments and configuration use.
+    pub const NAMES: [&'static str; 2] = ["warn", "fail"];
+
+    /// The one of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "warn" => Some(Self::Warn),
+            "fail" => Some(Self::Fail),
+            _ => None,
+        }
+    }
+
+    /// What a finding weighs that is inferred from something, or from nothing.
+    pub(crate) fn severity(self, found: Severity, inferred_from: Option<&str>) -> Severity {
+        match (self, inferred_from) {
+            (Self::Warn, Some(_)) => Severity::Warn,
+            (Self::Fail, _) | (_, None) => found,
+        }
+    }
 }
 
 /// How the target decides unspecified behaviour. It is never judged.
@@ -106,6 +143,10 @@ impl Finding {
 }
 
 impl CaseResult {
+    pub(crate) fn inconclusive(label: &str, reason: &str) -> Self {
+        Self { label: label.to_owned(), outcome: Outcome::Inconclusive(reason.to_owned()), requests: 0 }
+    }
+
     pub(crate) fn skipped(label: &str, reason: &str) -> Self {
         Self { label: label.to_owned(), outcome: Outcome::Skipped(reason.to_owned()), requests: 0 }
     }

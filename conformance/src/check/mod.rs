@@ -7,7 +7,7 @@ mod probe;
 mod sending;
 
 pub use definition::{Case, Check, Cost, Run, Running, Scope, SharedControl, Stop};
-pub use finding::{CaseResult, Evidence, Finding, Observation, Outcome, Severity};
+pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 pub use passive::{Observed, PassiveFinding};
 pub use probe::Probe;
 pub use sending::Accepted;

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Check, Form, ResponseClass, Run, Severity};
-use crate::contract::{Clause, Contract, OperationId};
+use super::{Check, Form, InferredClauses, ResponseClass, Run, Severity};
+use crate::contract::{Clause, Contract, OperationId, Violation};
 use crate::target::Canaries;
 use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
 
@@ -30,7 +30,7 @@ pub struct Observed<'a> {
 pub struct PassiveFinding {
     /// The clause.
     pub clause: Clause,
-    /// Findings of one clause with the same key are one.
+    /// What makes two findings one; see [`Violation::key`](crate::contract::Violation::key) for findings about null.
     pub key: String,
     /// Whether it fails the check.
     pub severity: Severity,
@@ -44,6 +44,7 @@ pub struct PassiveFinding {
 #[derive(Debug)]
 pub(crate) struct PassiveChecks {
     checks: Vec<Mutex<PassiveCheck>>,
+    inferred: InferredClauses,
 }
 
 /// A passive check, and what it has judged.
@@ -73,10 +74,10 @@ pub(crate) struct Occurrence {
 
 impl PassiveChecks {
     /// Selects the passive ones of the checks.
-    pub(crate) fn new(checks: &[&'static Check]) -> Self {
+    pub(crate) fn new(checks: &[&'static Check], inferred: InferredClauses) -> Self {
         let chosen = checks.iter().filter(|check| check.is_passive());
         let passive = |check: &&'static Check| PassiveCheck { check, seen: 0, findings: BTreeMap::new() };
-        Self { checks: chosen.map(passive).map(Mutex::new).collect() }
+        Self { checks: chosen.map(passive).map(Mutex::new).collect(), inferred }
     }
 
     /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
@@ -94,6 +95,9 @@ impl PassiveChecks {
             let Some(findings) = concerns.then(|| judge(observed)).flatten() else { continue };
             passive.seen += 1;
             for finding in findings {
+                let inferred_from = finding.inferred_from(observed.contract);
+                let severity = self.inferred.severity(finding.severity, inferred_from);
+                let finding = PassiveFinding { severity, ..finding };
                 let key = (finding.clause, finding.key.clone());
                 let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
                     finding: finding.redacted(redactor),
@@ -147,6 +151,11 @@ impl Occurrence {
 }
 
 impl PassiveFinding {
+    /// The sentences that presuppose its clause, when the contract does not state it.
+    pub(crate) fn inferred_from<'a>(&self, contract: &'a Contract) -> Option<&'a str> {
+        contract.catalogue.clause(self.clause).inferred_from(self.key.ends_with(Violation::NULL))
+    }
+
     fn redacted(self, redactor: &Redactor) -> Self {
         const LONGEST: usize = 1_000;
         let shown = |text: &str| redactor.excerpt(text, LONGEST);

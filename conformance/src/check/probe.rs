@@ -7,10 +7,10 @@ use reqwest::Url;
 
 use super::sending::undecided;
 use super::{
-    Case, CaseResult, Check, Evidence, Finding, Form, Observation, Observed, Outcome, PassiveChecks,
-    ResponseClass, Severity, Stop,
+    Case, CaseResult, Check, Evidence, Finding, Form, InferredClauses, Observation, Observed, Outcome,
+    PassiveChecks, ResponseClass, Severity, Stop,
 };
-use crate::contract::{Clause, Contract, OperationId, Unspecified};
+use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
 use crate::response::{self, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Wire};
@@ -24,6 +24,7 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) canaries: &'a Canaries,
     pub(crate) passive: &'a PassiveChecks,
+    pub(crate) inferred: InferredClauses,
     /// What the checks share, see [`Probe::state`].
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
@@ -119,12 +120,20 @@ impl<'a> Probe<'a> {
 
     /// Reports that a clause is violated.
     pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Fail, clause, expected, actual, exchanges);
+        self.report(Severity::Fail, (clause, false), expected, actual, exchanges);
     }
 
     /// Reports something doubtful that no clause forbids.
     pub fn warning(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Warn, clause, expected, actual, exchanges);
+        self.report(Severity::Warn, (clause, false), expected, actual, exchanges);
+    }
+
+    /// Reports a response that does not fit the document.
+    pub(crate) fn violation(&self, violation: &Violation, exchange: &Exchange) {
+        let Violation { clause, schema_path, instance_path, message, is_null } = violation;
+        let expected = format!("an answer that fits the document at {schema_path}");
+        let actual = format!("at {instance_path}: {message}");
+        self.report(Severity::Fail, (*clause, *is_null), &expected, &actual, &[exchange]);
     }
 
     /// Records how the target decides unspecified behaviour.
@@ -253,7 +262,7 @@ impl<'a> Probe<'a> {
     fn report(
         &self,
         severity: Severity,
-        clause: Clause,
+        (clause, of_null): (Clause, bool),
         expected: &str,
         actual: &str,
         exchanges: &[&Exchange],
@@ -263,12 +272,16 @@ impl<'a> Probe<'a> {
             notes.misuse = Some(format!("the check cites {clause}, which it does not declare"));
             return;
         }
+        let entry = self.contract().catalogue.clause(clause);
+        let inferred_from = entry.inferred_from(of_null);
+        let severity = self.context.inferred.severity(severity, inferred_from);
         let facts = notes.case.facts.clone();
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         notes.findings.push(Finding {
             case,
             clause,
-            requirement: self.contract().catalogue.clause(clause).text.clone(),
+            requirement: entry.text.clone(),
+            inferred_from: inferred_from.map(str::to_owned),
             expected: self.context.redactor.excerpt(expected, LONGEST),
             actual: self.context.redactor.excerpt(actual, LONGEST),
             severity,

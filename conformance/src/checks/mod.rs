@@ -5,7 +5,7 @@ mod boundary;
 mod extract;
 mod groups;
 mod registry;
-mod relation;
+pub(crate) mod relation;
 mod requests;
 mod schema;
 mod search;

@@ -16,11 +16,12 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     let violations = operation.success.violations(body, |name| observed.answer.header_values(name));
     let mut findings: Vec<_> = violations
         .into_iter()
-        .map(|violation| PassiveFinding {
+        .map(|violation| (violation.key(), violation))
+        .map(|(key, violation)| PassiveFinding {
             clause: violation.clause,
             expected: format!("a response that fits the document at {}", violation.schema_path),
             actual: format!("at {}: {}", violation.instance_path, violation.message),
-            key: violation.schema_path,
+            key,
             severity: Severity::Fail,
         })
         .collect();

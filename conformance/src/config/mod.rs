@@ -19,6 +19,7 @@ pub use crate::target::quoted;
 use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};
 
+use crate::check::InferredClauses;
 use crate::contract::Clause;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret};
@@ -49,6 +50,8 @@ pub struct Config {
     pub expected: Vec<ExpectedFailure>,
     /// What a run must show before it conforms.
     pub gates: Gates,
+    /// How much findings on inferred clauses weigh.
+    pub inferred: Option<InferredClauses>,
 }
 
 /// Limits that differ from those of the profile.
@@ -125,6 +128,7 @@ impl Config {
                     .transpose()?
                     .unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
+                inferred: root.get("inferred").map(|item| inferred(&item)).transpose()?,
             })
         })
     }
@@ -166,6 +170,11 @@ fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
         rate: rate.and_then(|rate| u32::try_from(rate).ok()).and_then(NonZeroU32::new),
         concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
     })
+}
+
+fn inferred(item: &Item<'_>) -> Result<InferredClauses, ConfigError> {
+    let name = item.string()?;
+    InferredClauses::named(&name).ok_or_else(|| item.not_one_of(&name, &InferredClauses::NAMES))
 }
 
 fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {

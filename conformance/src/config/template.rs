@@ -61,6 +61,9 @@ const MIDDLE: &str = r#"
 # only = ["search.*"]
 # skip = ["extract"]
 
+# Findings on clauses that the contract presupposes and does not state: failures (fail) or warnings (warn).
+# inferred = "fail"
+
 # Plain http to another machine sends the token in clear text.
 # allow-http = true
 

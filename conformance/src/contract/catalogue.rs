@@ -23,6 +23,10 @@ pub struct ClauseEntry {
     pub observable: bool,
     /// Why not, if it cannot.
     pub reason: Option<String>,
+    /// The sentences that presuppose it, where the contract does not state it.
+    pub inferred: Option<String>,
+    /// The same for what it says of null alone.
+    pub inferred_null: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
 }
@@ -34,6 +38,15 @@ pub struct UnspecifiedEntry {
     pub id: Unspecified,
     /// What is open.
     pub text: String,
+}
+
+impl ClauseEntry {
+    /// What a finding on it is inferred from, when the contract does not state it. `of_null` is set when what was found is
+    /// null.
+    #[must_use]
+    pub fn inferred_from(&self, of_null: bool) -> Option<&str> {
+        self.inferred.as_deref().or_else(|| self.inferred_null.as_deref().filter(|_| of_null))
+    }
 }
 
 impl Catalogue {
@@ -72,12 +85,15 @@ impl Catalogue {
 
 fn clause(node: &Node<'_>) -> Result<ClauseEntry, ContractError> {
     let id = node.get("id")?;
+    let text = |key| node.find(key).map(|text| text.string().map(str::to_owned)).transpose();
     Ok(ClauseEntry {
         id: Clause::from_id(id.string()?).ok_or_else(|| id.wrong("unknown clause"))?,
         section: node.get("section")?.string()?.to_owned(),
         text: node.get("text")?.string()?.to_owned(),
         observable: node.get("observable")?.boolean()?,
-        reason: node.find("reason").map(|reason| reason.string().map(str::to_owned)).transpose()?,
+        reason: text("reason")?,
+        inferred: text("inferred")?,
+        inferred_null: text("inferred-null")?,
         line: u64::try_from(node.get("line")?.integer()?)
             .map_err(|_| node.wrong("expected a line from 1"))?,
     })

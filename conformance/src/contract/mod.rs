@@ -34,6 +34,8 @@ use source::Source;
 pub struct Contract {
     /// The document's own version.
     pub version: String,
+    /// SHA-256 of `openapi/openapi.yaml`, in hexadecimal digits.
+    pub sha256: String,
     /// The clauses and the unspecified behaviour.
     pub catalogue: Catalogue,
     /// `GET …/proxy/extract`.
@@ -63,12 +65,13 @@ impl Contract {
         let source = Source::parse(text)?;
         let info = source.root().get("document")?.get("info")?;
         let version = info.get("version")?.string()?.to_owned();
+        let sha256 = source.root().get("sha256")?.string()?.to_owned();
         let catalogue = Catalogue::read(&source)?;
         let extract = Extract::read(&source)?;
         let groups = Groups::read(&source)?;
         let search = Search::read(&source)?;
         operation::reject_unknown(&source)?;
-        Ok(Self { version, catalogue, extract, groups, search })
+        Ok(Self { version, sha256, catalogue, extract, groups, search })
     }
 
     /// The operation with that id.

@@ -17,6 +17,20 @@ pub struct Violation {
     pub instance_path: String,
     /// What was expected and what came.
     pub message: String,
+    /// Whether null came.
+    pub is_null: bool,
+}
+
+impl Violation {
+    /// The end of the key of a violation by null.
+    pub(crate) const NULL: &'static str = "#null";
+
+    /// What makes two violations one: the constraint, and whether null broke it.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let null = if self.is_null { Self::NULL } else { "" };
+        format!("{}{null}", self.schema_path)
+    }
 }
 
 /// The schema of a successful JSON response and of the headers that must come with it.
@@ -96,6 +110,7 @@ impl ResponseSchema {
                         Value::Array(_) => error.masked_with("a list").to_string(),
                         _ => error.to_string(),
                     },
+                    is_null: error.instance().is_null(),
                     schema_path,
                 })
             })
@@ -154,6 +169,7 @@ impl HeaderSchema {
             schema_path: format!("/headers/{}", self.name),
             instance_path: self.name.clone(),
             message,
+            is_null: false,
         })
     }
 }

@@ -45,6 +45,9 @@ pub struct Notice {
     pub case: usize,
 }
 
+/// Most cases of a fault and a judge that are kept; see [`Matrix::keep_cheapest`].
+pub const MOST_NOTICES: usize = 32;
+
 /// The first line of a file: the cases that each check had when it was recorded.
 type AllCases = BTreeMap<String, BTreeSet<String>>;
 
@@ -125,7 +128,6 @@ impl Matrix {
     /// Keeps of each fault and judge the cheapest cases only, the first by name among equals. A fault that shows everywhere
     /// is noticed by a thousand cases, and no plan needs to know them all.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {
-        const MOST: usize = 32;
         for fault in &mut self.faults {
             let mut by_judge: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
             for notice in &fault.noticed_by {
@@ -134,7 +136,7 @@ impl Matrix {
             let mut kept = Vec::new();
             for (judge, mut cases) in by_judge {
                 cases.sort_by_cached_key(|case| (price(&self.cases[*case]), self.cases[*case].clone()));
-                let cheapest = cases.into_iter().take(MOST);
+                let cheapest = cases.into_iter().take(MOST_NOTICES);
                 kept.extend(cheapest.map(|case| Notice { judge: judge.to_owned(), case }));
             }
             fault.noticed_by = kept;

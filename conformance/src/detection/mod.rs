@@ -1,9 +1,11 @@
 //! Which known faults a run would have noticed. A fault is one way in which a server can break a clause. The proof of the
 //! suite (`tests/proof` and `tests/independent`) runs the checks against each of them, and the matrix keeps which case of
-//! which check noticed it.
+//! which check noticed it. The failing cases of a run are compared with it, to name the faults that they look like.
 
+mod diagnosis;
 mod matrix;
 mod power;
 
-pub use matrix::{CaseName, KnownFault, Matrix, Notice};
+pub use diagnosis::{Cause, FailingCase, LEAST, Suspect, diagnose};
+pub use matrix::{CaseName, KnownFault, MOST_NOTICES, Matrix, Notice};
 pub use power::{Cases, ClauseDetection, Detection, Unlock};

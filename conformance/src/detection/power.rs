@@ -52,6 +52,16 @@ impl<'a> Cases<'a> {
         self.of_case.insert((check, label), without_result);
     }
 
+    /// Whether a case was chosen.
+    pub(super) fn knows(&self, check: &str, label: &str) -> bool {
+        self.of_case.contains_key(&(check, label))
+    }
+
+    /// Whether the case of a notice was chosen, was judged, and has a result.
+    pub(super) fn has_result(&self, matrix: &Matrix, notice: &Notice) -> bool {
+        came(matrix, self, notice) == Some(None)
+    }
+
     /// Adds a check whose findings count.
     pub fn add_judge(&mut self, check: &'a str) {
         self.judges.insert(check);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
 
@@ -153,6 +154,19 @@ pub(crate) struct RunArguments {
     /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
+    /// Also send random searches for up to N seconds after the checks, and judge them by relations between results, for
+    /// example `--explore 60 --seed 7`. A finding is shrunk to the smallest requests that show it.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) explore: Option<NonZeroU32>,
+    /// Seed of the random searches; the same seed sends the same ones [default: 0].
+    #[arg(long, value_name = "N", requires = "explore")]
+    pub(crate) seed: Option<u64>,
+    /// Maximum number of random searches, on top of --max-requests [default: 1000].
+    #[arg(long, value_name = "N", requires = "explore")]
+    pub(crate) explore_requests: Option<u64>,
+    /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
+    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
+    pub(crate) inferred: Option<String>,
     /// Name what is tested in the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,

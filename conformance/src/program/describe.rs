@@ -65,6 +65,12 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\n",
         clause.id, clause.section, clause.line, clause.text
     );
+    if let Some(from) = &clause.inferred {
+        let _ = writeln!(text, "It is inferred from {from}\n");
+    }
+    if let Some(from) = &clause.inferred_null {
+        let _ = writeln!(text, "What it says of null is inferred from {from}\n");
+    }
     if let Some(reason) = &clause.reason {
         let _ = writeln!(text, "It cannot be observed over HTTP\n  {reason}\n");
     }

@@ -1,5 +1,7 @@
 use std::path::Path;
+use std::time::Duration;
 
+use sallyport_conformance::explore::{self, Exploration};
 use sallyport_conformance::report::Detail;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::Redactor;
@@ -12,7 +14,7 @@ use super::run::{Reader, observed, with_target};
 use super::setup::Setup;
 
 /// `conformance replay`: the check of a finding once more. A finding rests on all requests of its check, the control
-/// included, so the whole check is run, with every exchange shown.
+/// included, so the whole check is run, with every exchange shown. An exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: &str,
@@ -34,7 +36,7 @@ pub(crate) async fn replay(
             "`{check}` has no finding in this report; checks with findings: {known}"
         )));
     }
-    if !registry().iter().any(|known| known.id == check) {
+    if check != explore::ID && !registry().iter().any(|known| known.id == check) {
         return Err(wrong(&format!("this version has no check `{check}`")));
     }
     let contract = Contract::embedded()?;
@@ -51,11 +53,23 @@ pub(crate) async fn replay(
             "expected a report of {base}, found one of `{recorded}`; pass --allow-other-target to replay it against {base}"
         )));
     }
+    if check == explore::ID {
+        let exploration = exploration(&report);
+        let missing = || wrong("expected `explored` with `seed`, `seconds` and `requests`, found none");
+        options.explore = Some(exploration.ok_or_else(missing)?);
+    }
     options.selection = Selection { only: vec![Glob::new(check)], skip: Vec::new() };
     let report = with_target(Some(target), async |target| {
         observed(contract, target, options, Detail::Verbose, Reader::Stdout).await
     });
     Ok(report.await?.verdict)
+}
+
+/// The exploration of a report.
+fn exploration(report: &Value) -> Option<Exploration> {
+    let number = |name| report.get("explored")?.get(name)?.as_u64();
+    let time = Duration::from_secs(number("seconds")?);
+    Some(Exploration { time, requests: number("requests")?, seed: number("seed")? })
 }
 
 /// A report that was written before.

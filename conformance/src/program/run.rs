@@ -1,7 +1,10 @@
 use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
+use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
+use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
 use sallyport_conformance::run::{Plan, Planned, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
@@ -18,6 +21,11 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     }
     let Setup { target, mut options } = selected(Setup::new(&arguments.target)?, &arguments)?;
     options.retries = arguments.retries.into();
+    options.explore = arguments.explore.map(|seconds| Exploration {
+        time: Duration::from_secs(seconds.get().into()),
+        requests: arguments.explore_requests.unwrap_or(Exploration::REQUESTS),
+        seed: arguments.seed.unwrap_or_default(),
+    });
     options.fail_fast = arguments.fail_fast;
     options.implementation.clone_from(&arguments.implementation);
     open_reports(&arguments.report)?;
@@ -115,6 +123,9 @@ impl Reader {
 /// A setup with the arguments that choose what runs.
 fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
+    if let Some(inferred) = arguments.inferred.as_deref().and_then(InferredClauses::named) {
+        setup.options.inferred = inferred;
+    }
     arguments.gates.over(&mut setup.options.gates);
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {

@@ -46,6 +46,7 @@ impl Setup {
             facts,
             expected,
             gates,
+            inferred,
         } = config;
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
@@ -68,6 +69,7 @@ impl Setup {
             wire: wire(arguments, connection)?,
             expected,
             gates,
+            inferred: inferred.unwrap_or_default(),
             ..Options::default()
         };
         Ok(Self { target, options })

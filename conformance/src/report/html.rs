@@ -4,7 +4,11 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
+use super::cause::{Found, causes, folded, headlines, without_cause};
+use super::terminal::{
+    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
+    run_again, suite_and_contract, throttled, verdict_words,
+};
 use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
@@ -34,7 +38,13 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         not_judged => not_judged(report).collect::<Vec<_>>(),
         detected => detected(&report.detection),
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
+        suite => suite_and_contract(report),
+        profile => profile_and_budget(report),
+        explored => explored(report),
+        throttled => throttled(report),
+        run_again => run_again(report),
         seconds => format!("{:.2}", report.elapsed_ms as f64 / 1000.0),
+        causes => Value::from(Serde(cause_views(report))),
         findings => Value::from(Serde(findings(report))),
         operations => Value::from(Serde(operations(report))),
         unresolved => Value::from(Serde(unresolved(report))),
@@ -43,10 +53,19 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
 }
 
 #[derive(Serialize)]
+struct CauseView<'a> {
+    headlines: Vec<String>,
+    folded: Option<String>,
+    first: FindingView<'a>,
+    others: Vec<FindingView<'a>>,
+}
+
+#[derive(Serialize)]
 struct FindingView<'a> {
     check: &'a str,
     title: &'a str,
     why: &'a str,
+    inferred_from: Option<String>,
     rests_on: Option<String>,
     operation: &'a str,
     word: &'static str,
@@ -104,28 +123,43 @@ struct ObservationView<'a> {
     checks: Vec<&'a str>,
 }
 
-fn findings(report: &Report) -> Vec<FindingView<'_>> {
+fn cause_views(report: &Report) -> Vec<CauseView<'_>> {
     let mut views = Vec::new();
-    for check in &report.checks {
-        for finding in &check.findings {
-            let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
-            let exchange =
-                |exchange| ExchangeView { exchange, curl: curl::command(&report.target, exchange) };
-            views.push(FindingView {
-                check: check.id,
-                title: check.title,
-                why: check.why,
-                rests_on: (!finding.facts.is_empty()).then(|| rests_on(finding)),
-                operation: check.id.split('.').next().unwrap_or_default(),
-                word: check.outcome.name(),
-                outcome: class(&check.outcome),
-                reason: check.outcome.reason(),
-                finding,
-                exchanges: cited.map(exchange).collect(),
-            });
-        }
+    for cause in causes(report) {
+        views.push(CauseView {
+            headlines: headlines(cause.diagnosis),
+            folded: folded(&cause),
+            first: finding_view(report, cause.first),
+            others: cause.folded.iter().map(|found| finding_view(report, *found)).collect(),
+        });
     }
     views
+}
+
+/// The findings without a likely cause.
+fn findings(report: &Report) -> Vec<FindingView<'_>> {
+    let of_check = |(check, findings): (_, Vec<_>)| {
+        findings.into_iter().map(move |finding| finding_view(report, (check, finding)))
+    };
+    without_cause(report).into_iter().flat_map(of_check).collect()
+}
+
+fn finding_view<'a>(report: &'a Report, (check, finding): Found<'a>) -> FindingView<'a> {
+    let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
+    let exchange = |exchange| ExchangeView { exchange, curl: curl::command(&report.target, exchange) };
+    FindingView {
+        check: check.id,
+        title: check.title,
+        why: check.why,
+        inferred_from: inferred_from(finding),
+        rests_on: (!finding.facts.is_empty()).then(|| rests_on(finding)),
+        operation: check.id.split('.').next().unwrap_or_default(),
+        word: check.outcome.name(),
+        outcome: class(&check.outcome),
+        reason: check.outcome.reason(),
+        finding,
+        exchanges: cited.map(exchange).collect(),
+    }
 }
 
 fn operations(report: &Report) -> Vec<OperationView<'_>> {

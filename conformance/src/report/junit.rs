@@ -4,9 +4,10 @@ use quick_junit::{
     NonSuccessKind, Report as Document, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
 
+use super::cause::headlines;
 use super::plain;
 use super::screen::Screen;
-use super::terminal::{detected, failures};
+use super::terminal::{detected, failures, inferred_from, profile_and_budget, suite_and_contract, throttled};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
 use crate::run::{CheckResult, Coverage, Report, Verdict};
@@ -30,10 +31,20 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
             None => {
                 let mut suite = TestSuite::new(name);
                 suite.add_property(("target", &*plain(&report.target)));
-                suite.add_property(("profile", report.profile));
+                suite.add_property(("suite", &*suite_and_contract(report)));
+                suite.add_property(("profile", &*profile_and_budget(report)));
+                if let Some(implementation) = &report.implementation {
+                    suite.add_property(("implementation", &*plain(implementation)));
+                }
                 let Coverage { judged, clauses, .. } = &report.coverage;
                 suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
                 suite.add_property(("detection", &*detected(&report.detection)));
+                if let Some(throttled) = throttled(report) {
+                    suite.add_property(("throttled", &*throttled));
+                }
+                for line in report.diagnosis.iter().flat_map(headlines) {
+                    suite.add_property(("diagnosis", &*plain(&line)));
+                }
                 suite.add_test_case(case(report, result));
                 suites.push(suite);
             }
@@ -113,10 +124,15 @@ fn joined(clauses: &[Clause]) -> String {
 
 fn message(result: &CheckResult) -> String {
     let finding = result.findings.iter().find(|finding| finding.severity == Severity::Fail);
-    let message = finding.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
+    let message = finding.map(|finding| {
+        let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+        format!("expected {}; found {}{inferred}", finding.expected, finding.actual)
+    });
     plain(&message.unwrap_or_else(|| result.title.to_owned())).into_owned()
 }
 
 fn only(report: &Report, result: &CheckResult) -> Report {
-    Report { checks: vec![result.clone()], clauses: Vec::new(), expectations: Vec::new(), ..report.clone() }
+    let checks = vec![result.clone()];
+    let (clauses, expectations, diagnosis) = (Vec::new(), Vec::new(), Vec::new());
+    Report { checks, clauses, expectations, diagnosis, ..report.clone() }
 }

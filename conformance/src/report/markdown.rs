@@ -1,6 +1,10 @@
 use std::fmt::Write as _;
 
-use super::terminal::{counted, detected, not_judged, not_noticed, rests_on, verdict_words};
+use super::cause::{Cause, causes, folded, headlines, without_cause};
+use super::terminal::{
+    counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
+    run_again, suite_and_contract, throttled, verdict_words,
+};
 use super::{curl, plain, quantity};
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, ExpectationState, Report};
@@ -13,7 +17,8 @@ pub fn markdown(report: &Report) -> String {
     if let Some(implementation) = &report.implementation {
         let _ = writeln!(text, "- tested: {}", escaped(implementation));
     }
-    let _ = writeln!(text, "- {}, contract {}", report.suite, report.contract);
+    let _ = writeln!(text, "- {}", suite_and_contract(report));
+    let _ = writeln!(text, "- profile {}", profile_and_budget(report));
     let _ = writeln!(text, "- checks: {}: {}", report.totals.all(), counted(report.totals));
     let _ = writeln!(text, "- clauses: {} of {} judged", report.coverage.judged, report.coverage.clauses);
     for reason in not_judged(report) {
@@ -29,12 +34,20 @@ pub fn markdown(report: &Report) -> String {
     let usage = report.usage;
     let _ = writeln!(
         text,
-        "- cost: {}, {}, {:.2} s, profile {}",
+        "- cost: {}, {}, {:.2} s",
         quantity(usage.requests, "request"),
         quantity(usage.gateways, "gateway"),
-        report.elapsed_ms as f64 / 1000.0,
-        report.profile
+        report.elapsed_ms as f64 / 1000.0
     );
+    if let Some(line) = explored(report) {
+        let _ = writeln!(text, "- explored: {line}");
+    }
+    if let Some(line) = throttled(report) {
+        let _ = writeln!(text, "- throttled: {}", escaped(&line));
+    }
+    if let Some(line) = run_again(report) {
+        let _ = writeln!(text, "- run again: {}", escaped(&line));
+    }
     if let Some(reason) = &report.stopped {
         let _ = writeln!(text, "- stopped: {}", escaped(reason));
     }
@@ -50,15 +63,20 @@ pub fn markdown(report: &Report) -> String {
         );
     }
     expectations(&mut text, report);
-    let with_findings: Vec<_> = report.checks.iter().filter(|result| !result.findings.is_empty()).collect();
-    if !with_findings.is_empty() {
+    let causes = causes(report);
+    if !causes.is_empty() {
+        text.push_str("\n## Likely causes\n");
+    }
+    for cause in causes {
+        cause_text(&mut text, report, &cause);
+    }
+    let without_cause = without_cause(report);
+    if !without_cause.is_empty() {
         text.push_str("\n## Findings\n");
     }
-    for result in with_findings {
-        let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
-        let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
-        let _ = writeln!(text, "{}\n", escaped(result.why));
-        for finding in &result.findings {
+    for (result, findings) in without_cause {
+        heading(&mut text, result);
+        for finding in findings {
             finding_text(&mut text, report, result, finding);
         }
     }
@@ -84,8 +102,40 @@ fn expectations(text: &mut String, report: &Report) {
     }
 }
 
+fn heading(text: &mut String, result: &CheckResult) {
+    let coverage = result.coverage().map(|cases| format!(", {cases}")).unwrap_or_default();
+    let _ = writeln!(text, "\n### `{}` ({}{coverage})\n", result.id, result.outcome.name());
+    let _ = writeln!(text, "{}\n", escaped(result.why));
+}
+
+/// The findings of a likely cause: the first one, and the others in a part that opens.
+fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>) {
+    text.push('\n');
+    for line in headlines(cause.diagnosis) {
+        let _ = writeln!(text, "- {}", escaped(&line));
+    }
+    let (result, finding) = cause.first;
+    heading(text, result);
+    finding_text(text, report, result, finding);
+    let Some(folded) = folded(cause) else { return };
+    let _ = writeln!(text, "<details><summary>{}</summary>", escaped(&folded));
+    let mut check = result.id;
+    for (result, finding) in &cause.folded {
+        if result.id != check {
+            heading(text, result);
+            check = result.id;
+        }
+        text.push('\n');
+        finding_text(text, report, result, finding);
+    }
+    text.push_str("</details>\n");
+}
+
 fn finding_text(text: &mut String, report: &Report, result: &CheckResult, finding: &Finding) {
     let _ = writeln!(text, "> {} (`{}`)\n", escaped(&finding.requirement), finding.clause);
+    if let Some(inferred) = inferred_from(finding) {
+        let _ = writeln!(text, "- {}", escaped(&inferred));
+    }
     let _ = writeln!(text, "- expected: {}", escaped(&finding.expected));
     let _ = writeln!(text, "- actual: {}", escaped(&finding.actual));
     if !finding.facts.is_empty() {

@@ -1,5 +1,6 @@
 //! The forms of a report. Only these and the program write.
 
+mod cause;
 mod curl;
 mod format;
 mod html;

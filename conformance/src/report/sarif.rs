@@ -1,9 +1,11 @@
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Found, causes, headlines, without_cause};
 use super::curl;
 use super::json::pretty;
+use super::terminal::{inferred_from, throttled};
 use crate::check::{Finding, Outcome, Severity};
-use crate::run::{CheckResult, Report};
+use crate::run::Report;
 
 /// Where the clauses stand, from the root of the repository.
 const DOCUMENT: &str = "openapi/openapi.yaml";
@@ -22,13 +24,15 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "id": clause.id,
                 "shortDescription": { "text": clause.text },
                 "fullDescription": { "text": format!("{} (section {})", clause.text, clause.section) },
+                "properties": { "inferredFrom": clause.inferred_from },
                 "help": { "text": format!("conformance explain {}", clause.id) },
             })
         })
         .collect();
-    let findings =
-        report.checks.iter().flat_map(|result| result.findings.iter().map(move |finding| (result, finding)));
-    let results: Vec<Value> = findings.map(|(check, finding)| result(report, check, finding)).collect();
+    let mut results: Vec<Value> = causes(report).iter().map(|cause| of_cause(report, cause)).collect();
+    for (check, findings) in without_cause(report) {
+        results.extend(findings.into_iter().map(|finding| result(report, (check, finding))));
+    }
     let notifications: Vec<Value> = notifications(report);
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -49,6 +53,13 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "clauses": report.coverage.clauses,
                 "faultsNoticed": report.detection.noticed,
                 "faultsKnown": report.detection.known,
+                "contract": report.contract,
+                "contractSha256": report.contract_sha256,
+                "implementation": report.implementation,
+                "profile": report.profile,
+                "budget": report.budget,
+                "explored": report.explored,
+                "throttled": throttled(report),
                 "unmet": report.unmet,
             },
             "artifacts": [{ "location": { "uri": DOCUMENT } }],
@@ -58,31 +69,74 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
     pretty(&log)
 }
 
-fn result(report: &Report, check: &CheckResult, finding: &Finding) -> Value {
+/// One result for all findings with one likely cause: the others are related locations, and stand in its properties.
+fn of_cause(report: &Report, cause: &Cause<'_>) -> Value {
+    let mut result = result(report, cause.first);
+    let headlines = headlines(cause.diagnosis);
+    let text = result["message"]["text"].as_str().unwrap_or_default();
+    result["message"]["text"] = format!("Likely cause: {}\n{text}", headlines.join("; ")).into();
+    let related = cause.folded.iter().enumerate().map(|(number, found)| {
+        let mut location = location(report, found.1);
+        location["id"] = number.into();
+        let (check, Finding { expected, actual, .. }) = found;
+        let text = format!("{}: expected {expected}; actual {actual}", check.id);
+        location["message"] = json!({ "text": text });
+        location
+    });
+    result["relatedLocations"] = related.collect();
+    let others = cause.folded.iter().map(|found| {
+        let Value::Object(mut other) = self::result(report, *found) else { return Value::Null };
+        other.retain(|key, _| {
+            matches!(key.as_str(), "ruleId" | "message" | "partialFingerprints" | "properties")
+        });
+        Value::Object(other)
+    });
+    result["properties"]["likelyCauses"] = headlines.into();
+    result["properties"]["related"] = others.collect();
+    result
+}
+
+/// The line of a finding's clause in the document.
+fn location(report: &Report, finding: &Finding) -> Value {
+    let clause = report.clauses.iter().find(|clause| clause.id == finding.clause);
+    json!({ "physicalLocation": {
+        "artifactLocation": { "uri": DOCUMENT, "index": 0 },
+        "region": { "startLine": clause.map_or(1, |clause| clause.line) },
+    } })
+}
+
+/// What tells a finding from all others of the report, and what it has in every report: the check, the clause, the case and
+/// which of the findings with the same three it is.
+fn fingerprint((check, finding): Found<'_>) -> String {
+    let Finding { clause, case, .. } = finding;
+    let case = case.as_deref().unwrap_or_default();
+    let alike = check.findings.iter().filter(|other| other.clause == *clause && other.is_of(case));
+    let number = alike.take_while(|other| !std::ptr::eq(*other, finding)).count();
+    format!("{}:{clause}:{case}:{number}", check.id)
+}
+
+fn result(report: &Report, (check, finding): Found<'_>) -> Value {
     let level = match (finding.severity, &check.outcome) {
         (Severity::Fail, Outcome::Failed | Outcome::ExpectedFailure(_)) => "error",
         (Severity::Fail | Severity::Warn, _) => "warning",
     };
     let index = report.clauses.iter().position(|clause| clause.id == finding.clause);
-    let line = index.map_or(1, |index| report.clauses[index].line);
     let commands: Vec<String> = check
         .exchanges
         .iter()
         .filter(|exchange| finding.exchanges.contains(&exchange.index))
         .map(|exchange| curl::command(&report.target, exchange))
         .collect();
+    let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
     let mut result = json!({
         "ruleId": finding.clause,
         "level": level,
         "message": { "text": format!(
-            "{}\nRequirement: {}\nExpected: {}\nActual: {}\nWhy it matters: {}",
+            "{}\nRequirement: {}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
             check.title, finding.requirement, finding.expected, finding.actual, check.why
         ) },
-        "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": DOCUMENT, "index": 0 },
-            "region": { "startLine": line },
-        } }],
-        "partialFingerprints": { "check/v1": format!("{}:{}", check.id, finding.clause) },
+        "locations": [location(report, finding)],
+        "partialFingerprints": { "finding/v2": fingerprint((check, finding)) },
         "properties": { "check": check.id, "target": report.target, "reproduce": commands, "facts": finding.facts },
     });
     if let Some(index) = index {

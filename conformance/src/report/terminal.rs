@@ -1,11 +1,13 @@
 use std::fmt::Write as _;
 
+use super::cause::{Cause, causes, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
-use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Totals, Verdict};
-use crate::wire::Recorded;
+use crate::explore::Explored;
+use crate::run::{CheckResult, ExpectationState, NotJudged, Report, RunAgain, Totals, Verdict};
+use crate::wire::{Budget, Recorded, Throttling};
 
 /// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -32,18 +34,21 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     text
 }
 
-/// Every finding, with what was required, expected and found, and the command that shows it again.
+/// Every finding, with what was required, expected and found, and the command that shows it again. Findings with one likely
+/// cause fold beneath it.
 #[must_use]
 pub fn failures(report: &Report, screen: &Screen) -> String {
     let mut text = String::new();
-    for result in report.checks.iter().filter(|result| !result.findings.is_empty()) {
-        let heading = format!("{} {}", result.outcome.name(), result.id);
-        let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
+    for cause in causes(report) {
+        cause_text(&mut text, report, &cause, screen);
+    }
+    for (result, findings) in without_cause(report) {
+        heading(&mut text, result, screen);
         let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MOST_OF_A_CHECK };
-        for finding in result.findings.iter().take(shown) {
+        for finding in findings.iter().take(shown) {
             finding_text(&mut text, report, result, finding, screen);
         }
-        let more = result.findings.len().saturating_sub(shown);
+        let more = findings.len().saturating_sub(shown);
         if more > 0 {
             let words =
                 format!("{} of this check not shown; see the report or --verbose", quantity(more, "finding"));
@@ -89,6 +94,14 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         let usage = report.usage;
         let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
         text.push_str(&screen.labelled(Tone::Faint, "checks", &counts));
+        if let Some(implementation) = &report.implementation {
+            text.push_str(&screen.labelled(Tone::Faint, "tested", implementation));
+        }
+        text.push_str(&screen.labelled(Tone::Faint, "suite", &suite_and_contract(report)));
+        text.push_str(&screen.labelled(Tone::Faint, "profile", &profile_and_budget(report)));
+        if let Some(explored) = explored(report) {
+            text.push_str(&screen.labelled(Tone::Faint, "explored", &explored));
+        }
         let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
         text.push_str(&screen.labelled(Tone::Faint, "clauses", &clauses));
         for reason in not_judged(report) {
@@ -106,6 +119,12 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
             seconds(report.busy_ms)
         );
         text.push_str(&screen.labelled(Tone::Faint, "cost", &cost));
+    }
+    if let Some(line) = throttled(report) {
+        text.push_str(&screen.labelled(Tone::Doubtful, "throttled", &line));
+    }
+    if let Some(line) = run_again(report) {
+        text.push_str(&screen.labelled(Tone::Doubtful, "run again", &line));
     }
     if let Some(reason) = &report.stopped {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
@@ -189,6 +208,63 @@ pub fn detected(detection: &Detection) -> String {
     format!("would have noticed {noticed} of {known} known faults ({} %)", detection.percent())
 }
 
+/// The sentences that a finding is inferred from, in words; none when its clause is stated.
+pub(super) fn inferred_from(finding: &Finding) -> Option<String> {
+    finding.inferred_from.as_ref().map(|from| format!("inferred from {from}"))
+}
+
+/// Suite and contract, with their versions.
+pub(super) fn suite_and_contract(report: &Report) -> String {
+    format!("{}, contract {}, SHA-256 {}", report.suite, report.contract, report.contract_sha256)
+}
+
+/// The profile and its ceilings.
+pub(super) fn profile_and_budget(report: &Report) -> String {
+    let Budget { requests, gateways, bytes: _, wall, rate, concurrency } = &report.budget;
+    let rate = rate.map(|rate| format!("{rate} requests/s, ")).unwrap_or_default();
+    format!(
+        "{}: at most {}, {}, {rate}{} s, {concurrency} at a time",
+        report.profile,
+        quantity(*requests, "request"),
+        quantity(*gateways, "gateway"),
+        wall.as_secs()
+    )
+}
+
+/// How often the target throttled, and what the suite did about it.
+pub(super) fn throttled(report: &Report) -> Option<String> {
+    let Throttling { responses, lowest_rate } = report.throttling;
+    let requests = quantity(responses, "request");
+    match lowest_rate {
+        _ if responses == 0 => None,
+        Some(rate) => Some(format!(
+            "the service throttled {requests}; the rate was lowered to {}/s",
+            quantity(u64::from(rate), "request")
+        )),
+        None => Some(format!("the service throttled {requests}")),
+    }
+}
+
+/// What was explored, in words.
+pub(super) fn explored(report: &Report) -> Option<String> {
+    report.explored.map(|Explored { seed, seconds, requests, sent, steps }| {
+        let steps = quantity(steps, "step");
+        let requests = quantity(requests, "request");
+        format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
+    })
+}
+
+/// What came of the checks that were run again at the end.
+pub(super) fn run_again(report: &Report) -> Option<String> {
+    let RunAgain { checks, concluded } = report.run_again;
+    (checks > 0).then(|| {
+        format!(
+            "{} at the end, alone: {concluded} of them not inconclusive any more",
+            quantity(u64::try_from(checks).unwrap_or(u64::MAX), "inconclusive check")
+        )
+    })
+}
+
 /// What kept the run from noticing more known faults: the few reasons with the most of them.
 pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
     const MOST: usize = 5;
@@ -230,6 +306,28 @@ fn seconds(millis: u64) -> f64 {
 const MOST_OF_A_CHECK: usize = 12;
 const LONGEST_BODY: usize = 1_000;
 
+fn heading(text: &mut String, result: &CheckResult, screen: &Screen) {
+    let heading = format!("{} {}", result.outcome.name(), result.id);
+    let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
+}
+
+/// One headline and one finding for a likely cause; its other findings fold, but in a verbose report.
+fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Screen) {
+    text.push('\n');
+    for (number, line) in headlines(cause.diagnosis).iter().enumerate() {
+        let label = if number == 0 { "likely cause" } else { "" };
+        text.push_str(&screen.labelled(Tone::Strong, label, line));
+    }
+    if let Some(folded) = folded(cause) {
+        text.push_str(&screen.labelled(Tone::Faint, "folded", &folded));
+    }
+    let folded = if screen.detail == Detail::Verbose { cause.folded.as_slice() } else { &[] };
+    for (result, finding) in std::iter::once(&cause.first).chain(folded) {
+        heading(text, result, screen);
+        finding_text(text, report, result, finding, screen);
+    }
+}
+
 fn finding_text(
     text: &mut String,
     report: &Report,
@@ -239,6 +337,9 @@ fn finding_text(
 ) {
     let quoted = format!("\u{201c}{}\u{201d} ({})", finding.requirement, finding.clause);
     text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
+    if let Some(inferred) = inferred_from(finding) {
+        text.push_str(&screen.labelled(Tone::Faint, "Inference", &inferred));
+    }
     text.push_str(&screen.labelled(Tone::Strong, "Expected", &finding.expected));
     text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
     if !finding.facts.is_empty() {

@@ -106,6 +106,7 @@ mod tests {
                 expected: String::new(),
                 actual: String::new(),
                 severity: Severity::Fail,
+                inferred_from: None,
                 exchanges: Vec::new(),
                 case: None,
                 facts: Vec::new(),

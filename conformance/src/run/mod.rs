@@ -3,6 +3,7 @@
 mod busy;
 mod choice;
 mod coverage;
+mod diagnosis;
 mod expected;
 mod gates;
 mod observer;
@@ -18,10 +19,11 @@ pub(crate) use preflight::preflight;
 
 pub use crate::check::CaseResult;
 pub use coverage::{Coverage, NotJudged};
+pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use gates::Gates;
 pub use observer::{Observer, Silent};
-pub use outcome::{CheckResult, ClauseSummary, Report, Totals, Verdict};
+pub use outcome::{CheckResult, ClauseSummary, Report, RunAgain, Totals, Verdict};
 pub use plan::{Plan, Planned, PlannedCase, PlannedCost};
 pub use profile::Profile;
 pub use select::{Glob, Selection};

@@ -3,11 +3,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Coverage, Expectation};
-use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
+use super::{Coverage, Diagnosis, Expectation};
+use crate::check::{CaseResult, Check, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
 use crate::detection::Detection;
-use crate::wire::{Recorded, Usage};
+use crate::explore::Explored;
+use crate::wire::{Budget, Recorded, Throttling, Usage};
 
 /// All that came out of a run. Holds no secret.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -22,6 +23,8 @@ pub struct Report {
     pub implementation: Option<String>,
     /// Version of the contract.
     pub contract: String,
+    /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
+    pub contract_sha256: String,
     /// When it began, RFC 3339.
     pub begun: String,
     /// In milliseconds.
@@ -30,6 +33,10 @@ pub struct Report {
     pub busy_ms: u64,
     /// The profile that it ran under.
     pub profile: &'static str,
+    /// Its ceilings.
+    pub budget: Budget,
+    /// What findings on inferred clauses weigh.
+    pub inferred: InferredClauses,
     /// What it comes to.
     pub verdict: Verdict,
     /// Why the target could not be reached, or why the run ended early.
@@ -38,12 +45,20 @@ pub struct Report {
     pub totals: Totals,
     /// What it cost.
     pub usage: Usage,
+    /// Whether the target throttled, and what the suite did about it.
+    pub throttling: Throttling,
+    /// Inconclusive checks that were run again at the end, alone.
+    pub run_again: RunAgain,
+    /// What was explored beyond the fixed cases, when that was asked for.
+    pub explored: Option<Explored>,
     /// How the expected failures stand, in the order of the configuration.
     pub expectations: Vec<Expectation>,
     /// The clauses that were judged, and the others with the reasons.
     pub coverage: Coverage,
     /// How many known faults the run would have noticed.
     pub detection: Detection,
+    /// The known faults that the failing cases look like, the one with the most evidence first.
+    pub diagnosis: Vec<Diagnosis>,
     /// Gates that are not met; the run has no verdict then.
     pub unmet: Vec<String>,
     /// Each check, sorted by id.
@@ -85,6 +100,15 @@ pub struct CheckResult {
     pub elapsed_ms: u64,
 }
 
+/// Inconclusive checks that were run again at the end of a run, while nothing else ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunAgain {
+    /// Checks that were inconclusive.
+    pub checks: usize,
+    /// Those of them that were not inconclusive then.
+    pub concluded: usize,
+}
+
 /// The results of one clause's checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClauseSummary {
@@ -94,6 +118,9 @@ pub struct ClauseSummary {
     pub text: String,
     /// Section of the prose contract.
     pub section: String,
+    /// The sentences that presuppose it, when the contract does not state it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inferred_from: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
     /// Number of checks that cite it and have a result.
@@ -145,7 +172,11 @@ impl Report {
     /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
     /// The two checks differ for passive checks.
     pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.checks.iter().flat_map(|result| {
+        Self::failing_cases_of(&self.checks)
+    }
+
+    pub(super) fn failing_cases_of(checks: &[CheckResult]) -> impl Iterator<Item = (&str, &str, &str)> {
+        checks.iter().flat_map(|result| {
             let failed = result.cases.iter().filter(|case| case.outcome == Outcome::Failed);
             let of_own = failed.map(|case| (result.id, result.id, case.label.as_str()));
             let failures = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -270,8 +301,8 @@ impl ClauseSummary {
             }
         }
         let summary = |(clause, (checked, failures))| {
-            let ClauseEntry { id, text, section, line, .. } = catalogue.clause(clause).clone();
-            Self { id, text, section, line, checked, failures }
+            let ClauseEntry { id, text, section, inferred, line, .. } = catalogue.clause(clause).clone();
+            Self { id, text, section, inferred_from: inferred, line, checked, failures }
         };
         clauses.into_iter().map(summary).collect()
     }

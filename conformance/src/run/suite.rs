@@ -1,4 +1,6 @@
 mod active;
+mod again;
+mod explored;
 mod passive;
 
 use std::collections::BTreeSet;
@@ -12,13 +14,14 @@ use jiff::tz::TimeZone;
 use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight_with_token;
 use super::{
-    CheckResult, ClauseSummary, Coverage, Gates, Observer, Plan, PlannedCase, Profile, Report, Selection,
-    Stopper, Totals, Verdict,
+    CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
+    RunAgain, Selection, Stopper, Totals, Verdict,
 };
-use crate::check::{Check, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
+use crate::explore::{Exploration, Explored, RELATIONS};
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -41,10 +44,14 @@ pub struct Options {
     pub expected: Vec<ExpectedFailure>,
     /// Gates: what the run must show before it conforms.
     pub gates: Gates,
+    /// How much findings on clauses weigh that the contract presupposes and does not state.
+    pub inferred: InferredClauses,
     /// Name and version of what is tested, for the report.
     pub implementation: Option<String>,
     /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
     pub detect: Option<u8>,
+    /// Whether to explore beyond the fixed cases.
+    pub explore: Option<Exploration>,
 }
 
 impl Default for Options {
@@ -58,8 +65,10 @@ impl Default for Options {
             fail_fast: false,
             expected: Vec::new(),
             gates: Gates::default(),
+            inferred: InferredClauses::default(),
             implementation: None,
             detect: None,
+            explore: None,
         }
     }
 }
@@ -94,13 +103,25 @@ pub struct Suite<'a> {
     fail_fast: bool,
     expected: Vec<ExpectedFailure>,
     gates: Gates,
+    inferred: InferredClauses,
     implementation: Option<String>,
+    exploration: Option<Exploration>,
+    budget: Budget,
     today: Date,
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
     canaries: Canaries,
     stopper: Stopper,
+}
+
+/// What came of the checks.
+#[derive(Debug, Default)]
+struct Ran {
+    checks: Vec<CheckResult>,
+    busy: Duration,
+    run_again: RunAgain,
+    explored: Option<Explored>,
 }
 
 impl<'a> Suite<'a> {
@@ -131,15 +152,19 @@ impl<'a> Suite<'a> {
             fail_fast,
             expected,
             gates,
+            inferred,
             implementation,
             detect,
+            explore: exploration,
         } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
         let concurrency = budget.concurrency.max(1);
-        let meter = Arc::new(Meter::new(budget));
+        let explored = exploration.map_or(0, |exploration| exploration.requests);
+        let ceilings = Budget { requests: budget.requests.saturating_add(explored), ..budget.clone() };
+        let meter = Arc::new(Meter::new(ceilings));
         Ok(Self {
             contract,
             target,
@@ -151,7 +176,10 @@ impl<'a> Suite<'a> {
             fail_fast,
             expected,
             gates,
+            inferred,
             implementation,
+            exploration,
+            budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
@@ -177,15 +205,16 @@ impl<'a> Suite<'a> {
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = Instant::now();
         let timestamp = jiff::Timestamp::now();
-        let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
+        let planned = self.plan.planned().iter().map(|planned| planned.check);
+        let checks: Vec<&'static Check> = planned.chain(self.exploration.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
         let unreachable = tokio::select! {
             unreachable = self.unreachable() => unreachable,
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let (checks, busy) = match &unreachable {
-            Some(_) => (Vec::new(), Duration::ZERO),
+        let Ran { checks, busy, run_again, explored } = match &unreachable {
+            Some(_) => Ran::default(),
             None => self.run_checks(observer).await,
         };
         if let Some(overdrawn) = self.meter.overdrawn() {
@@ -194,7 +223,10 @@ impl<'a> Suite<'a> {
         let expectations = expectations(&checks, &self.expected, self.today);
         let totals = Totals::of(&checks);
         let coverage = Coverage::new(&checks, &self.contract.catalogue);
-        let detection = detection(&self.plan, &checks, self.matrix);
+        let cases = cases(&self.plan, &checks);
+        let detection = Detection::of(self.matrix, &cases);
+        let diagnosis = Diagnosis::of(&checks, &cases, self.matrix);
+        drop(cases);
         let unmet = match reached {
             true => self.gates.unmet(&checks, &coverage, &detection, &expectations),
             false => Vec::new(),
@@ -206,10 +238,13 @@ impl<'a> Suite<'a> {
             target: self.redactor.redact(self.target.base().as_str()),
             implementation: self.implementation.as_deref().map(|name| self.redactor.redact(name)),
             contract: self.contract.version.clone(),
+            contract_sha256: self.contract.sha256.clone(),
             begun: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.elapsed()),
             busy_ms: millis(busy),
             profile: self.profile.name(),
+            budget: self.budget.clone(),
+            inferred: self.inferred,
             verdict: match reached {
                 true if self.gates.fails(totals) => Verdict::Findings,
                 true => Verdict::of(totals, stopped.is_some() || !unmet.is_empty()),
@@ -218,9 +253,13 @@ impl<'a> Suite<'a> {
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             totals,
             usage: self.meter.usage(),
+            throttling: self.meter.throttling(),
+            run_again,
+            explored,
             expectations,
             coverage,
             detection,
+            diagnosis,
             unmet,
             clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
             checks,
@@ -233,12 +272,12 @@ impl<'a> Suite<'a> {
         preflight_with_token(contract, target, wire, redactor).await
     }
 
-    async fn run_checks(&self, observer: &dyn Observer) -> (Vec<CheckResult>, Duration) {
+    async fn run_checks(&self, observer: &dyn Observer) -> Ran {
         let planned = self.plan.planned();
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
-        let passive_checks = PassiveChecks::new(&checks);
+        let passive_checks = PassiveChecks::new(&checks, self.inferred);
         let state = checks::State::default();
         let context = ProbeContext {
             contract: self.contract,
@@ -247,6 +286,7 @@ impl<'a> Suite<'a> {
             redactor: &self.redactor,
             canaries: &self.canaries,
             passive: &passive_checks,
+            inferred: self.inferred,
             state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());
@@ -258,7 +298,11 @@ impl<'a> Suite<'a> {
 
         let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
         let runs = active.map(|planned| self.run_check(planned, &context, observer));
-        let busy = self.collect(runs, observer, &mut results).await;
+        let (mut busy, inconclusive) = self.collect(runs, observer, &mut results).await;
+        let (run_again, busy_again) =
+            self.run_inconclusive_again(inconclusive, &context, observer, &mut results).await;
+        let (explored, busy_exploring) = self.explore(&context, observer, &mut results).await;
+        busy += busy_again + busy_exploring;
 
         if self.retries > 0 {
             tokio::select! {
@@ -274,7 +318,7 @@ impl<'a> Suite<'a> {
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        (results, busy)
+        Ran { checks: results, busy, run_again, explored }
     }
 
     /// Waits until the run is ended, or its time is used up.
@@ -287,25 +331,31 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found.
+    /// Runs checks until they are done or the run is stopped. Those that are under way then keep what they have found. Gives
+    /// back the inconclusive ones, which have not ended yet.
     async fn collect<'b>(
         &self,
         runs: impl Iterator<Item = impl Future<Output = Option<(CheckResult, Duration)>> + Send + 'b>,
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
-    ) -> Duration {
+    ) -> (Duration, Vec<CheckResult>) {
         let mut runs = std::pin::pin!(futures::stream::iter(runs).buffer_unordered(self.concurrency));
         let mut busy = Duration::ZERO;
+        let mut inconclusive = Vec::new();
         while let Some(ended) = runs.next().await {
             let Some((result, busy_here)) = ended else { continue };
             busy += busy_here;
+            if matches!(result.outcome, Outcome::Inconclusive(_)) {
+                inconclusive.push(result);
+                continue;
+            }
             observer.check_ended(&result);
             if self.fail_fast && result.outcome == Outcome::Failed {
                 self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
             }
             results.push(result);
         }
-        busy
+        (busy, inconclusive)
     }
 
     fn add_those_not_reached(
@@ -326,8 +376,8 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What the run would have noticed of known faults. A case without a result has the reason of the plan, or of its check.
-fn detection(plan: &Plan, results: &[CheckResult], matrix: &Matrix) -> Detection {
+/// The cases of the run. One without a result has the reason of the plan, or of its check.
+fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
     let mut cases = Cases::default();
     for planned in plan.planned() {
         let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
@@ -342,7 +392,7 @@ fn detection(plan: &Plan, results: &[CheckResult], matrix: &Matrix) -> Detection
             cases.add(result.id, case.label(), reason);
         }
     }
-    Detection::of(matrix, &cases)
+    cases
 }
 
 fn millis(time: Duration) -> u64 {

@@ -1,5 +1,5 @@
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Notify;
 
+use super::Throttling;
+use super::pace::{Pace, Signal};
+
 /// Hard ceilings of a run. Reaching one ends it as incomplete.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Budget {
     /// Requests.
     pub requests: u64,
@@ -16,13 +19,19 @@ pub struct Budget {
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,
-    /// From the start of the run on.
+    /// From the start of the run on. In JSON in seconds.
+    #[serde(rename = "seconds", serialize_with = "in_seconds")]
+    #[schemars(with = "u64")]
     pub wall: Duration,
-    /// Requests per second, spread evenly; none for as fast as the target answers.
+    /// Most requests per second, spread evenly; none for as fast as the target answers. While the target throttles, the rate
+    /// is lower.
     pub rate: Option<NonZeroU32>,
     /// Checks at the same time.
     pub concurrency: usize,
 }
+
+/// Requests in a row that are throttled to the end before no more are sent for now.
+const HOPELESS: u32 = 12;
 
 /// What a run has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -45,8 +54,11 @@ pub struct Meter {
     /// Told whenever a reservation comes to its end.
     settled: Notify,
     bytes: AtomicU64,
-    /// When the next request may leave.
-    slot: Mutex<Instant>,
+    pace: Pace,
+    /// Requests in a row that were throttled to the end.
+    given_up: AtomicU32,
+    /// When the last of those who were told to wait may come again.
+    resume: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
@@ -137,13 +149,15 @@ impl Meter {
     pub fn new(budget: Budget) -> Self {
         let begun = Instant::now();
         Self {
+            pace: Pace::new(budget.rate, begun),
             budget,
             begun,
             requests: AtomicU64::new(0),
             gateways: Mutex::default(),
             settled: Notify::new(),
             bytes: AtomicU64::new(0),
-            slot: Mutex::new(begun),
+            given_up: AtomicU32::new(0),
+            resume: Mutex::default(),
         }
     }
 
@@ -210,14 +224,62 @@ impl Meter {
 
     /// Waits for the turn of one more request, so that the rate is kept.
     pub async fn turn(&self) {
-        let Some(rate) = self.budget.rate else { return };
-        let turn = {
-            let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = (*slot).max(Instant::now());
-            *slot = turn + Duration::from_secs(1) / rate.get();
-            turn
+        let now = Instant::now();
+        let turn = self.pace.turn(now);
+        if turn > now {
+            tokio::time::sleep_until(turn.into()).await;
+        }
+    }
+
+    /// A request that left at that time was served.
+    pub(super) fn served(&self, left: Instant) {
+        self.pace.note(left, Signal::Served, Instant::now());
+        self.given_up.store(0, Ordering::Relaxed);
+    }
+
+    /// A request was throttled to the end of our patience.
+    pub(super) fn gave_up(&self) {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the target throttles whatever is sent: to send more would be of no use for now.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed) >= HOPELESS
+    }
+
+    /// Gives the target another chance.
+    pub fn hope_again(&self) {
+        self.given_up.store(0, Ordering::Relaxed);
+    }
+
+    /// A request that left at that time was throttled; `wait` is what its response asks for.
+    pub(super) fn throttled(&self, left: Instant, wait: Option<Duration>) {
+        let now = Instant::now();
+        let signal = match wait {
+            Some(Duration::ZERO) => Signal::ThrottledForNoTime,
+            _ => Signal::Throttled,
         };
-        tokio::time::sleep_until(turn.into()).await;
+        self.pace.note(left, signal, now);
+        // A time that no clock reaches is not waited for.
+        if let Some(until) = wait.and_then(|wait| now.checked_add(wait)) {
+            let mut resume = self.resume.lock().unwrap_or_else(PoisonError::into_inner);
+            *resume = (*resume).max(Some(until));
+        }
+    }
+
+    /// Time until everybody who was told to wait may come again, when that is before the wall-time ceiling.
+    #[must_use]
+    pub fn told_to_wait(&self) -> Option<Duration> {
+        let resume = *self.resume.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = resume?.checked_duration_since(Instant::now())?;
+        (wait < self.time_left()).then_some(wait)
+    }
+
+    /// What throttling did so far.
+    #[must_use]
+    pub fn throttling(&self) -> Throttling {
+        self.pace.throttling()
     }
 
     /// Time left before the wall-time ceiling.
@@ -277,6 +339,10 @@ impl Exhausted {
     pub fn ends_the_run(self) -> bool {
         !matches!(self, Self::Gateways(_))
     }
+}
+
+fn in_seconds<S: serde::Serializer>(wall: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(wall.as_secs())
 }
 
 fn add_within(counter: &AtomicU64, amount: u64, most: u64) -> Result<(), ()> {

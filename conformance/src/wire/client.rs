@@ -176,15 +176,31 @@ impl Wire {
             let mut exchange =
                 Exchange { index: 0, request: request.clone(), result, elapsed: begun.elapsed() };
             reservation.settle(record(&mut exchange));
+            let mut is_throttled = false;
+            match &exchange.result {
+                Ok(answer) if throttles(answer, patience, tries) => {
+                    let wait = wait_told(answer);
+                    is_throttled = wait != Some(Duration::ZERO);
+                    self.meter.throttled(begun, wait);
+                }
+                _ => self.meter.served(begun),
+            }
+            // In the end it was throttled, or not.
+            let ended = |exchange| {
+                if is_throttled {
+                    self.meter.gave_up();
+                }
+                Ok(exchange)
+            };
             match &exchange.result {
                 Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
                     if tries >= self.options.attempts {
-                        return Ok(exchange);
+                        return ended(exchange);
                     }
                     // Who says that no time is to be waited is asked again less and less soon.
                     let wait = wait_asked_for(answer).max(SHORTEST_WAIT * tries);
                     if wait > patience_left || wait >= self.meter.time_left() {
-                        return Ok(exchange);
+                        return ended(exchange);
                     }
                     patience_left -= wait;
                     tokio::time::sleep(wait).await;
@@ -192,7 +208,7 @@ impl Wire {
                 Err(WireFailure { kind: FailureKind::Broken | FailureKind::Connect, .. }) if !broken => {
                     broken = true
                 }
-                _ => return Ok(exchange),
+                _ => return ended(exchange),
             }
         }
     }
@@ -295,8 +311,22 @@ pub fn is_loopback(url: &Url) -> bool {
 }
 
 fn wait_asked_for(answer: &Answer) -> Duration {
+    wait_told(answer).unwrap_or(UNTOLD_WAIT)
+}
+
+fn wait_told(answer: &Answer) -> Option<Duration> {
     let told = answer.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
-    told.map_or(UNTOLD_WAIT, |told| told.delay(SystemTime::now()))
+    told.map(|told| told.delay(SystemTime::now()))
+}
+
+/// Whether a response asks for a lower rate. 503 may be what this very request is always answered with, for instance for a
+/// shortage: it counts where it would be waited out, and once for each request.
+fn throttles(answer: &Answer, patience: Patience, tries: u32) -> bool {
+    match answer.status {
+        429 => true,
+        503 => patience == Patience::WaitOut && tries == 1,
+        _ => false,
+    }
 }
 
 /// The URL is taken out first: it holds the token.

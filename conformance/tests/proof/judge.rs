@@ -125,7 +125,11 @@ impl Judge {
     pub fn untampered(&self) -> Result<(), Failed> {
         self.runtime.block_on(async {
             let proxy = Proxy::start(self.world.upstream.clone(), Untouched).await;
-            all_pass(&run(&self.world.target(&proxy.base_url()), Selection::default()).await, &[])
+            let report = run(&self.world.target(&proxy.base_url()), Selection::default()).await;
+            match report.diagnosis.is_empty() {
+                true => all_pass(&report, &[]),
+                false => Err(Failed::from(format!("a cause of nothing: {:?}", report.diagnosis))),
+            }
         })
     }
 

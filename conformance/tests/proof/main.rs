@@ -17,6 +17,8 @@
     reason = "a test binary has no outside; `pub` marks what a module shows to the others"
 )]
 
+mod diagnosis;
+mod explore;
 mod fault;
 mod faults;
 mod judge;
@@ -66,6 +68,13 @@ fn main() -> ExitCode {
     trial("the matrix knows all faults and cases".to_owned(), |judge, _| record::is_current(judge), "");
     trial("the untampered server passes every check".to_owned(), |judge, _| judge.untampered(), "");
     trial("a service of other makers conforms".to_owned(), |judge, _| judge.other_server(), "");
+    trial("a diagnosis names the fault".to_owned(), |judge, _| diagnosis::names_the_fault(judge), "");
+    let without = "an exploration finds nothing without a fault";
+    trial(without.to_owned(), |judge, _| explore::finds_nothing_without_a_fault(judge), "");
+    let combinations = "an exploration finds faults of combinations";
+    trial(combinations.to_owned(), |judge, _| explore::finds_faults_of_combinations(judge), "");
+    let replayed = "an exploration is replayed from a report";
+    trial(replayed.to_owned(), |judge, _| explore::is_replayed_from_a_report(judge), "");
     for variation in variations::all() {
         trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
     }

@@ -86,6 +86,9 @@ async fn a_finding_reads_well() {
 
 /// Takes out what differs from run to run.
 fn steady(report: &mut Report) {
+    report.contract_sha256 = "0".repeat(64);
+    // The matrix of known faults changes more often than the reports.
+    report.diagnosis.clear();
     report.target = "http://127.0.0.1:0/".to_owned();
     report.begun = "2026-01-01T00:00:00Z".to_owned();
     // The matrix of known faults changes more often than the reports.

@@ -54,6 +54,8 @@ fn steady(report: &mut Report) {
     // The matrix of known faults changes more often than the reports.
     let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
     report.detection = Detection { known: 10, noticed: 4, clauses: Vec::new(), unlocks };
+    // So does the document.
+    report.contract_sha256 = "0".repeat(64);
     report.suite = "sallyport-conformance 0.0.0".to_owned();
     (report.elapsed_ms, report.busy_ms) = (0, 0);
     for check in &mut report.checks {

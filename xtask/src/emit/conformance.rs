@@ -1,9 +1,11 @@
 //! Emits `contract.json`, all that the suite knows of the contract, and `clause.rs`, the ids that its checks cite.
 //!
 //! ```text
-//! clauses      [{ id, section, text, observable, reason?, line }]  sorted by id; line in openapi/openapi.yaml
-//! unspecified  [{ id, text, line }]                                sorted by id
-//! schemas      { name: JSON Schema draft 2020-12 }                 for `$defs`; `x-clause` kept
+//! sha256       of openapi/openapi.yaml
+//! clauses      [{ id, section, text, observable, reason?,
+//!                 inferred?, inferred-null?, line }]  sorted by id; line in openapi/openapi.yaml
+//! unspecified  [{ id, text, line }]                   sorted by id
+//! schemas      { name: JSON Schema draft 2020-12 }    for `$defs`; `x-clause` kept
 //! document     the OpenAPI document without its clauses and unspecified behaviours
 //! ```
 
@@ -29,8 +31,15 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
                 "observable": clause.observable,
                 "line": clause.place.line,
             });
-            if let Some(reason) = &clause.reason {
-                entry["reason"] = json!(reason);
+            let optional = [
+                ("reason", &clause.reason),
+                ("inferred", &clause.inferred),
+                ("inferred-null", &clause.inferred_null),
+            ];
+            for (key, text) in optional {
+                if let Some(text) = text {
+                    entry[key] = json!(text);
+                }
             }
             entry
         })
@@ -43,6 +52,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let members = document.root().as_object().into_iter().flatten();
     let rest = members.filter(|(key, _)| !matches!(key.as_str(), "x-clauses" | "x-unspecified"));
     let index = json!({
+        "sha256": document.sha256(),
         "clauses": clauses,
         "unspecified": unspecified,
         "schemas": json_schema::definitions(document.get("/components/schemas")),

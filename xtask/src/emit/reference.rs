@@ -100,6 +100,9 @@ fn page(contract: &Contract, checks: &[Check]) -> String {
         if let Some(reason) = &clause.reason {
             line(&mut page, format_args!("\nNot observable: {reason}\n"));
         }
+        if let Some(inference) = clause.inference() {
+            line(&mut page, format_args!("\n{inference}\n"));
+        }
         let mut citing = citing(checks, &clause.id).peekable();
         if citing.peek().is_some() {
             page.push('\n');

@@ -61,6 +61,8 @@ fn the_page_of_checks_names_each_clause_its_checks_and_the_gaps() {
     }
     assert!(page.contains("- `extract.num.above`: One above the highest num is rejected"));
     assert!(page.contains("Not observable: "));
+    assert!(page.contains("\nInferred from 4.1: "));
+    assert!(page.contains("\nWhat it says of null is inferred from 2.3: "));
     assert!(page.contains("No check cites this clause yet."));
 }
 

@@ -164,9 +164,15 @@ impl Part {
                 ("requestBodies", Map(Part::RequestBody)),
                 ("schemas", Map(Part::Schema)),
             ],
-            Part::Clause => {
-                &[("id", Text), ("section", Text), ("text", Text), ("observable", Flag), ("reason", Text)]
-            }
+            Part::Clause => &[
+                ("id", Text),
+                ("section", Text),
+                ("text", Text),
+                ("observable", Flag),
+                ("reason", Text),
+                ("inferred", Text),
+                ("inferred-null", Text),
+            ],
             Part::Unspecified => &[("id", Text), ("text", Text)],
             Part::Rule => &[
                 ("rule", Text),

@@ -14,7 +14,21 @@ pub(crate) struct Clause {
     pub(crate) observable: bool,
     /// Why it is not observable.
     pub(crate) reason: Option<String>,
+    /// The sentences that presuppose it, where the contract does not state it.
+    pub(crate) inferred: Option<String>,
+    /// The same for what it says of null.
+    pub(crate) inferred_null: Option<String>,
     pub(crate) place: Place,
+}
+
+impl Clause {
+    /// In words, which part of it is inferred and from what; none for a clause that is stated.
+    pub(crate) fn inference(&self) -> Option<String> {
+        let whole = self.inferred.as_ref().map(|from| format!("Inferred from {from}."));
+        let null =
+            self.inferred_null.as_ref().map(|from| format!("What it says of null is inferred from {from}."));
+        whole.or(null)
+    }
 }
 
 /// Unspecified behaviour: what the contract leaves open (`x-unspecified`).

@@ -313,7 +313,16 @@ impl<'a> Reader<'a> {
             ) else {
                 continue;
             };
-            clauses.push(Clause { id, section, text, observable, reason, place: self.document.place(&at) });
+            clauses.push(Clause {
+                id,
+                section,
+                text,
+                observable,
+                reason,
+                inferred: self.optional_text(&at, "inferred"),
+                inferred_null: self.optional_text(&at, "inferred-null"),
+                place: self.document.place(&at),
+            });
         }
         clauses
     }

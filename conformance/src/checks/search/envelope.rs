@@ -160,10 +160,8 @@ fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, reported: &mut
     let body = answer.json().unwrap_or(&Value::Null);
     for violation in success.violations(body, |name| answer.header_values(name)) {
         let clause = violation.clause;
-        if CLAUSES.contains(&clause) && reported.insert(violation.schema_path.clone()) {
-            let expected = format!("a response that fits the document at {}", violation.schema_path);
-            let actual = format!("at {}: {}", violation.instance_path, violation.message);
-            probe.finding(clause, &expected, &actual, &[exchange]);
+        if CLAUSES.contains(&clause) && reported.insert(violation.key()) {
+            probe.violation(&violation, exchange);
         }
     }
     if answer.header("x-request-id").is_some_and(|id| id.is_empty()) {

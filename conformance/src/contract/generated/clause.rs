@@ -49,7 +49,7 @@ ids! {
         ExtractProtocol = "extract.protocol",
         /// The account must have passed real-name verification.
         ExtractRealName = "extract.real-name",
-        /// The gateways come from the region that was asked for (inferred: the contract presupposes …
+        /// The gateways come from the region that was asked for.
         ExtractRegion = "extract.region",
         /// regions is GLOBAL when it is absent.
         ExtractRegionsDefault = "extract.regions-default",

@@ -13,10 +13,14 @@ use crate::run::busy::Busy;
 use crate::run::expected::weigh;
 use crate::run::{CheckResult, Observer, Planned};
 
+/// Why a case was not begun.
+const HOPELESS: &str =
+    "the service throttled many requests in a row, so no more were sent; run it again later, or with --rate";
+
 /// One run of some cases of a check.
-struct Attempt {
-    result: CheckResult,
-    busy: Duration,
+pub(super) struct Attempt {
+    pub(super) result: CheckResult,
+    pub(super) busy: Duration,
     /// The data that it depends on has changed.
     stale: bool,
     /// A limit of the budget ended it.
@@ -35,12 +39,24 @@ impl Suite<'_> {
         if self.stopper.reason().is_some() {
             return None;
         }
-        let check = planned.check;
-        observer.check_begun(check);
+        observer.check_begun(planned.check);
         let cases: Vec<&Case> = planned.running().collect();
-        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, &cases, context).await;
+        let (mut result, busy) = self.run_cases(planned.check, &cases, context).await;
+        add_skipped(&mut result, planned);
+        self.finish(&mut result);
+        Some((result, busy))
+    }
+
+    /// Runs some cases of a check, with the repetitions that they need. The outcome is not final; see [`Suite::finish`].
+    pub(super) async fn run_cases(
+        &self,
+        check: &'static Check,
+        cases: &[&Case],
+        context: &ProbeContext<'_>,
+    ) -> (CheckResult, Duration) {
+        let Attempt { mut result, mut busy, stale, .. } = self.attempt(check, cases, context).await;
         if stale && result.outcome != Outcome::Failed {
-            let again = self.attempt(check, &cases, context).await;
+            let again = self.attempt(check, cases, context).await;
             busy += again.busy;
             result = added(again.result, &result);
         }
@@ -57,13 +73,21 @@ impl Suite<'_> {
             }
             result = added(result, &again.result);
         }
-        add_skipped(&mut result, planned);
-        result.outcome = Outcome::of_cases(&result.cases);
-        weigh(&mut result, &self.expected, self.today);
-        Some((result, busy))
+        (result, busy)
     }
 
-    async fn attempt(&self, check: &'static Check, cases: &[&Case], context: &ProbeContext<'_>) -> Attempt {
+    /// What the cases of a check come to, weighed against the expected failures.
+    pub(super) fn finish(&self, result: &mut CheckResult) {
+        result.outcome = Outcome::of_cases(&result.cases);
+        weigh(result, &self.expected, self.today);
+    }
+
+    pub(super) async fn attempt(
+        &self,
+        check: &'static Check,
+        cases: &[&Case],
+        context: &ProbeContext<'_>,
+    ) -> Attempt {
         let begun = Instant::now();
         let probe = Probe::new(check, context);
         let (mut results, mut busy, mut starved) = (Vec::with_capacity(cases.len()), Duration::ZERO, false);
@@ -71,6 +95,10 @@ impl Suite<'_> {
         for case in cases {
             if let Some(reason) = &over {
                 results.push(CaseResult::skipped(case.label(), reason));
+                continue;
+            }
+            if self.meter.is_hopeless() {
+                results.push(CaseResult::inconclusive(case.label(), HOPELESS));
                 continue;
             }
             probe.begin(case);
@@ -111,7 +139,7 @@ impl Suite<'_> {
         Attempt { result, busy, stale: concluded.stale, starved }
     }
 
-    fn not_reached(&self) -> String {
+    pub(super) fn not_reached(&self) -> String {
         let reason = self.stopper.reason().unwrap_or_default();
         self.redactor.redact(&format!("the run ended before it: {reason}"))
     }

@@ -41,6 +41,7 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
             return result;
         }
         let times = if noted.times == 1 { String::new() } else { format!(" (in {} answers)", noted.times) };
+        let inferred_from = finding.inferred_from(contract).map(str::to_owned);
         let mut exchange = noted.exchange;
         exchange.index = result.exchanges.len();
         result.findings.push(Finding {
@@ -49,6 +50,7 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
             expected: finding.expected,
             actual: format!("{}{times}", finding.actual),
             severity: finding.severity,
+            inferred_from,
             exchanges: vec![exchange.index],
             case: None,
             facts: check.needs.iter().copied().map(Fact::variable).collect(),

@@ -85,6 +85,7 @@ struct ClauseView<'a> {
     text: &'a str,
     observable: bool,
     reason: Option<&'a str>,
+    inference: Option<String>,
     /// The operations that it binds.
     operations: Vec<&'a str>,
 }
@@ -209,7 +210,8 @@ fn schema<'a>(contract: &'a Contract, schema: &'a Schema) -> SchemaView<'a> {
 fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
     let constraints = contract.constraints();
     let mut groups: Vec<ClauseGroup<'_>> = Vec::new();
-    for Clause { id, section, text, observable, reason, place: _ } in &contract.clauses {
+    for clause in &contract.clauses {
+        let Clause { id, section, text, observable, reason, .. } = clause;
         let binds = |operation: &&Operation| {
             let answers = std::iter::once(&operation.success).chain(&operation.errors);
             let answers = answers.flat_map(|answer| answer.citation.all());
@@ -224,6 +226,7 @@ fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
             text,
             observable: *observable,
             reason: reason.as_deref(),
+            inference: clause.inference(),
             operations: contract.operations.iter().filter(binds).map(|it| it.id.as_str()).collect(),
         };
         let name = id.split('.').next().unwrap_or(id);

@@ -1,0 +1,285 @@
+//! Which known fault the failing cases of a run look like.
+//!
+//! The matrix holds, for each fault, which cases failed when it was recorded. A recording runs the checks that cite the
+//! fault's clause, so of other checks nothing is known; and of each check it keeps the cheapest cases only. What can be said
+//! of a fault and a run is therefore:
+//!
+//! - **agreeing**: failing cases that failed in the recording too, and failing cases of a check whose list is full;
+//! - **missed**: cases that failed in the recording and came to a result here without failing;
+//! - **contradicting**: failing cases that did not fail in the recording, though their check was in it and its list is not full;
+//! - **unknown**: failing cases of checks that the recording did not run. They speak neither for nor against the fault.
+//!
+//! Of the cases that agree or contradict, the part that agrees is the *precision* of the fault, and of those that agree by
+//! name or were missed, the part that agrees is its *recall*. A fault is named only when both are at least [`LEAST`]. Those
+//! named are ordered by `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that
+//! accounts for more of the failures is the likelier one. At most three are named that account for half of the cases of the
+//! first one at least, and how many others fit as well as the last of them is told. The cases that the first of them accounts for are then put aside, and the rest is diagnosed in the
+//! same way, since a service can have several faults.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cases, KnownFault, MOST_NOTICES, Matrix};
+use crate::contract::Clause;
+
+/// Least precision and recall of a fault that is named.
+pub const LEAST: f64 = 0.8;
+
+/// Most faults that are named for one cause, and most causes.
+const MOST_SUSPECTS: usize = 3;
+const MOST_CAUSES: usize = 3;
+
+/// What a failing case counts against a fault in whose recording its check did not run.
+const UNKNOWN: f64 = 0.25;
+
+/// A case that failed: the check that found fault, and the check and the label of the case in whose exchanges it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FailingCase<'a> {
+    /// The check that found fault; another one than the case's for passive checks only.
+    pub judge: &'a str,
+    /// The check whose case it is.
+    pub check: &'a str,
+    /// The label of the case.
+    pub label: &'a str,
+}
+
+/// Failing cases that have one cause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause<'a> {
+    /// The known faults that they look like, the likeliest first.
+    pub suspects: Vec<Suspect<'a>>,
+    /// Further known faults that fit as well as the last one that is named.
+    pub alike: usize,
+    /// The cases that agree with the first fault.
+    pub cases: BTreeSet<FailingCase<'a>>,
+}
+
+/// A known fault, and how well it fits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Suspect<'a> {
+    /// The fault.
+    pub fault: &'a KnownFault,
+    /// Failing cases that agree with it.
+    pub agreeing: usize,
+    /// Failing cases that contradict it.
+    pub contradicting: usize,
+    /// Cases that it would have failed, and that did not fail.
+    pub missed: usize,
+    /// Cases that it would have failed, and that did.
+    hits: usize,
+    /// Failing cases that nothing is known of.
+    unknown: usize,
+}
+
+/// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause.
+#[must_use]
+pub fn diagnose<'a>(
+    matrix: &'a Matrix,
+    ran: &Cases<'_>,
+    failing: impl IntoIterator<Item = FailingCase<'a>>,
+    cites: impl Fn(&str, Clause) -> bool,
+) -> Vec<Cause<'a>> {
+    // No fault was recorded with cases that are drawn while a run runs.
+    let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
+    let mut failing: BTreeSet<FailingCase<'a>> = known.collect();
+    let mut causes = Vec::new();
+    while causes.len() < MOST_CAUSES && !failing.is_empty() {
+        let recorded = |fault| Recording::new(matrix, fault);
+        let suspects = matrix.faults().iter().map(recorded);
+        let mut suspects: Vec<(Suspect<'a>, Recording<'a>)> = suspects
+            .map(|recording| (recording.suspect(matrix, ran, &failing, &cites), recording))
+            .filter(|(suspect, _)| suspect.fits())
+            .collect();
+        suspects.sort_by(|(one, _), (other, _)| {
+            let ids = || one.fault.id.cmp(&other.fault.id);
+            other.score().total_cmp(&one.score()).then_with(ids)
+        });
+        let Some((_, first)) = suspects.first() else { break };
+        let cases: BTreeSet<_> =
+            failing.iter().copied().filter(|case| first.agrees(case) == Some(true)).collect();
+        // What accounts for other cases is another cause.
+        let shared = |recording: &Recording<'_>| {
+            cases.iter().filter(|case| recording.agrees(case) == Some(true)).count()
+        };
+        suspects.retain(|(_, recording)| 2 * shared(recording) >= cases.len());
+        let last = suspects.get(MOST_SUSPECTS - 1).map(|(suspect, _)| suspect.score());
+        let rest = suspects.iter().skip(MOST_SUSPECTS);
+        let alike = rest.filter(|(suspect, _)| Some(suspect.score()) == last).count();
+        failing = failing.difference(&cases).copied().collect();
+        let suspects = suspects.into_iter().take(MOST_SUSPECTS).map(|(suspect, _)| suspect).collect();
+        causes.push(Cause { suspects, alike, cases });
+    }
+    causes
+}
+
+/// What is known of a fault, by the check that found fault.
+struct Recording<'a> {
+    fault: &'a KnownFault,
+    of_judge: BTreeMap<&'a str, BTreeSet<(&'a str, &'a str)>>,
+}
+
+impl<'a> Recording<'a> {
+    fn new(matrix: &'a Matrix, fault: &'a KnownFault) -> Self {
+        let mut of_judge: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+        for notice in &fault.noticed_by {
+            let name = &matrix.cases()[notice.case];
+            of_judge.entry(&notice.judge).or_default().insert((&name.check, &name.label));
+        }
+        Self { fault, of_judge }
+    }
+
+    /// Whether a failing case agrees with the recording of its judge; none when the recording has none of that judge.
+    fn agrees(&self, case: &FailingCase<'_>) -> Option<bool> {
+        let recorded = self.of_judge.get(case.judge)?;
+        Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MOST_NOTICES)
+    }
+
+    fn suspect(
+        &self,
+        matrix: &Matrix,
+        ran: &Cases<'_>,
+        failing: &BTreeSet<FailingCase<'_>>,
+        cites: &impl Fn(&str, Clause) -> bool,
+    ) -> Suspect<'a> {
+        let Self { fault, of_judge } = self;
+        let mut suspect = Suspect { fault, agreeing: 0, contradicting: 0, missed: 0, hits: 0, unknown: 0 };
+        for case in failing {
+            match self.agrees(case) {
+                Some(true) => suspect.agreeing += 1,
+                Some(false) => suspect.contradicting += 1,
+                None if cites(case.judge, fault.clause) => suspect.contradicting += 1,
+                None => suspect.unknown += 1,
+            }
+        }
+        for notice in fault.noticed_by.iter().filter(|notice| ran.has_result(matrix, notice)) {
+            let name = &matrix.cases()[notice.case];
+            let case = FailingCase { judge: &notice.judge, check: &name.check, label: &name.label };
+            match failing.contains(&case) {
+                true => suspect.hits += 1,
+                false => suspect.missed += 1,
+            }
+        }
+        debug_assert!(suspect.hits <= suspect.agreeing || of_judge.is_empty());
+        suspect
+    }
+}
+
+impl Suspect<'_> {
+    fn fits(&self) -> bool {
+        self.hits > 0
+            && ratio(self.agreeing, self.contradicting) >= LEAST
+            && ratio(self.hits, self.missed) >= LEAST
+    }
+
+    fn score(&self) -> f64 {
+        let Self { agreeing, contradicting, missed, unknown, .. } = *self;
+        let all = (agreeing + contradicting + missed) as f64 + unknown as f64 * UNKNOWN;
+        agreeing as f64 / all
+    }
+}
+
+fn ratio(part: usize, rest: usize) -> f64 {
+    part as f64 / (part + rest) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detection::Notice;
+
+    const LABELS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+    /// A fault for each list of labels of the check `search.page.x`, with that list as its id.
+    fn matrix(faults: &[&[&'static str]]) -> Matrix {
+        let mut matrix = Matrix::default();
+        for noticed in faults {
+            let notices = noticed.iter().map(|label| Notice {
+                judge: "search.page.x".to_owned(),
+                case: matrix.add_case("search.page.x", label),
+            });
+            let noticed_by = notices.collect();
+            let (id, breaks) = (noticed.concat(), "Is wrong.".to_owned());
+            matrix.add_fault(KnownFault { id, clause: Clause::SearchPage, breaks, noticed_by });
+        }
+        matrix
+    }
+
+    fn causes<'a>(matrix: &'a Matrix, failing: &[(&'a str, &'a str)]) -> Vec<Cause<'a>> {
+        let mut ran = Cases::default();
+        LABELS.iter().for_each(|label| ran.add("search.page.x", label, None));
+        ["search.page.y", "search.total.x"].iter().for_each(|check| ran.add(check, "a", None));
+        let failing = failing.iter().map(|(check, label)| FailingCase { judge: check, check, label });
+        diagnose(matrix, &ran, failing, |judge, clause| {
+            judge.starts_with("search.page.") && clause == Clause::SearchPage
+        })
+    }
+
+    fn named(causes: &[Cause<'_>]) -> Vec<Vec<String>> {
+        let ids = |cause: &Cause<'_>| cause.suspects.iter().map(|one| one.fault.id.clone()).collect();
+        causes.iter().map(ids).collect()
+    }
+
+    fn of_x(labels: &[&'static str]) -> Vec<(&'static str, &'static str)> {
+        labels.iter().map(|label| ("search.page.x", *label)).collect()
+    }
+
+    #[test]
+    fn the_fault_that_fits_is_named_and_others_are_not() {
+        let matrix = matrix(&[&["a", "b", "c"], &["a", "b", "c", "d", "e", "f"], &["e"], &[]]);
+        let found = causes(&matrix, &of_x(&["a", "b", "c"]));
+        assert_eq!(named(&found), [["abc"]]);
+        assert_eq!((found[0].suspects[0].agreeing, found[0].cases.len(), found[0].alike), (3, 3, 0));
+        assert_eq!(named(&causes(&matrix, &[])), Vec::<Vec<String>>::new());
+        // Half of what a fault would show is no sign of it, and neither is twice as much.
+        assert!(causes(&matrix, &of_x(&["a", "d"])).is_empty());
+        // The other check cites the clause too, and was in the recording without failing.
+        assert!(causes(&matrix, &[("search.page.x", "e"), ("search.page.y", "a")]).is_empty());
+    }
+
+    #[test]
+    fn checks_of_other_clauses_speak_neither_for_nor_against() {
+        let matrix = matrix(&[&["a", "b", "c"]]);
+        let failing = [of_x(&["a", "b", "c"]), vec![("search.total.x", "a"); 1]].concat();
+        let found = causes(&matrix, &failing);
+        assert_eq!(named(&found), [["abc"]]);
+        assert!(found[0].cases.iter().all(|case| case.judge == "search.page.x"));
+    }
+
+    #[test]
+    fn two_faults_are_two_causes_and_ties_are_told() {
+        let mut two = matrix(&[&["a", "b"]]);
+        let case = two.add_case("search.total.x", "a");
+        for id in ["1", "2", "3", "4", "5"] {
+            two.add_fault(KnownFault {
+                id: id.to_owned(),
+                clause: Clause::SearchTotal,
+                breaks: "Counts wrongly.".to_owned(),
+                noticed_by: vec![Notice { judge: "search.total.x".to_owned(), case }],
+            });
+        }
+        let failing = [of_x(&["a", "b"]), vec![("search.total.x", "a")]].concat();
+        let found = causes(&two, &failing);
+        assert_eq!(named(&found), [vec!["ab"], vec!["1", "2", "3"]]);
+        assert_eq!((found[0].alike, found[1].alike), (0, 2));
+    }
+
+    #[test]
+    fn a_full_list_says_nothing_against_further_cases() {
+        let labels: Vec<String> = (0..MOST_NOTICES).map(|number| format!("{number:02}")).collect();
+        let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
+        let mut matrix = Matrix::default();
+        let mut ran = Cases::default();
+        further.iter().for_each(|label| ran.add("search.page.x", label, None));
+        let noticed_by = labels.iter().map(|label| {
+            ran.add("search.page.x", label, None);
+            Notice { judge: "search.page.x".to_owned(), case: matrix.add_case("search.page.x", label) }
+        });
+        let noticed_by = noticed_by.collect();
+        let (id, breaks) = ("all".to_owned(), "Rejects everything.".to_owned());
+        matrix.add_fault(KnownFault { id, clause: Clause::SearchPage, breaks, noticed_by });
+        let failing = labels.iter().chain(&further);
+        let failing =
+            failing.map(|label| FailingCase { judge: "search.page.x", check: "search.page.x", label });
+        let found = diagnose(&matrix, &ran, failing, |_, _| true);
+        assert_eq!(found[0].suspects[0].agreeing, MOST_NOTICES + 60);
+    }
+}

@@ -1,0 +1,266 @@
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv6Addr};
+
+use fastrand::Rng;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::check::Probe;
+use crate::checks::Requests as _;
+use crate::checks::relation::{Filter, FilterKind, Instance, Survey};
+use crate::contract::{Clause, Search};
+use crate::wire::Request;
+
+/// A search with items and filters that were drawn at random.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Query {
+    pub(super) items: Vec<Item>,
+    pub(super) filters: Vec<Wanted>,
+    /// Pages that the result is split into, where a relation looks at pages.
+    pub(super) pages: usize,
+}
+
+/// An item of `ips`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Item {
+    ip: IpAddr,
+    port: Option<u16>,
+}
+
+/// A filter, and how a time of it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wanted {
+    filter: Filter,
+    /// Minutes east of UTC; none for `Z`.
+    offset: Option<i32>,
+}
+
+impl Query {
+    /// Draws a query. Most items and values are those of instances, as others find nothing.
+    pub(super) fn draw(rng: &mut Rng, survey: &Survey, search: &Search) -> Self {
+        const COUNTS: [usize; 8] = [1, 2, 3, 5, 8, 13, 30, 64];
+        const MOST_FILTERS: usize = 4;
+        let instances: Vec<&Instance> = survey.instances.values().collect();
+        let count = COUNTS[rng.usize(..COUNTS.len())];
+        let items = (0..count).filter_map(|_| draw_item(rng, &instances, search)).collect();
+        let mut kinds: Vec<FilterKind> = FilterKind::ALL.into();
+        rng.shuffle(&mut kinds);
+        let kinds = kinds.into_iter().take(rng.usize(..=MOST_FILTERS));
+        let mut filters: Vec<Wanted> =
+            kinds.filter_map(|kind| draw_filter(rng, kind, survey, &instances, search)).collect();
+        order_bounds(&mut filters);
+        Self { items, filters, pages: rng.usize(2..=4) }
+    }
+
+    /// The request, with its members in the order of the filters and `ips` last when `reversed`.
+    pub(super) fn request(&self, probe: &Probe<'_>, survey: &Survey, reversed: bool) -> Request {
+        let search = &probe.contract().search;
+        let mut items: Vec<String> = self.items.iter().map(|item| item.text(survey)).collect();
+        if !reversed {
+            let request = probe.search(items);
+            return self.filters.iter().fold(request, |request, wanted| wanted.on(search, request));
+        }
+        items.reverse();
+        let bare = probe.search(Vec::<String>::new()).without_field(&search.ips.name);
+        let filtered = self.filters.iter().rev().fold(bare, |request, wanted| wanted.on(search, request));
+        filtered.field(&search.ips.name, items)
+    }
+
+    /// The request with one more item: another spelling of an IPv6 address that is there already. None without one.
+    pub(super) fn respelt(&self, probe: &Probe<'_>, survey: &Survey) -> Option<Request> {
+        let search = &probe.contract().search;
+        let again = self.items.iter().find_map(|item| item.respelt())?;
+        let items = self.items.iter().map(|item| item.text(survey)).chain([again]);
+        let request = probe.search(items.collect::<Vec<_>>());
+        Some(self.filters.iter().fold(request, |request, wanted| wanted.on(search, request)))
+    }
+
+    /// The instances that the survey says it finds.
+    pub(super) fn expected(&self, survey: &Survey) -> BTreeSet<i64> {
+        survey.where_(|instance| {
+            self.items.iter().any(|item| item.matches(instance))
+                && self.filters.iter().all(|wanted| wanted.filter.admits(instance, &survey.orders))
+        })
+    }
+
+    /// The clause that is broken when it finds something else.
+    pub(super) fn clause(&self) -> Clause {
+        match self.filters.as_slice() {
+            [] => self.match_clause(),
+            [only] => match only.filter.kind() {
+                FilterKind::Order => Clause::SearchOrderNumber,
+                FilterKind::Group => Clause::SearchGroup,
+                FilterKind::Country => Clause::SearchCountry,
+                FilterKind::City => Clause::SearchCity,
+                FilterKind::Status => Clause::SearchStatus,
+                FilterKind::From | FilterKind::To => Clause::SearchActivatedRange,
+            },
+            _ => Clause::SearchIntersection,
+        }
+    }
+
+    /// The clause that says what its items match.
+    pub(super) fn match_clause(&self) -> Clause {
+        match self.items.iter().any(|item| item.port.is_some()) {
+            true => Clause::SearchMatchPort,
+            false => Clause::SearchMatchAnyPort,
+        }
+    }
+
+    /// The same query with other items.
+    pub(super) fn of_items(&self, items: &[Item]) -> Self {
+        Self { items: items.to_vec(), ..self.clone() }
+    }
+
+    /// The same query with other filters.
+    pub(super) fn of_filters(&self, filters: &[Wanted]) -> Self {
+        Self { filters: filters.to_vec(), ..self.clone() }
+    }
+
+    /// The same query with one status, whatever it asked for.
+    pub(super) fn of_status(&self, status: &str) -> Self {
+        let mut with = self.without_status();
+        with.filters.push(Wanted { filter: Filter::Status(status.to_owned()), offset: None });
+        with
+    }
+
+    /// The same query for every status.
+    pub(super) fn without_status(&self) -> Self {
+        let mut without = self.clone();
+        without.filters.retain(|wanted| wanted.filter.kind() != FilterKind::Status);
+        without
+    }
+
+    /// Simpler queries, the simplest first.
+    pub(super) fn simpler(&self) -> Vec<Self> {
+        let mut simpler = Vec::new();
+        // Half of the items at first, then all but a quarter, all but an eighth and so on.
+        let mut part = self.items.len();
+        while part > 1 {
+            part = part.div_ceil(2);
+            for begin in (0..self.items.len()).step_by(part) {
+                let end = (begin + part).min(self.items.len());
+                simpler.push(self.of_items(&[&self.items[..begin], &self.items[end..]].concat()));
+            }
+        }
+        simpler.extend((0..self.filters.len()).map(|left_out| {
+            let mut fewer = self.clone();
+            fewer.filters.remove(left_out);
+            fewer
+        }));
+        if self.filters.iter().any(|wanted| wanted.offset.is_some()) {
+            let mut plain = self.clone();
+            plain.filters.iter_mut().for_each(|wanted| wanted.offset = None);
+            simpler.push(plain);
+        }
+        simpler
+    }
+
+    /// As a reader would write it.
+    pub(super) fn describe(&self, survey: &Survey) -> String {
+        const MOST: usize = 4;
+        let items: Vec<String> = self.items.iter().take(MOST).map(|item| item.text(survey)).collect();
+        let more = match self.items.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let filters = self.filters.iter().map(|wanted| format!(" & {}", wanted.filter.describe()));
+        format!("{}{more}{}", items.join(", "), filters.collect::<String>())
+    }
+}
+
+impl Item {
+    fn text(self, survey: &Survey) -> String {
+        match self.port {
+            Some(port) => survey.spelt_with(self.ip, port),
+            None => survey.spelt(self.ip),
+        }
+    }
+
+    fn matches(self, instance: &Instance) -> bool {
+        self.ip == instance.ip && self.port.is_none_or(|port| i64::from(port) == instance.port)
+    }
+
+    /// The same item with its IPv6 address written out in capitals.
+    fn respelt(self) -> Option<String> {
+        let IpAddr::V6(ip) = self.ip else { return None };
+        let segments = |ip: Ipv6Addr| ip.segments().map(|segment| format!("{segment:04X}")).join(":");
+        Some(match self.port {
+            Some(port) => format!("[{}]:{port}", segments(ip)),
+            None => segments(ip),
+        })
+    }
+}
+
+impl Wanted {
+    fn on(&self, search: &Search, request: Request) -> Request {
+        let written = |time: &Timestamp| {
+            let offset = self.offset.and_then(|minutes| Offset::from_seconds(minutes * 60).ok());
+            match offset {
+                Some(offset) => {
+                    let zoned = time.to_zoned(TimeZone::fixed(offset));
+                    zoned.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string()
+                }
+                None => time.to_string(),
+            }
+        };
+        match &self.filter {
+            Filter::From(time) => request.field(&search.activated_from.name, written(time)),
+            Filter::To(time) => request.field(&search.activated_to.name, written(time)),
+            filter => filter.on(search, request),
+        }
+    }
+}
+
+/// An item of an instance with or without its port, and at times with a port that it does not have.
+fn draw_item(rng: &mut Rng, instances: &[&Instance], search: &Search) -> Option<Item> {
+    const ANOTHER_PORT: u8 = 12;
+    let instance = instances.get(rng.usize(..instances.len().max(1)))?;
+    let own = Some(instance.port).filter(|port| search.ports.contains(port));
+    let own = own.and_then(|port| u16::try_from(port).ok());
+    let port = match (rng.u8(..ANOTHER_PORT), rng.bool()) {
+        (0, _) => Some(rng.u16(1..)),
+        (_, true) => own,
+        (_, false) => None,
+    };
+    Some(Item { ip: instance.ip, port })
+}
+
+fn draw_filter(
+    rng: &mut Rng,
+    kind: FilterKind,
+    survey: &Survey,
+    instances: &[&Instance],
+    search: &Search,
+) -> Option<Wanted> {
+    const OFFSETS: [Option<i32>; 5] = [None, None, Some(0), Some(330), Some(-600)];
+    let instance = instances.get(rng.usize(..instances.len().max(1)))?;
+    let filter = match kind {
+        FilterKind::Status => {
+            Filter::Status(search.statuses.get(rng.usize(..search.statuses.len()))?.clone())
+        }
+        kind => Filter::of(kind, instance, &survey.orders)?,
+    };
+    let shift = SignedDuration::from_secs(rng.i64(-1..=1));
+    let shifted = |time: Timestamp| time.checked_add(shift).unwrap_or(time);
+    let filter = match filter {
+        Filter::From(time) => Filter::From(shifted(time)),
+        Filter::To(time) => Filter::To(shifted(time)),
+        filter => filter,
+    };
+    Some(Wanted { filter, offset: OFFSETS[rng.usize(..OFFSETS.len())] })
+}
+
+/// An upper bound before the lower one is rejected, so the two change places.
+fn order_bounds(filters: &mut [Wanted]) {
+    let from = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::From);
+    let to = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::To);
+    let (Some(from), Some(to)) = (from, to) else { return };
+    if let (Filter::From(lower), Filter::To(upper)) = (&filters[from].filter, &filters[to].filter)
+        && upper < lower
+    {
+        let (lower, upper) = (*upper, *lower);
+        filters[from].filter = Filter::From(lower);
+        filters[to].filter = Filter::To(upper);
+    }
+}

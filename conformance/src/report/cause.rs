@@ -1,0 +1,80 @@
+//! Findings by their likely causes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::Finding;
+use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
+
+/// A finding, and the check that it is of.
+pub(super) type Found<'a> = (&'a CheckResult, &'a Finding);
+
+/// Findings with one likely cause: the first is shown, and the others fold beneath it.
+pub(super) struct Cause<'a> {
+    pub(super) diagnosis: &'a Diagnosis,
+    pub(super) first: Found<'a>,
+    pub(super) folded: Vec<Found<'a>>,
+}
+
+/// The likely causes of a report.
+pub(super) fn causes(report: &Report) -> Vec<Cause<'_>> {
+    report.diagnosis.iter().filter_map(|diagnosis| cause(report, diagnosis)).collect()
+}
+
+fn cause<'a>(report: &'a Report, diagnosis: &'a Diagnosis) -> Option<Cause<'a>> {
+    let mut findings = diagnosis.findings.iter().filter_map(|reference| {
+        let result = report.checks.iter().find(|result| result.id == reference.check)?;
+        Some((result, result.findings.get(reference.finding)?))
+    });
+    Some(Cause { diagnosis, first: findings.next()?, folded: findings.collect() })
+}
+
+/// The findings that belong to no likely cause, by check.
+pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>)> {
+    let explained: BTreeSet<FindingReference> =
+        report.diagnosis.iter().flat_map(|diagnosis| diagnosis.findings.iter().copied()).collect();
+    let mut rest = Vec::new();
+    for result in &report.checks {
+        let reference = |number| FindingReference { check: result.id, finding: number };
+        let findings = result.findings.iter().enumerate();
+        let open = findings.filter(|(number, _)| !explained.contains(&reference(*number)));
+        let open: Vec<&Finding> = open.map(|(_, finding)| finding).collect();
+        if !open.is_empty() {
+            rest.push((result, open));
+        }
+    }
+    rest
+}
+
+/// What a cause looks like, a line for each known fault.
+pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
+    let line = |(number, fault): (usize, &LikelyFault)| {
+        let LikelyFault { clause, breaks, agreeing, failing, missed, .. } = fault;
+        let or = if number == 0 { "" } else { "or " };
+        let missed = match missed {
+            0 => String::new(),
+            missed => format!(", {missed} others should have failed too"),
+        };
+        let cases = if *failing == 1 { "case agrees" } else { "cases agree" };
+        format!(
+            "{or}{agreeing} of {failing} failing {cases} with the known fault \u{201c}{breaks}\u{201d} ({clause}){missed}"
+        )
+    };
+    let mut lines: Vec<String> = diagnosis.faults.iter().enumerate().map(line).collect();
+    match diagnosis.alike {
+        0 => {}
+        1 => lines.push("or 1 further known fault that shows alike".to_owned()),
+        alike => lines.push(format!("or {alike} further known faults that show alike")),
+    }
+    lines
+}
+
+/// The checks of folded findings, each with how many it has.
+pub(super) fn folded(cause: &Cause<'_>) -> Option<String> {
+    let mut checks: BTreeMap<&str, usize> = BTreeMap::new();
+    for (result, _) in &cause.folded {
+        *checks.entry(result.id).or_default() += 1;
+    }
+    let checks: Vec<String> = checks.into_iter().map(|(check, count)| format!("{check} ({count})")).collect();
+    let findings = if cause.folded.len() == 1 { "finding agrees" } else { "findings agree" };
+    (!checks.is_empty()).then(|| format!("{} further {findings}: {}", cause.folded.len(), checks.join(", ")))
+}

@@ -1,0 +1,110 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{CheckResult, Report};
+use crate::check::{Finding, Severity};
+use crate::contract::Clause;
+use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
+
+/// Findings that have one likely cause: a known fault that shows in the same cases. Nothing is claimed unless it fits well;
+/// see [`crate::detection::LEAST`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Diagnosis {
+    /// The known faults that fit, the likeliest first; three at most.
+    pub faults: Vec<LikelyFault>,
+    /// Further known faults that fit as well as the last one of these.
+    pub alike: usize,
+    /// The findings that the first fault accounts for. The first of them cites its clause, if one does.
+    pub findings: Vec<FindingReference>,
+}
+
+/// A known fault, and how well the failing cases of the run fit it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LikelyFault {
+    /// Unique among the known faults.
+    pub id: String,
+    /// The clause that it breaks.
+    pub clause: Clause,
+    /// What a service with this fault does wrong, in a sentence.
+    pub breaks: String,
+    /// Failing cases that agree with it.
+    pub agreeing: usize,
+    /// Failing cases of checks that are known to notice it or to pass in spite of it.
+    pub failing: usize,
+    /// Cases that should have failed with this fault, and did not.
+    pub missed: usize,
+}
+
+/// Where a finding of a report stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct FindingReference {
+    /// Its check.
+    pub check: &'static str,
+    /// Its place among the findings of the check, from 0.
+    pub finding: usize,
+}
+
+impl Diagnosis {
+    /// What the failing cases of a run look like. Each finding belongs to one diagnosis at most.
+    pub(super) fn of(results: &[CheckResult], ran: &Cases<'_>, matrix: &Matrix) -> Vec<Self> {
+        let clauses: BTreeMap<&str, &[Clause]> =
+            results.iter().map(|result| (result.id, result.clauses)).collect();
+        let failing = Report::failing_cases_of(results);
+        let failing = failing.map(|(judge, check, label)| FailingCase { judge, check, label });
+        let causes = diagnose(matrix, ran, failing, |judge, clause| {
+            clauses.get(judge).is_some_and(|clauses| clauses.contains(&clause))
+        });
+        let mut taken = BTreeSet::new();
+        let mut diagnoses = Vec::new();
+        for cause in &causes {
+            let mut findings = findings(results, cause);
+            findings.retain(|reference| taken.insert(*reference));
+            if !findings.is_empty() {
+                let Cause { suspects, alike, .. } = cause;
+                let faults = suspects.iter().map(LikelyFault::new).collect();
+                diagnoses.push(Self { faults, alike: *alike, findings });
+            }
+        }
+        diagnoses
+    }
+}
+
+impl LikelyFault {
+    fn new(suspect: &Suspect<'_>) -> Self {
+        let Suspect { fault, agreeing, contradicting, missed, .. } = *suspect;
+        Self {
+            id: fault.id.clone(),
+            clause: fault.clause,
+            breaks: fault.breaks.clone(),
+            agreeing,
+            failing: agreeing + contradicting,
+            missed,
+        }
+    }
+}
+
+/// The findings of the cases of a cause.
+fn findings(results: &[CheckResult], cause: &Cause<'_>) -> Vec<FindingReference> {
+    let judges: BTreeSet<&str> = cause.cases.iter().map(|case| case.judge).collect();
+    let mut found: Vec<(bool, FindingReference)> = Vec::new();
+    for result in results.iter().filter(|result| judges.contains(result.id)) {
+        for (number, finding) in result.findings.iter().enumerate() {
+            if finding.severity == Severity::Fail && is_of_cause(result.id, finding, cause) {
+                let cites = cause.suspects.first().is_some_and(|first| first.fault.clause == finding.clause);
+                found.push((!cites, FindingReference { check: result.id, finding: number }));
+            }
+        }
+    }
+    found.sort_by_key(|(is_other, _)| *is_other);
+    found.into_iter().map(|(_, reference)| reference).collect()
+}
+
+fn is_of_cause(judge: &str, finding: &Finding, cause: &Cause<'_>) -> bool {
+    let contains = |check: &str, label: &str| cause.cases.contains(&FailingCase { judge, check, label });
+    match finding.seen_in.is_empty() {
+        true => contains(judge, finding.case.as_deref().unwrap_or_default()),
+        false => finding.seen_in.iter().any(|(check, label)| contains(check, label)),
+    }
+}

@@ -1,0 +1,93 @@
+//! Runs inconclusive checks once more, when nothing else is running: most of them met a service that was busy.
+
+use std::time::Duration;
+
+use super::Suite;
+use crate::check::{Case, Finding, Outcome, ProbeContext};
+use crate::run::{CheckResult, Observer, Planned, RunAgain};
+use crate::wire::Recorded;
+
+/// Checks in a row that are inconclusive again before the rest is given up: there is no verdict then in any case, and what is
+/// wrong does not pass.
+const MOST_AGAIN: usize = 3;
+
+impl Suite<'_> {
+    /// Runs the inconclusive cases of these checks again, one check after another, once those who were told to wait may come
+    /// again. A ceiling of the budget, the time of the run included, ends this as it ends all else.
+    pub(super) async fn run_inconclusive_again(
+        &self,
+        inconclusive: Vec<CheckResult>,
+        context: &ProbeContext<'_>,
+        observer: &dyn Observer,
+        results: &mut Vec<CheckResult>,
+    ) -> (RunAgain, Duration) {
+        let (mut run_again, mut busy) = (RunAgain::default(), Duration::ZERO);
+        if let Some(wait) = self.meter.told_to_wait().filter(|_| !inconclusive.is_empty()) {
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.ended() => {}
+            }
+        }
+        self.meter.hope_again();
+        let mut in_a_row = 0;
+        for mut result in inconclusive {
+            let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
+            let given_up =
+                self.stopper.reason().is_some() || self.meter.is_hopeless() || in_a_row >= MOST_AGAIN;
+            if let Some(planned) = planned.filter(|_| !given_up) {
+                run_again.checks += 1;
+                busy += self.run_again(&mut result, planned, context).await;
+                let is_open = matches!(result.outcome, Outcome::Inconclusive(_));
+                run_again.concluded += usize::from(!is_open);
+                in_a_row = if is_open { in_a_row + 1 } else { 0 };
+            }
+            observer.check_ended(&result);
+            if self.fail_fast && result.outcome == Outcome::Failed {
+                self.stopper.stop(format!("{} failed, and the first failure ends the run", result.id));
+            }
+            results.push(result);
+        }
+        (run_again, busy)
+    }
+
+    async fn run_again(
+        &self,
+        result: &mut CheckResult,
+        planned: &Planned,
+        context: &ProbeContext<'_>,
+    ) -> Duration {
+        let open = |case: &&Case| {
+            let known = result.cases.iter().find(|known| known.label == case.label());
+            known.is_some_and(|known| matches!(known.outcome, Outcome::Inconclusive(_)))
+        };
+        let cases: Vec<&Case> = planned.running().filter(open).collect();
+        let (again, busy) = self.run_cases(planned.check, &cases, context).await;
+        merge(result, again);
+        self.finish(result);
+        busy
+    }
+}
+
+/// Puts what the cases came to when they were run again in the place of what they came to before.
+fn merge(before: &mut CheckResult, again: CheckResult) {
+    let CheckResult { cases, findings, observations, exchanges, evidence, requests, elapsed_ms, .. } = again;
+    let was_run_again = |finding: &Finding| cases.iter().any(|case| finding.is_of(&case.label));
+    before.findings.retain(|finding| !was_run_again(finding));
+    // Exchanges are numbered in each run of a check.
+    let offset = before.requests;
+    let renumbered = |exchange: Recorded| Recorded { index: exchange.index + offset, ..exchange };
+    before.exchanges.extend(exchanges.into_iter().map(renumbered));
+    before.findings.extend(findings.into_iter().map(|mut finding| {
+        finding.exchanges.iter_mut().for_each(|index| *index += offset);
+        finding
+    }));
+    for case in cases {
+        if let Some(known) = before.cases.iter_mut().find(|known| known.label == case.label) {
+            *known = case;
+        }
+    }
+    before.observations.extend(observations);
+    before.evidence.extend(evidence);
+    before.requests += requests;
+    before.elapsed_ms += elapsed_ms;
+}

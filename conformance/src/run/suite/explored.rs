@@ -1,0 +1,39 @@
+//! Explores beyond the fixed cases, when the tester asks for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Suite;
+use super::active::Attempt;
+use crate::check::{Outcome, ProbeContext};
+use crate::explore::{Explored, RELATIONS};
+use crate::run::{CheckResult, Observer};
+
+impl Suite<'_> {
+    /// Runs the exploration, alone and once: what it finds was sent several times while it was shrunk.
+    pub(super) async fn explore(
+        &self,
+        context: &ProbeContext<'_>,
+        observer: &dyn Observer,
+        results: &mut Vec<CheckResult>,
+    ) -> (Option<Explored>, Duration) {
+        let Some(exploration) = self.exploration else { return (None, Duration::ZERO) };
+        let progress = Arc::default();
+        observer.check_begun(&RELATIONS);
+        let (result, busy) = match self.stopper.reason() {
+            Some(_) => {
+                (CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())), Duration::ZERO)
+            }
+            None => {
+                self.meter.hope_again();
+                let case = exploration.case(&progress);
+                let Attempt { mut result, busy, .. } = self.attempt(&RELATIONS, &[&case], context).await;
+                self.finish(&mut result);
+                (result, busy)
+            }
+        };
+        observer.check_ended(&result);
+        results.push(result);
+        (Some(exploration.done(&progress)), busy)
+    }
+}
