@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
         if self.old.get(definitions.0) == self.new.get(definitions.1) {
             self.push((old.to_owned(), Some(before)), (new.to_owned(), Some(after)));
         } else if definitions != (old, new) {
-            self.values(&definitions.0.to_owned(), &definitions.1.to_owned());
+            self.values(definitions.0, definitions.1);
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) fn compare(sides: &mut Sides<'_>, place: Place<'_>, old: &Element<'_>
     definitions(sides, place, old, new);
 }
 
-fn value_of<'a>(constraint: Option<&'a Constraint>) -> Option<&'a Value> {
+fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
     constraint.map(|constraint| &constraint.value)
 }
 
