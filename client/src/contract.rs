@@ -221,7 +221,7 @@ impl types::SeparatorCode {
 pub struct ExtractProxiesHeaders {
     /// The `num` of the request. Sent when the result is partial.
     pub x_proxy_requested_count: Option<i64>,
-    /// How many entries the answer holds. Sent when the result is partial.
+    /// How many entries the response holds. Sent when the result is partial.
     pub x_proxy_returned_count: Option<i64>,
     /// Flags a partial result. The contract leaves its spelling open.
     pub x_proxy_partial: Option<String>,
@@ -246,7 +246,7 @@ impl ExtractProxiesHeaders {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListStaticGroupsHeaders {
-    /// The answer must not be stored.
+    /// The response must not be stored.
     pub cache_control: Option<String>,
     /// Trace id of this request. Not an idempotency number.
     pub x_request_id: Option<String>,
@@ -264,7 +264,7 @@ impl ListStaticGroupsHeaders {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchStaticInstancesHeaders {
-    /// The answer must not be stored.
+    /// The response must not be stored.
     pub cache_control: Option<String>,
     /// Trace id of this request. Not an idempotency number.
     pub x_request_id: Option<String>,
@@ -287,9 +287,9 @@ pub struct ExtractProxies {
     pub regions: Option<String>,
     /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
     pub protocol: Option<types::ProxyProtocol>,
-    /// Whether the answer is JSON or plain text.
+    /// Whether the response is JSON or plain text.
     pub return_type: Option<types::ReturnType>,
-    /// What separates two entries of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+    /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
     pub lb: Option<types::SeparatorCode>,
     /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
     pub sb: Option<String>,

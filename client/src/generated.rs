@@ -186,7 +186,7 @@ pub mod types {
         )]
         pub request_id: ::std::option::Option<::serde_json::Value>,
     }
-    ///Form of the extraction's answer.
+    ///Form of the extraction's response.
     #[derive(
         ::serde::Deserialize,
         ::serde::Serialize,
@@ -339,7 +339,7 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
         )]
         pub request_id: ::std::option::Option<::std::string::String>,
     }
-    /**Separator of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+    /**Separator of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
 */
     #[derive(
         ::serde::Deserialize,
@@ -836,7 +836,7 @@ interrupted call without a second extraction, send the same request id again.
 Sends a `GET` request to `/openapi/v1/proxy/extract`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
+- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
 `6` the value of `sb`.
 
 - `num`: How many gateways to extract.
@@ -846,7 +846,7 @@ Arguments:
 - `request_id`: Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is
 absent too, the server makes one.
 
-- `return_type`: Whether the answer is JSON or plain text.
+- `return_type`: Whether the response is JSON or plain text.
 - `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 ```ignore
 let response = client.extract_proxies()
@@ -882,7 +882,7 @@ let response = client.list_static_groups()
 Finds the caller's instances by exact address, optionally with a port, and intersects the matches with every
 filter that is given. Read-only.
 
-One bad address rejects the whole batch. An answer never tells whether another account holds an address.
+One bad address rejects the whole batch. A response never reveals whether another account holds an address.
 
 
 Sends a `POST` request to `/openapi/v1/static/instances/search`
@@ -910,7 +910,7 @@ interrupted call without a second extraction, send the same request id again.
 Sends a `GET` request to `/openapi/v1/proxy/extract#extractProxiesText`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text answer: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
+- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
 `6` the value of `sb`.
 
 - `num`: How many gateways to extract.
@@ -920,7 +920,7 @@ Arguments:
 - `request_id`: Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is
 absent too, the server makes one.
 
-- `return_type`: Whether the answer is JSON or plain text.
+- `return_type`: Whether the response is JSON or plain text.
 - `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 ```ignore
 let response = client.extract_proxies_text()

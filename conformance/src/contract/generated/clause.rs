@@ -7,13 +7,13 @@ ids! {
     Clause {
         /// The service is reached over HTTPS.
         AllHttps = "all.https",
-        /// No answer holds a proxy password.
+        /// No response holds a proxy password.
         AllNoSecrets = "all.no-secrets",
         /// An operation reads only the data of the account that owns the token.
         AllOwnAccount = "all.own-account",
         /// The path of every operation starts with /openapi/v1.
         AllPrefix = "all.prefix",
-        /// An answer with status 429 carries Retry-After, as seconds or as an HTTP date.
+        /// A response with status 429 carries Retry-After, as seconds or as an HTTP date.
         AllThrottledRetryAfter = "all.throttled-retry-after",
         /// A call without a token, with an empty one or with an unknown one …
         AllTokenRequired = "all.token-required",
@@ -43,7 +43,7 @@ ids! {
         ExtractNumRequired = "extract.num-required",
         /// A partial result is flagged by X-Proxy-Partial, and the two X-Proxy counts agree with …
         ExtractPartial = "extract.partial",
-        /// An error of POST extraction, where it is answered in JSON, has a code …
+        /// An error of POST extraction, where it is JSON, has a code and a …
         ExtractPostErrorEnvelope = "extract.post-error-envelope",
         /// protocol is http or socks5, http when absent; https and anything else is rejected.
         ExtractProtocol = "extract.protocol",
@@ -63,11 +63,11 @@ ids! {
         ExtractSbLength = "extract.sb-length",
         /// With lb=6, sb must be sent and must not be empty.
         ExtractSbRequired = "extract.sb-required",
-        /// lb chooses what separates the entries of a plain-text answer: CRLF, the text /br, …
+        /// lb chooses what separates the entries of a plain-text response: CRLF, the text /br, …
         ExtractSeparator = "extract.separator",
         /// An lb outside 1 to 6 is rejected.
         ExtractSeparatorRange = "extract.separator-range",
-        /// When resources are insufficient the answer carries Retry-After.
+        /// When resources are insufficient the response carries Retry-After.
         ExtractShortageRetryAfter = "extract.shortage-retry-after",
         /// A token sent in several ways must be the same in each; equal ones …
         ExtractTokenEqual = "extract.token-equal",
@@ -103,7 +103,7 @@ ids! {
         SearchEnvelope = "search.envelope",
         /// groupId omitted or null means all groups, 0 the ungrouped instances, a positive number …
         SearchGroup = "search.group",
-        /// A search answer carries Cache-Control: no-store and X-Request-Id.
+        /// A search response carries Cache-Control: no-store and X-Request-Id.
         SearchHeaders = "search.headers",
         /// An instance has every field of 2.3 in its type, range and enum; expiresAt, …
         SearchInstance = "search.instance",
@@ -131,7 +131,7 @@ ids! {
         SearchMatchPort = "search.match-port",
         /// A declared capabilities.maxBatchSize neither raises nor lowers the limits of a request.
         SearchMaxBatchNoEffect = "search.max-batch-no-effect",
-        /// No answer tells whether another account holds a match.
+        /// No response reveals whether another account holds a match.
         SearchNoReveal = "search.no-reveal",
         /// orderNo matches exactly, among the caller's own orders.
         SearchOrderNumber = "search.order-number",
@@ -163,7 +163,7 @@ ids! {
         AddressesLeadingZeros = "open.addresses.leading-zeros",
         /// Spaces around an item may be accepted or rejected.
         AddressesSpaces = "open.addresses.spaces",
-        /// An answer may spell an IPv6 address in any valid way.
+        /// A response may spell an IPv6 address in any valid way.
         AddressesSpellingInAnswer = "open.addresses.spelling-in-answer",
         /// Another spelling of an address than the stored one may match or not; it …
         AddressesSpellingMatch = "open.addresses.spelling-match",
@@ -183,13 +183,13 @@ ids! {
         ExtractRepeatedParameter = "open.extract.repeated-parameter",
         /// A request id may be limited in length, at any length, or not at …
         ExtractRequestIdLength = "open.extract.request-id-length",
-        /// A known request id with other parameters may be answered in any way.
+        /// A known request id with other parameters may get any response.
         ExtractRequestIdOtherParameters = "open.extract.request-id-other-parameters",
         /// A region with too few gateways may give a partial result or a shortage.
         ExtractShortRegion = "open.extract.short-region",
         /// The plain-text layout is open but for its separator: form of an entry, trailing …
         ExtractTxtLayout = "open.extract.txt-layout",
-        /// A region that the directory does not know may be answered in any way.
+        /// A region that the directory does not know may get any response.
         ExtractUnknownRegion = "open.extract.unknown-region",
         /// lb and sb may be looked at or ignored where they do not apply.
         ExtractUnusedSeparator = "open.extract.unused-separator",
