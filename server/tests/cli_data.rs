@@ -336,7 +336,7 @@ fn seeding_prints_every_token_and_rejects_a_second_time() {
     let printed = done(&server(&["seed", "--db", text(&path)]));
     assert_eq!(printed.matches("sally_api_").count() + printed.matches("sally_link_").count(), 10);
     let error = failure(&server(&["seed", "--db", text(&path)]));
-    assert!(error.contains("collide") && error.contains("nothing was changed"), "{error}");
+    assert!(error.contains("conflicts") && error.contains("nothing was changed"), "{error}");
     assert_eq!(folder.names(), ["sandbox.db"]);
 }
 

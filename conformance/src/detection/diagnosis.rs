@@ -13,8 +13,9 @@
 //! name or were missed, the part that agrees is its *recall*. A fault is named only when both are at least [`LEAST`]. Those
 //! named are ordered by `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that
 //! accounts for more of the failures is the likelier one. At most three are named that account for half of the cases of the
-//! first one at least, and how many others fit as well as the last of them is told. The cases that the first of them accounts for are then put aside, and the rest is diagnosed in the
-//! same way, since a service can have several faults.
+//! first one at least, and how many others fit as well as the last of them is told; where more than [`MOST_ALIKE`] do, nothing
+//! is named. The cases that the first of them accounts for are then put aside, and the rest is diagnosed in the same way, since
+//! a service can have several faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +28,9 @@ pub const LEAST: f64 = 0.8;
 /// Most faults that are named for one cause, and most causes.
 const MOST_SUSPECTS: usize = 3;
 const MOST_CAUSES: usize = 3;
+
+/// Most further faults that fit as well as those that are named. Where more do, the failing cases tell nothing apart.
+const MOST_ALIKE: usize = 3;
 
 /// What a failing case counts against a fault in whose recording its check did not run.
 const UNKNOWN: f64 = 0.25;
@@ -105,6 +109,9 @@ pub fn diagnose<'a>(
         let rest = suspects.iter().skip(MOST_SUSPECTS);
         let alike = rest.filter(|(suspect, _)| Some(suspect.score()) == last).count();
         failing = failing.difference(&cases).copied().collect();
+        if alike > MOST_ALIKE {
+            continue;
+        }
         let suspects = suspects.into_iter().take(MOST_SUSPECTS).map(|(suspect, _)| suspect).collect();
         causes.push(Cause { suspects, alike, cases });
     }

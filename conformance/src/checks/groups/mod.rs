@@ -98,7 +98,7 @@ async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
     let known = &probe.facts().own_groups;
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
-    let expected = format!("the groups supplied by {}", Fact::OwnGroups);
+    let expected = format!("exactly the groups supplied by {}", Fact::OwnGroups.variable());
     let told = |groups: &[&i64], what: &str| {
         let shown: Vec<_> = groups.iter().take(3).map(ToString::to_string).collect();
         format!("{} {what}: {}", groups.len(), shown.join(", "))

@@ -93,7 +93,8 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
     };
     let missing: Vec<_> = expected.iter().filter(|known| at(known).is_empty()).collect();
     if let Some(first) = missing.first() {
-        let wanted = format!("{} known instances, as supplied by {}", expected.len(), Fact::KnownInstances);
+        let wanted =
+            format!("{} known instances, as supplied by {}", expected.len(), Fact::KnownInstances.variable());
         let actual = format!("{} are missing, such as {} port {}", missing.len(), first.spelling, first.port);
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
@@ -115,7 +116,7 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
                 known.spelling,
                 known.port,
                 wanted.collect::<Vec<_>>().join(", "),
-                Fact::KnownInstances
+                Fact::KnownInstances.variable()
             )
         };
         if !fixed.is_empty() {

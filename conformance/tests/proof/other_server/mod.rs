@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::target::{KnownInstance, RejectedToken, RejectionReason};
 use sallyport_conformance::{Contract, Facts, Secret, Target};
 use serde_json::{Value, json};
 
@@ -76,8 +77,12 @@ impl OtherServer {
             known_gateways: Vec::new(),
             entitled_protocols: vec!["http".to_owned(), "socks5".to_owned()],
             own_groups: data::groups(Account::Main).iter().map(|(id, _)| *id).collect(),
-            known_instances: Vec::new(),
-            rejected_tokens: Vec::new(),
+            known_instances: of(Account::Main).map(known).collect(),
+            rejected_tokens: vec![RejectedToken {
+                token: Secret::new("OTHER_SERVER", "revoked-01de"),
+                reason: RejectionReason::Revoked,
+                note: String::new(),
+            }],
             egress_ip: Some(Ipv4Addr::LOCALHOST),
             canaries: vec![Secret::new("CANARIES", "never-shown-0000")],
         };
@@ -152,5 +157,20 @@ impl Tamper for OtherServer {
         } else {
             Reply::json_with(410, &json!("gone"))
         }
+    }
+}
+
+/// What the console of this service shows of an instance.
+fn known(instance: &data::Instance) -> KnownInstance {
+    let fields = json!({
+        "instanceId": instance.id, "status": instance.status, "countryCode": instance.country, "cityCode": instance.city,
+        "groupId": instance.group, "activatedAt": instance.activated.map(|time| time.to_string()),
+    });
+    KnownInstance {
+        ip: instance.ip.parse().expect("an address"),
+        spelling: instance.ip.clone(),
+        port: instance.port,
+        order: Some(instance.order.to_owned()),
+        fields: fields.as_object().cloned().unwrap_or_default(),
     }
 }

@@ -12,10 +12,12 @@ pub fn variations() -> Vec<Variation> {
         }),
         Variation::reply("accounts.empty", |_, _, _| {}).with_target(|world, base| {
             let empty = world.facts.empty_token.clone().expect("the sample has an empty account");
-            // The account has neither addresses nor orders; all else is as it was.
+            // The account has neither addresses nor orders nor groups; all else is as it was.
             let facts = Facts {
                 own_addresses: Vec::new(),
                 orders: Vec::new(),
+                own_groups: Vec::new(),
+                known_instances: Vec::new(),
                 shared_address: None,
                 empty_token: None,
                 ..world.facts.clone()
