@@ -162,7 +162,9 @@ fn agrees(known: &Value, shown: &Value) -> bool {
     };
     match shown {
         Value::Null => known.is_empty() || known == "null",
-        Value::Bool(_) | Value::Number(_) => *known == shown.to_string(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            serde_json::from_str::<Value>(known).is_ok_and(|known| known == *shown)
+        }
         Value::String(shown) => {
             let instant = |text: &str| text.parse::<Timestamp>().ok();
             known == shown || instant(known).is_some_and(|known| instant(shown) == Some(known))
@@ -173,7 +175,6 @@ fn agrees(known: &Value, shown: &Value) -> bool {
             let text = |element: &Value| element.as_str().map_or_else(|| element.to_string(), str::to_owned);
             known == elements.iter().map(text).collect()
         }
-        Value::Object(_) => serde_json::from_str::<Value>(known).is_ok_and(|known| known == *shown),
     }
 }
 
