@@ -90,7 +90,7 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
     }))
 }
 
-/// As [`unexpected_response`], for a response of which nothing else is known.
+/// Like [`unexpected_response`], for a response without further details.
 pub(crate) fn bare_unexpected_response(reason: &str, status: StatusCode) -> Error {
     Error::UnexpectedResponse(Box::new(UnexpectedResponse {
         status,

@@ -87,7 +87,12 @@ impl Source for Variable {
     }
 
     fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error> {
-        KnownInstance::read(Path::new(&self.text)).map_err(|reason| self.wrong(reason))
+        let path = Path::new(&self.text);
+        // What is no path may be a token in the wrong variable.
+        if !path.is_file() {
+            return Err(self.wrong("the path of a file of instances"));
+        }
+        KnownInstance::read(path).map_err(|reason| self.wrong(reason))
     }
 
     fn rejected_tokens(&self, variable: &'static str) -> Result<Vec<RejectedToken>, Self::Error> {
@@ -169,6 +174,7 @@ mod tests {
             ("SALLYPORT_KNOWN_GATEWAYS", "USA=hunter2:80"),
             ("SALLYPORT_FOREIGN_GROUP", "hunter2"),
             ("SALLYPORT_EGRESS_IP", "hunter2"),
+            ("SALLYPORT_KNOWN_INSTANCES", "hunter2"),
             ("SALLYPORT_OWN_GROUPS", "hunter2"),
             ("SALLYPORT_OWN_GROUPS", "0"),
             ("SALLYPORT_REJECTED_TOKENS", "hunter2"),

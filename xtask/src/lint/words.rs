@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// The words of each list: `a, b or c` has three. A word that begins a longer entry is none of them.
+    /// The words of each list: `a, b or c` has three. The first word of a longer entry does not count.
     pub(super) fn lists(&self) -> Vec<Vec<&'a str>> {
         let mut lists = Vec::new();
         let mut list: Vec<&str> = Vec::new();
