@@ -2,6 +2,9 @@ use super::plain::acts;
 use crate::target::Fact;
 use crate::wire::Recorded;
 
+/// Longest body that is passed as an argument, in bytes; Linux allows arguments of 128 KiB.
+const LONGEST_ARGUMENT: usize = 64 * 1024;
+
 /// The command that sends a recorded request again. Secrets stand as shell variables, for the shell to put in.
 #[must_use]
 pub fn command(base: &str, exchange: &Recorded) -> String {
@@ -14,6 +17,10 @@ pub fn command(base: &str, exchange: &Recorded) -> String {
         None => {}
         Some(body) if exchange.request_body_cut => {
             command.push_str(&format!(" --data-binary @body  # begins with {}", quoted(&first_line(body))));
+        }
+        Some(body) if body.len() > LONGEST_ARGUMENT => {
+            // A builtin of the shell takes arguments of any length.
+            command = format!("printf %s {} | {command} --data-binary @-", quoted(body));
         }
         Some(body) => command.push_str(&format!(" --data-binary {}", quoted(body))),
     }
@@ -57,5 +64,29 @@ mod tests {
         assert_eq!(quoted("$SALLYPORT_SECOND_API_KEY"), "\"$SALLYPORT_SECOND_API_KEY\"");
         assert_eq!(quoted("k=$API_KEY"), r#"'k='"$SALLYPORT_API_KEY""#);
         assert_eq!(quoted("a\u{1b}[2J\u{202e}b"), r"'a'$'\x1b''[2J'$'\u202e''b'");
+    }
+
+    #[test]
+    fn a_long_body_is_piped_as_a_whole() {
+        let body = format!("{{\"ips\":[{}\"it's\"]}}", "\"192.0.2.1\",".repeat(10_000));
+        let exchange = Recorded {
+            index: 0,
+            method: "POST".to_owned(),
+            target: "/search?api_key=$API_KEY".to_owned(),
+            request_headers: Vec::new(),
+            request_body: Some(body.clone()),
+            request_body_cut: false,
+            status: None,
+            answer_headers: Vec::new(),
+            answer_body: None,
+            failure: None,
+            elapsed_ms: 0,
+        };
+        let script = format!("curl() {{ cat; }}; {}", command("http://localhost", &exchange));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("script");
+        std::fs::write(&path, script).expect("a script");
+        let output = std::process::Command::new("bash").arg(&path).output().expect("bash");
+        assert!(output.status.success() && output.stdout == body.as_bytes(), "{:?}", output.status);
     }
 }

@@ -55,7 +55,7 @@ pub struct Recorded {
     pub target: String,
     /// Headers that were set on purpose.
     pub request_headers: Vec<(String, String)>,
-    /// Body, cut when it is long.
+    /// Body, cut after 512 KiB.
     pub request_body: Option<String>,
     /// Whether the body was cut.
     pub request_body_cut: bool,
@@ -63,7 +63,7 @@ pub struct Recorded {
     pub status: Option<u16>,
     /// Headers of the response.
     pub answer_headers: Vec<(String, String)>,
-    /// Body of the response, cut when it is long.
+    /// Body of the response, cut after 16 KiB.
     pub answer_body: Option<String>,
     /// Why no response came.
     pub failure: Option<WireFailure>,
@@ -81,8 +81,11 @@ impl Exchange {
 }
 
 impl Recorded {
-    /// Most bytes of a body that a report keeps.
+    /// Most bytes of a response body that a report keeps.
     const BODY_LIMIT: usize = 16 * 1024;
+    /// Most bytes of a request body that a report keeps: the largest batch that any check sends, for the command that sends
+    /// it again.
+    const REQUEST_LIMIT: usize = 512 * 1024;
     /// Bytes of a body that are searched for secrets to show so much.
     pub(super) const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
     /// Most bytes of a target or a header.
@@ -107,8 +110,8 @@ impl Recorded {
             method: request.method_name().to_owned(),
             target: redactor.redact_bytes(request.target().as_bytes(), Self::LINE_LIMIT),
             request_headers: request.headers().iter().map(line).collect(),
-            request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::BODY_LIMIT),
-            request_body: body.map(|body| redactor.redact_bytes(&body, Self::BODY_LIMIT)),
+            request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::REQUEST_LIMIT),
+            request_body: body.map(|body| redactor.redact_bytes(&body, Self::REQUEST_LIMIT)),
             status: answer.map(|answer| answer.status),
             answer_headers: answer
                 .map(|answer| answer.headers().iter().map(masked).collect())
