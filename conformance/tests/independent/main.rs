@@ -2,9 +2,9 @@
 //! alone, many faults and variations of it, and a trial for each. `missed.txt` lists the faults that the suite is known
 //! to miss; it may only shrink.
 //!
-//! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [TEXT]`
-//! prints the tables instead, `-- --serve [ID]` serves one fault or variation until standard input ends, `-- --compare [PROGRAM]`
-//! writes `COMPARISON.md` with Schemathesis, and `-- --record` writes which case notices which fault to
+//! `cargo test --workspace --test independent -- --measure [full|production|token|production-token] [--write] [N] [TEXT]`
+//! prints the tables instead, of one in N faults and variations with that text in the id, `-- --serve [ID]` serves one fault or variation until standard input ends, `-- --compare
+//! [SCHEMATHESIS [DREDD]]` writes `COMPARISON.md` with the programs of these paths, and `-- --record` writes which case notices which fault to
 //! `src/detection/generated/independent.jsonl`.
 
 #![expect(
@@ -22,11 +22,13 @@ mod compare;
 mod driver;
 mod faults;
 mod measure;
+mod other_tools;
 mod record;
 mod server;
 mod variations;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -40,15 +42,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(at) = arguments.iter().position(|argument| argument == "--measure") {
         let mut mode = Mode::Full;
-        let mut filter = String::new();
+        let mut sample = measure::Sample { text: String::new(), each: NonZeroUsize::MIN };
         for argument in &arguments[at + 1..] {
-            match Mode::ALL.iter().find(|(name, _)| name == argument) {
-                Some((_, named)) => mode = *named,
-                None if argument == "--write" => {}
-                None => filter.clone_from(argument),
+            match (Mode::ALL.iter().find(|(name, _)| name == argument), argument.parse()) {
+                (Some((_, named)), _) => mode = *named,
+                (None, Ok(each)) => sample.each = each,
+                (None, Err(_)) if argument == "--write" => {}
+                (None, Err(_)) => sample.text.clone_from(argument),
             }
         }
-        measure::measure(mode, &filter, arguments.iter().any(|argument| argument == "--write"));
+        measure::measure(mode, &sample, arguments.iter().any(|argument| argument == "--write"));
         return ExitCode::SUCCESS;
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--serve") {
@@ -56,7 +59,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--compare") {
-        compare::compare(Path::new(arguments.get(at + 1).map_or("schemathesis", String::as_str)));
+        let program = |after: usize, name| Path::new(arguments.get(at + after).map_or(name, String::as_str));
+        let (schemathesis, dredd) = (program(1, "schemathesis"), program(2, "dredd"));
+        compare::compare(&compare::Programs { schemathesis, dredd });
         return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == "--record") {

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
+use hyper::header::HeaderValue;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use percent_encoding::percent_decode;
@@ -150,7 +151,10 @@ async fn serve(
     });
     let mut response = hyper::Response::builder().status(reply.status);
     for (name, value) in &reply.headers {
-        response = response.header(name, value);
+        // A request id that came as a header may hold what no header can carry back.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response = response.header(name, value);
+        }
     }
     let full = Full::new(Bytes::from(reply.body.clone()));
     let body = if server.decisions.chunked {
