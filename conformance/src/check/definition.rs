@@ -72,7 +72,8 @@ type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
 /// The future of a running case.
 pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
 
-/// Maximum number of requests and gateways of a case, its control request included, without retries.
+/// Maximum number of requests and gateways of a case, its control request included, without retries. A control that is
+/// sent only when a request is not accepted does not count: it takes the gateways that the request did not get.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests.

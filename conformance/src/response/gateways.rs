@@ -6,8 +6,9 @@ use serde_json::Value;
 use crate::contract::{Contract, Extract, OperationId};
 use crate::wire::{Answer, FailureKind, Hold, Request, Took, WireFailure};
 
-/// What a request may take: `num`, when the contract allows it. Another one must be rejected, and a target that takes it for
-/// the nearest one that is allowed, or for none, may hand out as many as one call may ever ask for.
+/// What a request may take: `num`, when the contract allows it and the service has a reason to give any. Another `num` must be
+/// rejected, and a target that takes it for the nearest one that is allowed, or for none, may hand out as many as one call may
+/// ever ask for.
 pub(crate) fn hold(contract: &Contract, request: &Request) -> Hold {
     let extract = &contract.extract;
     if !is_extraction(contract, request) {
@@ -16,7 +17,11 @@ pub(crate) fn hold(contract: &Contract, request: &Request) -> Hold {
     let range = &extract.num_range;
     let asked = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
     let asked = asked.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok());
-    asked.map_or_else(|| Hold::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)), Hold::Exactly)
+    match asked {
+        Some(num) if request.gives_nothing() => Hold::UpTo(num),
+        Some(num) => Hold::Exactly(num),
+        None => Hold::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
+    }
 }
 
 /// What came of it.
@@ -117,6 +122,7 @@ mod tests {
         let num = &extract.num.name;
         let most = u64::try_from(*extract.num_range.end()).expect("a number");
         assert_eq!(hold(contract(), &extraction().query(num, 3)), Hold::Exactly(3));
+        assert_eq!(hold(contract(), &extraction().query(num, 3).giving_nothing()), Hold::UpTo(3));
         let others = [
             extraction(),
             extraction().query(num, extract.num_range.end() + 1),

@@ -133,8 +133,8 @@ pub enum Exhausted {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            requests: 6_400,
-            gateways: 4_000,
+            requests: 7_000,
+            gateways: 4_500,
             bytes: 1 << 30,
             wall: Duration::from_secs(600),
             rate: None,

@@ -19,6 +19,7 @@ pub struct Request {
     query: Vec<Pair>,
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
+    gives_nothing: bool,
 }
 
 #[derive(Clone, PartialEq)]
@@ -51,6 +52,7 @@ impl Request {
             query: Vec::new(),
             headers: Vec::new(),
             body: Body::None,
+            gives_nothing: false,
         }
     }
 
@@ -122,6 +124,20 @@ impl Request {
         self.body = Body::None;
         self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
         self
+    }
+
+    /// Marks a request to which a conforming service gives no gateways: one that must be rejected, or for a region without
+    /// any. It is sent even when all gateways of the budget are taken.
+    #[must_use]
+    pub fn giving_nothing(mut self) -> Self {
+        self.gives_nothing = true;
+        self
+    }
+
+    /// Whether a conforming service gives no gateways to it.
+    #[must_use]
+    pub fn gives_nothing(&self) -> bool {
+        self.gives_nothing
     }
 
     /// Sets another method.

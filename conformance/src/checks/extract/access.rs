@@ -1,7 +1,7 @@
 //! Who may extract: the whitelist, real-name verification and entitlements. List groups asks for none of them, so it shows
 //! that a token which extraction must reject is a valid one.
 
-use super::forms::{Company, Context, Transport, rejects};
+use super::forms::{Context, Transport, rejects};
 use super::supply::rejected_alike;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -66,7 +66,7 @@ pub(super) static WHITELIST: Check = Check {
             }
         }
         let forms = transports_and_text();
-        let claimed = Context::two_for_each(&forms, claims);
+        let claimed = Context::some_for_each(&forms, claims);
         let claimed =
             claimed.into_iter().map(|(context, claim)| lacking(context, WHITELIST_LACK, Some(claim)));
         plain.chain(claimed).collect()
@@ -206,14 +206,13 @@ pub(super) static FORGED: Check = Check {
     needs: &[],
     run: Run::Cases(|_| {
         let case = |(context, header): (Context, &'static str)| {
-            let (label, shared) = (format!("{}/{header}", context.label()), context.clone());
+            let label = format!("{}/{header}", context.label());
             // A rejection is compared with the same header with the real address.
-            let case = Case::with(label, Cost::extraction(1, 1), (context, header), |probe, data| {
+            Case::with(label, Cost::extraction(1, 1), (context, header), |probe, data| {
                 Box::pin(forged(probe, data))
-            });
-            shared.share(case)
+            })
         };
-        Context::two_for_each(&transports_and_text(), HEADERS).into_iter().map(case).collect()
+        Context::some_for_each(&transports_and_text(), HEADERS).into_iter().map(case).collect()
     }),
 };
 
@@ -223,12 +222,12 @@ pub(super) const NOBODYS: &str = "192.0.2.77";
 /// A whitelisted caller that claims another address is served all the same. One that is rejected may be so for the header
 /// itself, unless the header with its real address is accepted.
 async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -> Result<(), Stop> {
-    context.control(probe).await?;
     let request = |address: &str| context.request(probe).header(header, claimed(header, address));
     let (exchange, is_served) = probe.is_accepted(&request(NOBODYS)).await?;
     if is_served {
         return Ok(());
     }
+    context.control(probe).await?;
     let Some(egress) = probe.facts().egress_ip else {
         return Err(probe.skip(&format!("the header may be what is rejected: supply {}", Fact::EgressIp)));
     };
@@ -263,7 +262,7 @@ pub(super) static OTHER_PROTOCOL: Check = Check {
             })
         };
         let contexts = Context::all(extract).into_iter();
-        contexts.filter(|context| !matches!(context.company, Company::Protocol(_))).map(case).collect()
+        contexts.filter(|context| context.company.protocol.is_none()).map(case).collect()
     }),
 };
 

@@ -17,14 +17,22 @@ pub(super) enum Transport {
 }
 
 /// What else a request carries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Company {
-    Nothing,
-    RequestId,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Company {
+    /// A request id that is new each time.
+    pub(super) request_id: bool,
     /// Another protocol than the default one.
-    Protocol(String),
+    pub(super) protocol: Option<String>,
     /// The default region: left out where the plain form names one, and by its name where it names none.
-    Regions,
+    pub(super) region: bool,
+}
+
+impl Company {
+    const NOTHING: Self = Self { request_id: false, protocol: None, region: false };
+
+    pub(super) const fn is_nothing(&self) -> bool {
+        matches!(self, Self { request_id: false, protocol: None, region: false })
+    }
 }
 
 /// An extraction in one form.
@@ -69,58 +77,93 @@ impl Transport {
 impl Context {
     /// JSON, and the token in the query.
     pub(super) const PLAIN: Self =
-        Self { company: Company::Nothing, is_text: false, transport: Transport::Query };
+        Self { company: Company::NOTHING, is_text: false, transport: Transport::Query };
 
     /// Each form with the token in the query, the plain one first.
     pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
         let with = |company| Self { company, ..Self::PLAIN };
         let text = Self { is_text: true, ..Self::PLAIN };
-        let protocols = other_protocols(extract).map(Company::Protocol).map(with);
-        let [id, regions] = [Company::RequestId, Company::Regions].map(with);
-        [Self::PLAIN, text, id].into_iter().chain(protocols).chain([regions]).collect()
+        let id = with(Company { request_id: true, ..Company::NOTHING });
+        let protocols = other_protocols(extract)
+            .map(|protocol| with(Company { protocol: Some(protocol), ..Company::NOTHING }));
+        let region = with(Company { region: true, ..Company::NOTHING });
+        [Self::PLAIN, text, id].into_iter().chain(protocols).chain([region]).collect()
     }
 
-    /// Each form with each transport of the token, the plain one first.
+    /// Two forms that have everything between them: a rule that is broken beside one thing, whatever it is, is broken in one
+    /// of them, so that a run of few requests tests the rule in these two and in the plain one. The other protocol, which an
+    /// account may have no entitlement for, is in the second one alone.
+    fn combined(extract: &Extract) -> [Self; 2] {
+        let text = Company { request_id: true, protocol: None, region: true };
+        let json = Company { request_id: true, protocol: other_protocols(extract).next(), region: false };
+        [
+            Self { company: text, is_text: true, transport: Transport::Bearer },
+            Self { company: json, is_text: false, transport: Transport::Header },
+        ]
+    }
+
+    /// Whether it is one of those, with or without the request id.
+    pub(super) const fn is_combined(&self) -> bool {
+        let Company { request_id, protocol, region } = &self.company;
+        (*region && self.is_text) || (*request_id && (*region || protocol.is_some()))
+    }
+
+    /// Each form with each transport of the token, the plain one first, and the combined ones.
     pub(super) fn all(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract);
         let by = |transport| forms.iter().map(move |form| Self { transport, ..form.clone() });
-        Transport::ALL.into_iter().flat_map(by).collect()
+        Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
+    }
+
+    /// The same without a request id.
+    pub(super) fn all_without_id(extract: &Extract) -> Vec<Self> {
+        let [mut text, _] = Self::combined(extract);
+        text.company.request_id = false;
+        let all = Self::all(extract).into_iter().filter(|context| !context.company.request_id);
+        all.chain([text]).collect()
     }
 
     /// Each form as text, the one without company first.
     pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text);
         let text = |form: Self| Self { is_text: true, ..form };
-        let mut texts: Vec<_> = forms.map(text).collect();
         let transports = [Transport::Header, Transport::Bearer];
-        texts.extend(transports.map(|transport| Self { is_text: true, transport, ..Self::PLAIN }));
-        texts
+        let transports = transports.map(|transport| Self { transport, ..Self::PLAIN });
+        forms.chain(transports).chain(Self::combined(extract)).map(text).collect()
     }
 
-    /// The first form for each value, and one of the others in turns. Every value meets two forms, and every form many
-    /// values, without a case for each pair.
-    pub(super) fn two_for_each<T: Clone>(
+    /// The first form for each value, a combined one, and one of the others in turns. Every value meets three forms, and
+    /// every form many values, without a case for each pair.
+    pub(super) fn some_for_each<T: Clone>(
         contexts: &[Self],
         values: impl IntoIterator<Item = T>,
     ) -> Vec<(Self, T)> {
         let Some((first, others)) = contexts.split_first() else { return Vec::new() };
-        let mut turns = others.iter().cycle();
+        let (combined, single): (Vec<_>, Vec<_>) = others.iter().partition(|context| context.is_combined());
+        let (mut combined, mut single) = (combined.into_iter().cycle(), single.into_iter().cycle());
         let mut pairs = Vec::new();
         for value in values {
             pairs.push((first.clone(), value.clone()));
-            pairs.extend(turns.next().map(|other| (other.clone(), value)));
+            let others = combined.next().into_iter().chain(single.next());
+            pairs.extend(others.map(|other| (other.clone(), value.clone())));
         }
         pairs
     }
 
+    /// The form whose control request shows that this one is accepted, where the token of this one is wrong. Which
+    /// transports of the token work is the matter of another check.
+    pub(super) fn without_transport(&self) -> Self {
+        let transport = if self.is_combined() { self.transport } else { Transport::Query };
+        Self { transport, ..self.clone() }
+    }
+
     /// For the label of a case; unique.
     pub(super) fn label(&self) -> String {
-        let mut parts = match &self.company {
-            Company::Nothing => Vec::new(),
-            Company::RequestId => vec!["request-id"],
-            Company::Protocol(protocol) => vec![protocol.as_str()],
-            Company::Regions => vec!["regions"],
-        };
+        let Company { request_id, protocol, region } = &self.company;
+        let mut parts = Vec::new();
+        parts.extend(request_id.then_some("request-id"));
+        parts.extend(protocol.as_deref());
+        parts.extend(region.then_some("regions"));
         if self.is_text {
             parts.push("text");
         } else if parts.is_empty() {
@@ -135,12 +178,11 @@ impl Context {
     /// For messages.
     pub(super) fn name(&self) -> String {
         let form = if self.is_text { "as text" } else { "as JSON" };
-        let company = match &self.company {
-            Company::Nothing => String::new(),
-            Company::RequestId => ", with a request id".to_owned(),
-            Company::Protocol(protocol) => format!(", with protocol={protocol}"),
-            Company::Regions => ", with the default region".to_owned(),
-        };
+        let Company { request_id, protocol, region } = &self.company;
+        let mut company = String::new();
+        company.push_str(if *request_id { ", with a request id" } else { "" });
+        company.push_str(&protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}")));
+        company.push_str(if *region { ", with the default region" } else { "" });
         format!("{form}{company}, the token in {}", self.transport.name())
     }
 
@@ -148,16 +190,19 @@ impl Context {
     /// answered in any way.
     pub(super) fn without_token(&self, probe: &Probe<'_>) -> Request {
         let extract = &probe.contract().extract;
-        let plain = probe.extract_without_token();
-        let request = match &self.company {
-            Company::Nothing => plain,
-            Company::RequestId => plain.query(&extract.request_id.name, probe.fresh_request_id()),
-            Company::Protocol(protocol) => plain.query(&extract.protocol.name, protocol),
-            Company::Regions if probe.facts().plentiful_region.is_some() => {
-                plain.without_query(&extract.regions.name)
-            }
-            Company::Regions => plain.query(&extract.regions.name, default_of(&extract.regions)),
-        };
+        let Company { request_id, protocol, region } = &self.company;
+        let mut request = probe.extract_without_token();
+        if *request_id {
+            request = request.query(&extract.request_id.name, probe.fresh_request_id());
+        }
+        if let Some(protocol) = protocol {
+            request = request.query(&extract.protocol.name, protocol);
+        }
+        if *region && probe.facts().plentiful_region.is_some() {
+            request = request.without_query(&extract.regions.name);
+        } else if *region {
+            request = request.query(&extract.regions.name, default_of(&extract.regions));
+        }
         if self.is_text { request.query(&extract.return_type.name, &extract.text) } else { request }
     }
 
@@ -274,16 +319,14 @@ impl Context {
         let label = format!("{}/{what}", self.label());
         let why = format!("{reason}, {}", self.name());
         let context = self.clone();
-        let case = Case::new(label, Cost::extraction(1, 1), move |probe| {
+        Case::new(label, Cost::extraction(1, 1), move |probe| {
             let (context, why, change) = (context.clone(), why.clone(), change.clone());
             Box::pin(async move {
-                context.control(probe).await?;
                 let request = change(probe, context.request(probe));
-                probe.accepts(clause, &why, &request).await?;
+                probe.accepts_or_control(clause, &why, &request, context.control(probe)).await?;
                 Ok(())
             })
-        });
-        self.share(case)
+        })
     }
 }
 
@@ -295,7 +338,7 @@ pub(super) async fn rejects(
     why: &str,
     invalid: &Request,
 ) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(invalid).await?;
+    let (exchange, class) = probe.send(&invalid.clone().giving_nothing()).await?;
     let is_text = Form::of(probe.contract(), OperationId::Extract, invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
     if class == ResponseClass::Accepted && is_text && in_words {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::answer::{self, gateways};
-use super::forms::{Company, Context, Transport, default_of, says_error};
+use super::forms::{Context, Transport, default_of, says_error};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, Extract, OperationId};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
@@ -71,7 +71,7 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
     let contexts = || Context::all(&scope.contract.extract).into_iter();
     let named = |asked: Asked| {
         // The default region takes the place of the one that is asked for.
-        contexts().filter(|context| context.company != Company::Regions).map(move |context| (context, asked))
+        contexts().filter(|context| !context.company.region).map(move |context| (context, asked))
     };
     let plain = |context: &Context| context.transport == Transport::Query;
     let case = |(context, asked): (Context, Asked)| {
@@ -81,18 +81,17 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
             Asked::Scarce => Some(Fact::ScarceRegion),
             Asked::Other | Asked::DefaultProtocol => None,
         };
-        let shared = context.clone();
         let case = Case::with(label, Cost::extraction(1, FEW), (context, asked), |probe, data| {
             Box::pin(belong(probe, data))
         });
-        shared.share(case.needs(needs))
+        case.needs(needs)
     };
     let some = named(Asked::Scarce)
         .chain(named(Asked::Other))
         .filter(|(context, _)| plain(context))
-        .chain(named(Asked::DefaultProtocol).filter(|(context, _)| context.company == Company::Nothing));
+        .chain(named(Asked::DefaultProtocol).filter(|(context, _)| context.company.is_nothing()));
     let texts = Context::in_text(&scope.contract.extract).into_iter();
-    let texts = texts.filter(|context| matches!(context.company, Company::Protocol(_) | Company::RequestId));
+    let texts = texts.filter(|context| !context.company.is_nothing() && !context.company.region);
     let texts = texts.map(|context| (context, Asked::Plentiful));
     named(Asked::Plentiful).chain(texts).chain(some).map(case).collect()
 }
@@ -100,7 +99,6 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
 async fn belong(probe: &Probe<'_>, (context, asked): (Context, Asked)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = asked.region(probe)?;
-    context.control(probe).await?;
     let mut request =
         context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
     if asked == Asked::DefaultProtocol {
@@ -213,31 +211,30 @@ pub(super) static SCARCE: Check = Check {
         let extract = &scope.contract.extract;
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let case = |context: Context| {
-            let (label, shared) = (context.label(), context.clone());
-            let case = Case::with(label, Cost::extraction(1, most), context, |probe, context| {
+            Case::with(context.label(), Cost::extraction(1, most), context, |probe, context| {
                 Box::pin(scarce(probe, context))
-            });
-            shared.share(case)
+            })
         };
         // It may take all gateways that there are, so that a request id is left to the cases of few.
-        named_region(extract).filter(|context| context.company != Company::RequestId).map(case).collect()
+        named_region(extract).filter(|context| !context.company.request_id).map(case).collect()
     }),
 };
 
 /// Each form that leaves the region to the case.
 fn named_region(extract: &Extract) -> impl Iterator<Item = Context> {
-    Context::in_query(extract).into_iter().filter(|context| context.company != Company::Regions)
+    Context::in_query(extract).into_iter().filter(|context| !context.company.region)
 }
 
 /// As many different gateways as one call may ask for are more than the region has.
 async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    context.control(probe).await?;
     let most = *extract.num_range.end();
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, most);
     let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else { return Ok(()) };
+    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+        return context.control(probe).await;
+    };
     if !context.is_text && answer::entries(answer).is_none() {
         return Ok(());
     }
@@ -266,7 +263,7 @@ pub(super) static EMPTY: Check = Check {
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+            shared.share(Case::with(label, Cost::requests(2), context, |probe, context| {
                 Box::pin(empty(probe, context))
             }))
         };
@@ -280,7 +277,8 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     context.control(probe).await?;
-    let request = || -> Request { context.request(probe).query(&extract.regions.name, region) };
+    let request =
+        || -> Request { context.request(probe).query(&extract.regions.name, region).giving_nothing() };
     let (first, _) = probe.send_once(&request()).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());

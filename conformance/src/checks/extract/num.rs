@@ -1,7 +1,7 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
 use super::answer;
-use super::forms::{Company, Context};
+use super::forms::Context;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
@@ -26,14 +26,13 @@ pub(super) static COUNT: Check = Check {
             let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
             Case::with(label, Cost::extraction(1, gateways), data, |probe, data| Box::pin(most(probe, data)))
         };
-        let scarce =
-            Context::in_query(extract).into_iter().filter(|context| context.company != Company::Regions);
+        let scarce = Context::in_query(extract).into_iter().filter(|context| !context.company.region);
         let scarce = scarce.map(|context| {
-            let (label, shared) = (format!("{}/scarce-region", context.label()), context.clone());
+            let label = format!("{}/scarce-region", context.label());
             let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
                 Box::pin(most_of_scarce(probe, context))
             });
-            shared.share(case.needs([Fact::ScarceRegion]))
+            case.needs([Fact::ScarceRegion])
         });
         few.chain(others.map(|context| (context, least + 1))).map(case).chain(scarce).collect()
     }),
@@ -49,13 +48,13 @@ async fn most(probe: &Probe<'_>, (context, asked): (Context, i64)) -> Result<(),
 /// A region with a few gateways gives no more of them than are asked for either; a shortage gives none.
 async fn most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    context.control(probe).await?;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region);
     let (exchange, class) = probe.send_once(&request).await?;
-    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
-        answer::judge_count(probe, &exchange, answer, *extract.num_range.start());
-    }
+    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+        return context.control(probe).await;
+    };
+    answer::judge_count(probe, &exchange, answer, *extract.num_range.start());
     Ok(())
 }
 
@@ -77,7 +76,7 @@ pub(super) static BOUNDARIES: Check = Check {
         let contexts = Context::all(extract);
         let everywhere =
             near.iter().flat_map(|value| contexts.iter().map(|context| (context.clone(), value.clone())));
-        let pairs = everywhere.chain(Context::two_for_each(&contexts, far));
+        let pairs = everywhere.chain(Context::some_for_each(&contexts, far));
         pairs
             .map(|(context, value)| {
                 context.invalid_value(&extract.num, &value.text, Clause::ExtractNumRange, value.reason)
@@ -98,11 +97,9 @@ pub(super) static MAXIMUM: Check = Check {
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let form = |context: &Context| matches!(context.label().as_str(), "json" | "text");
         let case = |context: Context| {
-            let label = context.label();
-            let shared = context.clone();
-            shared.share(Case::with(label, Cost::extraction(1, most), context, |probe, context| {
+            Case::with(context.label(), Cost::extraction(1, most), context, |probe, context| {
                 Box::pin(maximum(probe, context))
-            }))
+            })
         };
         Context::in_query(extract).into_iter().filter(form).map(case).collect()
     }),
@@ -111,7 +108,6 @@ pub(super) static MAXIMUM: Check = Check {
 async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let most = *extract.num_range.end();
-    context.control(probe).await?;
     let request = context.request(probe).query(&extract.num.name, most);
     let (exchange, class) = probe.send_briefly(&request).await?;
     if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
@@ -121,6 +117,7 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     if class.decision() != Decision::Rejected {
         return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
     }
+    context.control(probe).await?;
     let expected = format!("accepted: {}={most}, the largest value, {}", extract.num.name, context.name());
     probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
     Ok(())

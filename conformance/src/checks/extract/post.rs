@@ -17,8 +17,7 @@ pub(super) static ERROR: Check = Check {
     needs: &[],
     run: Run::Cases(|_| {
         let case = |(label, data): (&'static str, Sent)| {
-            // A service that breaks the contract may hand out gateways, so one is reserved.
-            Case::with(label, Cost::extraction(1, 1), data, |probe, data| Box::pin(error(probe, data)))
+            Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(error(probe, data)))
         };
         [
             ("absent token", Sent { has_token: false, has_body: false }),
@@ -41,7 +40,7 @@ struct Sent {
 /// A response in another form than a JSON object is not judged.
 async fn error(probe: &Probe<'_>, sent: Sent) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let mut request = probe.extract_without_token().method("POST");
+    let mut request = probe.extract_without_token().method("POST").giving_nothing();
     if sent.has_token {
         request = Transport::Query.carry(probe, request, UNKNOWN);
     }

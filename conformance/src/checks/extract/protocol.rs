@@ -1,6 +1,6 @@
 //! `protocol`: listed values, the default, and everything else.
 
-use super::forms::{Company, Context, default_of};
+use super::forms::{Context, default_of};
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, OperationId, boundaries};
 use crate::target::Fact;
@@ -15,7 +15,7 @@ pub(super) static DEFAULT: Check = Check {
     needs: &[Fact::TokenPartlyEntitled],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| !matches!(context.company, Company::Protocol(_)));
+        let contexts = contexts.filter(|context| context.company.protocol.is_none());
         let case = |context: Context| {
             Case::with(context.label(), Cost::extraction(2, 2), context, |probe, context| {
                 Box::pin(default(probe, context))
@@ -55,18 +55,14 @@ pub(super) static LISTED: Check = Check {
 fn listed(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let contexts = Context::in_query(extract).into_iter();
-    let contexts: Vec<_> =
-        contexts.filter(|context| !matches!(context.company, Company::Protocol(_))).collect();
+    let contexts: Vec<_> = contexts.filter(|context| context.company.protocol.is_none()).collect();
     let of_protocol = |protocol: &String| {
         let protocol = protocol.clone();
         contexts.iter().map(move |context| (context.clone(), protocol.clone())).collect::<Vec<_>>()
     };
     let case = |data: (Context, String)| {
         let label = format!("{}/{}", data.0.label(), data.1);
-        let shared = data.0.clone();
-        shared.share(Case::with(label, Cost::extraction(1, 1), data, |probe, data| {
-            Box::pin(is_served(probe, data))
-        }))
+        Case::with(label, Cost::extraction(1, 1), data, |probe, data| Box::pin(is_served(probe, data)))
     };
     extract.protocols.iter().flat_map(of_protocol).map(case).collect()
 }
@@ -74,7 +70,6 @@ fn listed(scope: &Scope<'_>) -> Vec<Case> {
 /// Without the parameter the default protocol is meant, and the account has the entitlement for that.
 async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    context.control(probe).await?;
     let request = context.request(probe).query(&extract.protocol.name, &protocol);
     let (exchange, class) = probe.send(&request).await?;
     // Being short of gateways or slow is no rejection.
@@ -82,8 +77,10 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
         return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
     }
     if class == ResponseClass::Accepted {
-        Ok(())
-    } else if protocol == default_of(&extract.protocol) {
+        return Ok(());
+    }
+    context.control(probe).await?;
+    if protocol == default_of(&extract.protocol) {
         let name = context.name();
         let expected =
             format!("accepted: {protocol}, which is the default and accepted when left out, {name}");
@@ -140,13 +137,13 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     values.retain(|value| !listed(value));
     values.dedup();
     // Its own value takes the place of a protocol that the form has.
-    let usable = |context: &Context| !matches!(context.company, Company::Protocol(_));
+    let usable = |context: &Context| context.company.protocol.is_none();
     let contexts: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
     let everywhere = named.into_iter().flat_map(|value| {
         contexts.iter().map(move |context| (context.clone(), value.clone())).collect::<Vec<_>>()
     });
     let reason = "not a protocol of a gateway";
-    let cases = everywhere.chain(Context::two_for_each(&contexts, values));
+    let cases = everywhere.chain(Context::some_for_each(&contexts, values));
     cases
         .map(|(context, value)| {
             context.invalid_value(&extract.protocol, &value, Clause::ExtractProtocol, reason)

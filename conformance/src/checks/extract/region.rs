@@ -1,7 +1,7 @@
 //! `regions`, its default, and its alias `country`.
 
 use super::answer::{self, entries};
-use super::forms::{Company, Context, default_of};
+use super::forms::{Context, default_of};
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -30,7 +30,7 @@ pub(super) static ALIAS_ALONE: Check = Check {
         });
         let by_default = Context::in_query(extract).into_iter().map(|context| {
             let label = format!("{}/default", context.label());
-            Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+            Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
                 Box::pin(alias_of_default(probe, context))
             })
         });
@@ -41,12 +41,13 @@ pub(super) static ALIAS_ALONE: Check = Check {
 async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let value = default_of(&extract.regions);
-    context.accepted(probe, &context.request(probe).query(&extract.regions.name, &value)).await?;
+    let by_name = context.request(probe).query(&extract.regions.name, &value);
     let alias =
         context.request(probe).without_query(&extract.regions.name).query(&extract.country.name, &value);
     let why =
         format!("{}={value} in place of {}, {}", extract.country.name, extract.regions.name, context.name());
-    probe.accepts(Clause::ExtractCountryAlias, &why, &alias).await?;
+    let control = async { context.accepted(probe, &by_name).await.map(drop) };
+    probe.accepts_or_control(Clause::ExtractCountryAlias, &why, &alias, control).await?;
     Ok(())
 }
 
@@ -60,7 +61,7 @@ pub(super) static ALIAS_EMPTY_REGION: Check = Check {
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            shared.share(Case::with(label, Cost::extraction(2, 2), context, |probe, context| {
+            shared.share(Case::with(label, Cost::requests(2), context, |probe, context| {
                 Box::pin(alias_of_empty(probe, context))
             }))
         };
@@ -72,7 +73,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     let extract = &probe.contract().extract;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     context.control(probe).await?;
-    let base = || context.request(probe).without_query(&extract.regions.name);
+    let base = || context.request(probe).without_query(&extract.regions.name).giving_nothing();
     // A shortage may come under any status, so the first response is taken.
     let (by_regions, _) = probe.send_once(&base().query(&extract.regions.name, region)).await?;
     let (by_country, class) = probe.send_once(&base().query(&extract.country.name, region)).await?;
@@ -235,7 +236,7 @@ pub(super) static DEFAULT: Check = Check {
         });
         let in_query = || {
             let contexts = Context::in_query(extract).into_iter();
-            contexts.filter(|context| context.company != Company::Regions)
+            contexts.filter(|context| !context.company.region)
         };
         let alike = in_query().map(|context| {
             let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
@@ -243,7 +244,7 @@ pub(super) static DEFAULT: Check = Check {
                 Box::pin(as_many(probe, context))
             })
         });
-        let after = in_query().filter(|context| context.company == Company::Nothing).map(|context| {
+        let after = in_query().filter(|context| context.company.is_nothing()).map(|context| {
             let cost = Cost::extraction(6, 2 + 4 * SEVERAL_COUNT);
             let label = format!("{}/after another region", context.label());
             Case::with(label, cost, context, |probe, context| Box::pin(after_another(probe, context)))

@@ -1,7 +1,7 @@
 //! The request id: where it comes from, and that it stands for one extraction.
 
 use super::answer::{self, entries, gateways};
-use super::forms::{Company, Context, Transport};
+use super::forms::{Context, Transport};
 use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Running, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
@@ -34,20 +34,18 @@ impl Place {
 /// A repetition: form, entries, and place of the request id.
 type Repetition = (Context, u32, Place);
 
-/// The cheapest repetition, and the one of each form. Its first request is its own control; a form of its own must be
-/// accepted at all.
-fn repetitions(contexts: Vec<Context>, place: Place, again: u32, judge: Judge) -> Vec<Case> {
-    let few = [(Context::PLAIN, FEW, place)].into_iter();
-    let all = few.chain(contexts.into_iter().map(|context| (context, SEVERAL, place)));
-    let case = |data: Repetition| {
-        let label = format!("{}/num={}", data.0.label(), data.1);
-        let sent = if data.1 == FEW { 2 } else { 1 + again };
-        let (cost, shared) = (Cost::extraction(sent, sent * data.1), data.0.clone());
-        let is_plain = shared == Context::PLAIN;
-        let case = Case::with(label, cost, data, judge);
-        if is_plain { case } else { shared.share(case) }
+/// The cheapest repetitions, and the one of each form. The first request of a repetition is its control.
+fn repetitions(scope: &Scope<'_>, place: Place, judge: Judge) -> Vec<Case> {
+    let contexts = Context::all_without_id(&scope.contract.extract);
+    let is_cheap = |context: &&Context| **context == Context::PLAIN || context.is_combined();
+    let few: Vec<_> = contexts.iter().filter(is_cheap).map(|context| (context.clone(), FEW)).collect();
+    let several = contexts.into_iter().map(|context| (context, SEVERAL));
+    let case = |(context, num): (Context, u32)| {
+        let label = format!("{}/num={num}", context.label());
+        let sent = if num == FEW { 2 } else { 3 };
+        Case::with(label, Cost::extraction(sent, sent * num), (context, num, place), judge)
     };
-    all.map(case).collect()
+    few.into_iter().chain(several).map(case).collect()
 }
 
 type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> Running<'p>;
@@ -61,7 +59,7 @@ pub(super) static QUERY: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         // The id is the case's own.
-        repetitions(without_id(scope), Place::Query, 2, |probe, data| Box::pin(repeated(probe, data)))
+        repetitions(scope, Place::Query, |probe, data| Box::pin(repeated(probe, data)))
     }),
 };
 
@@ -74,22 +72,11 @@ pub(super) static HEADER: Check = Check {
     clauses: &[Clause::ExtractIdempotent, Clause::ExtractRequestIdSource],
     needs: &[],
     // Beside a request id in the query the header would not be read.
-    run: Run::Cases(|scope| {
-        repetitions(without_id(scope), Place::Header, 2, |probe, data| Box::pin(repeated(probe, data)))
-    }),
+    run: Run::Cases(|scope| repetitions(scope, Place::Header, |probe, data| Box::pin(repeated(probe, data)))),
 };
-
-/// Every form with each transport of the token, but for those that have a request id already.
-fn without_id(scope: &Scope<'_>) -> Vec<Context> {
-    let contexts = Context::all(&scope.contract.extract).into_iter();
-    contexts.filter(|context| context.company != Company::RequestId).collect()
-}
 
 async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    if context != Context::PLAIN {
-        context.control(probe).await?;
-    }
     let id = probe.fresh_request_id();
     let base = context.request(probe).query(&extract.num.name, num);
     let request = place.carry(probe, base.clone(), &id);
@@ -107,14 +94,19 @@ async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Resul
             ),
         });
     }
-    judge(probe, &request, &again).await
+    judge(probe, &context, &request, &again).await
 }
 
 /// Sends one request and then others that stand for the same extraction, and reports those that came to another.
 ///
 /// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
-async fn judge(probe: &Probe<'_>, first: &Request, again: &[(Clause, String, Request)]) -> Result<(), Stop> {
-    let first = probe.control(first).await?;
+async fn judge(
+    probe: &Probe<'_>,
+    context: &Context,
+    first: &Request,
+    again: &[(Clause, String, Request)],
+) -> Result<(), Stop> {
+    let first = context.accepted(probe, first).await?;
     for (clause, why, request) in again {
         let Some(second) = probe.accepts(*clause, why, request).await? else { continue };
         if gateways(&first.answer) != gateways(&second.answer) {
@@ -142,27 +134,29 @@ pub(super) static CONCURRENT: Check = Check {
     run: Run::Cases(|scope| {
         let places = [Place::Query, Place::Header];
         let contexts = Context::in_query(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| context.company != Company::RequestId);
+        let contexts = contexts.filter(|context| !context.company.request_id);
         let case = |data: (Context, Place)| {
             let place = if data.1 == Place::Query { "query" } else { "header" };
-            let (label, shared) = (format!("{}/{place}", data.0.label()), data.0.clone());
+            let label = format!("{}/{place}", data.0.label());
             let cost = Cost::extraction(2, 2 * SEVERAL);
-            shared.share(Case::with(label, cost, data, |probe, data| Box::pin(concurrent(probe, data))))
+            Case::with(label, cost, data, |probe, data| Box::pin(concurrent(probe, data)))
         };
         contexts.flat_map(|context| places.map(|place| (context.clone(), place))).map(case).collect()
     }),
 };
 
 async fn concurrent(probe: &Probe<'_>, (context, place): (Context, Place)) -> Result<(), Stop> {
-    context.control(probe).await?;
     let several = context.request(probe).query(&probe.contract().extract.num.name, SEVERAL);
     let request = place.carry(probe, several, &probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
     let ((first, first_class), (second, second_class)) = (first?, second?);
     let accepted = |exchange: &Exchange| exchange.result.as_ref().ok().map(gateways);
+    let is_accepted = [&first_class, &second_class].map(|class| *class == ResponseClass::Accepted);
+    if is_accepted == [false; 2] {
+        context.control(probe).await?;
+    }
     // One of the two may be rejected while the other is under way.
-    let both = [&first_class, &second_class].iter().all(|class| **class == ResponseClass::Accepted);
-    if both && accepted(&first) != accepted(&second) {
+    if is_accepted == [true; 2] && accepted(&first) != accepted(&second) {
         let expected = format!("the same gateways for both calls, {}", context.name());
         probe.finding(Clause::ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
     }
@@ -257,7 +251,8 @@ pub(super) static MAXIMUM: Check = Check {
 async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let request = with_id(probe, &probe.fresh_request_id()).query(&extract.num.name, extract.num_range.end());
-    judge(probe, &request, &[(Clause::ExtractIdempotent, "sent again".to_owned(), request.clone())]).await
+    let again = (Clause::ExtractIdempotent, "sent again".to_owned(), request.clone());
+    judge(probe, &Context::PLAIN, &request, &[again]).await
 }
 
 pub(super) static PER_ACCOUNT: Check = Check {
@@ -369,24 +364,11 @@ pub(super) static SOURCE_PRECEDENCE: Check = Check {
     clauses: &[Clause::ExtractRequestIdSource],
     needs: &[],
     run: Run::Cases(|scope| {
-        let all = without_id(scope);
-        let few = [(Context::PLAIN, FEW)].into_iter();
-        let case = |data: (Context, u32)| {
-            let label = format!("{}/num={}", data.0.label(), data.1);
-            let sent = if data.1 == FEW { 2 } else { 3 };
-            let (cost, shared) = (Cost::extraction(sent, sent * data.1), data.0.clone());
-            let is_plain = shared == Context::PLAIN;
-            let case = Case::with(label, cost, data, |probe, data| Box::pin(precedence(probe, data)));
-            if is_plain { case } else { shared.share(case) }
-        };
-        few.chain(all.into_iter().map(|context| (context, SEVERAL))).map(case).collect()
+        repetitions(scope, Place::Header, |probe, data| Box::pin(precedence(probe, data)))
     }),
 };
 
-async fn precedence(probe: &Probe<'_>, (context, num): (Context, u32)) -> Result<(), Stop> {
-    if context != Context::PLAIN {
-        context.control(probe).await?;
-    }
+async fn precedence(probe: &Probe<'_>, (context, num, _): Repetition) -> Result<(), Stop> {
     let [in_query, in_header, other] = [(); 3].map(|()| probe.fresh_request_id());
     let base = context.request(probe).query(&probe.contract().extract.num.name, num);
     let query_alone = Place::Query.carry(probe, base, &in_query);
@@ -398,5 +380,5 @@ async fn precedence(probe: &Probe<'_>, (context, num): (Context, u32)) -> Result
     if num != FEW {
         again.push((clause, format!("the id of the query alone, {name}"), query_alone));
     }
-    judge(probe, &both, &again).await
+    judge(probe, &context, &both, &again).await
 }

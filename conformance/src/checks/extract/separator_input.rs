@@ -48,7 +48,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|(value, _)| near.contains(value));
     let everywhere =
         contexts.iter().flat_map(|context| near.iter().map(|value| (context.clone(), value.clone())));
-    let pairs: Vec<_> = everywhere.chain(Context::two_for_each(&contexts, far)).collect();
+    let pairs: Vec<_> = everywhere.chain(Context::some_for_each(&contexts, far)).collect();
     let alone = pairs.into_iter().map(|(context, (value, reason))| {
         context.invalid_value(lb, &value, Clause::ExtractSeparatorRange, reason)
     });
@@ -137,11 +137,12 @@ pub(super) static LENGTH: Check = Check {
             let cost = if data.1.is_valid { Cost::extraction(1, 1) } else { Cost::requests(1) };
             let least = *extract.num_range.start();
             let shared = data.0.clone();
+            let is_valid = data.1.is_valid;
             let case = Case::with(label, cost, data, |probe, data| Box::pin(length(probe, data)));
-            shared.share_with(case, &control_label(least), 1)
+            if is_valid { case } else { shared.share_with(case, &control_label(least), 1) }
         };
         let contexts = Context::in_text(extract);
-        Context::two_for_each(&contexts, lengths(extract.separator_bytes)).into_iter().map(case).collect()
+        Context::some_for_each(&contexts, lengths(extract.separator_bytes)).into_iter().map(case).collect()
     }),
 };
 
@@ -191,13 +192,14 @@ fn lengths(most: usize) -> Vec<Length> {
 async fn length(probe: &Probe<'_>, (context, length): (Context, Length)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let num = *extract.num_range.start();
-    control(probe, &context, num).await?;
     let request = custom(extract, &context.request(probe), num).query(&extract.sb.name, &length.text);
     let why = format!("{} of {}, {}", extract.sb.name, length.what, context.name());
+    let control = control(probe, &context, num);
     if length.is_valid {
-        probe.accepts(Clause::ExtractSbLength, &why, &request).await?;
+        probe.accepts_or_control(Clause::ExtractSbLength, &why, &request, control).await?;
         return Ok(());
     }
+    control.await?;
     rejects(probe, Clause::ExtractSbLength, &why, &request).await
 }
 

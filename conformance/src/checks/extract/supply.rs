@@ -1,7 +1,7 @@
 //! Too few gateways: partial results and shortages.
 
 use super::answer;
-use super::forms::{Company, Context};
+use super::forms::Context;
 use crate::check::{
     Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
@@ -33,28 +33,25 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let named = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
     let few = few.chain(named.map(|context| (context, FEW.min(most))));
     let case = |data: (Context, i64)| {
-        let (label, shared) = (format!("{}/num={}", data.0.label(), data.1), data.0.clone());
-        let is_plain = shared == Context::PLAIN;
-        let sent = if shared.company == Company::RequestId && data.1 == FEW { 2 } else { 1 };
+        let label = format!("{}/num={}", data.0.label(), data.1);
+        let sent = if data.0.company.request_id && data.1 == FEW { 2 } else { 1 };
         let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX).saturating_mul(sent));
-        let case = Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)));
-        if is_plain { case } else { shared.share(case) }
+        Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)))
     };
     few.chain(all).map(case).collect()
 }
 
-/// What comes is judged by what it says of itself, so that the plain form needs no control.
+/// What comes is judged by what it says of itself, so that it needs no control.
 async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    if context != Context::PLAIN {
-        context.control(probe).await?;
-    }
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let none = || probe.skip(&format!("the scarce region returned no partial result of {num}"));
     let Ok(answer) = &exchange.result else { return Err(none()) };
     if class != ResponseClass::Accepted {
+        // Another form may be rejected for reasons of its own.
+        context.control(probe).await?;
         probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", context.name()));
         return Err(none());
     }
@@ -63,7 +60,7 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
         return Err(none());
     }
     judge_headers(probe, &context.name(), &exchange, answer, (num, came));
-    if context.company == Company::RequestId && num == FEW {
+    if context.company.request_id && num == FEW {
         // The same extraction is as partial as before.
         let (again, class) = probe.send_once(&request).await?;
         if let (ResponseClass::Accepted, Ok(answer)) = (class, &again.result) {
@@ -184,12 +181,12 @@ pub(super) static SHORTAGE: Check = Check {
         let many = (Context::PLAIN, extract.regions.name.clone(), *extract.num_range.end());
         let case = |data: (Context, String, i64)| {
             let label = format!("{}/{} num={}", data.0.label(), data.1, data.2);
-            let (shared, is_many) = (data.0.clone(), data.2 != least);
+            let shared = data.0.clone();
             let is_plain = shared == Context::PLAIN;
-            let gateways = u32::try_from(data.2).unwrap_or(u32::MAX);
             // A shortage as 503 has a control beside it, in case the service is just busy.
-            let cost = if is_many { Cost::extraction(3, gateways) } else { Cost::extraction(3, 2) };
-            let case = Case::with(label, cost, data, |probe, data| Box::pin(shortage(probe, data)));
+            let case = Case::with(label, Cost::extraction(3, 1), data, |probe, data| {
+                Box::pin(shortage(probe, data))
+            });
             if is_plain { case } else { shared.share(case) }
         };
         Context::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
@@ -204,7 +201,7 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     }
     let short = || {
         let request = context.request(probe).without_query(&extract.regions.name).query(&name, region);
-        request.query(&extract.num.name, num)
+        request.query(&extract.num.name, num).giving_nothing()
     };
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // It may just be busy.

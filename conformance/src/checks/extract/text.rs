@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::answer::{default_separator, is_envelope};
-use super::forms::{Company, Context, says_error};
+use super::forms::{Context, says_error};
 use super::protocol::capitalized;
 use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -23,21 +23,18 @@ pub(super) static FORMS: Check = Check {
         let extract = &scope.contract.extract;
         let json = Case::new("json", Cost::extraction(2, 2), |probe| Box::pin(in_json(probe)));
         let texts = Context::in_text(extract).into_iter().map(|context| {
-            let label = context.label();
-            let in_json = Context { is_text: false, ..context.clone() };
-            in_json.share(Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
+            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
                 Box::pin(in_text(probe, context))
-            }))
+            })
         });
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         let partial =
             Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_text(probe)));
         let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
             let data = code.to_owned();
-            let case = Case::with(format!("json/lb={code}"), Cost::extraction(1, 1), data, |probe, code| {
+            Case::with(format!("json/lb={code}"), Cost::extraction(1, 1), data, |probe, code| {
                 Box::pin(separator_alone(probe, code))
-            });
-            Context::PLAIN.share(case)
+            })
         });
         [json].into_iter().chain(lone).chain(texts).chain([partial.needs([Fact::ScarceRegion])]).collect()
     }),
@@ -61,12 +58,14 @@ async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
 /// A separator does not apply to JSON, so that it may be looked at or not; but it asks for no text.
 async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    Context::PLAIN.control(probe).await?;
     let mut request = probe.extract().query(&extract.lb.name, &code);
     if code == extract.custom_separator {
         request = request.query(&extract.sb.name, "|");
     }
-    let (exchange, _) = probe.send_once(&request).await?;
+    let (exchange, class) = probe.send_once(&request).await?;
+    if class != ResponseClass::Accepted {
+        Context::PLAIN.control(probe).await?;
+    }
     if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
         let expected =
             format!("JSON or a rejection: {}={code} without {}", extract.lb.name, extract.return_type.name);
@@ -81,9 +80,10 @@ fn is_served_text(extract: &Extract, answer: &Answer) -> bool {
 }
 
 async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    Context { is_text: false, ..context.clone() }.control(probe).await?;
-    let why = format!("text is asked for, {}", context.name());
-    let accepted = probe.accepts(Clause::ExtractReturnType, &why, &context.request(probe)).await?;
+    let in_json = Context { is_text: false, ..context.clone() };
+    let (clause, why) = (Clause::ExtractReturnType, format!("text is asked for, {}", context.name()));
+    let text = context.request(probe);
+    let accepted = probe.accepts_or_control(clause, &why, &text, in_json.control(probe)).await?;
     if let Some(Accepted { exchange, answer }) = accepted {
         judge_form(probe, &exchange, &answer, &why);
     }
@@ -162,14 +162,14 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
             Box::pin(is_rejected(probe, data))
         }))
     };
-    Context::two_for_each(&contexts, values).into_iter().map(case).collect()
+    Context::some_for_each(&contexts, values).into_iter().map(case).collect()
 }
 
 async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let name = &extract.return_type.name;
     context.control(probe).await?;
-    let (exchange, class) = probe.send(&context.request(probe).query(name, &value)).await?;
+    let (exchange, class) = probe.send(&context.request(probe).query(name, &value).giving_nothing()).await?;
     let why = format!("{name}={value:?} is not a listed value, {}", context.name());
     if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
         let expected = format!("rejected: {why}");
@@ -197,8 +197,10 @@ pub(super) static CUSTOM: Check = Check {
     clauses: &[Clause::ExtractSeparator],
     needs: &[],
     run: Run::Cases(|scope| {
-        // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones.
+        // Characters that URLs, shells, regular expressions and JSON treat in ways of their own, and wide ones: many of them
+        // at once first, for runs of few gateways.
         let values = [
+            "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
             "|",
             ",",
             ";",
@@ -227,7 +229,7 @@ pub(super) static CUSTOM: Check = Check {
             separated(context, format!("sb={value}"), separator, FEW)
         };
         let contexts = Context::in_text(&scope.contract.extract);
-        Context::two_for_each(&contexts, values).into_iter().map(case).collect()
+        Context::some_for_each(&contexts, values).into_iter().map(case).collect()
     }),
 };
 
@@ -242,7 +244,7 @@ pub(super) static NAMED: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let each = |context: Context| {
-            let entries = if context.company == Company::Nothing { FEW } else { SEVERAL };
+            let entries = if context.company.is_nothing() { FEW } else { SEVERAL };
             let case = |separator: &Separator| {
                 separated(context.clone(), format!("lb={}", separator.code), separator.clone(), entries)
             };
@@ -270,7 +272,7 @@ pub(super) static DEFAULT: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
-            let entries = if context.company == Company::Nothing { FEW } else { SEVERAL };
+            let entries = if context.company.is_nothing() { FEW } else { SEVERAL };
             let cost = Cost::extraction(1, entries);
             Case::with(context.label(), cost, (context, entries), |probe, data| {
                 Box::pin(default(probe, data))
@@ -294,9 +296,10 @@ async fn default(probe: &Probe<'_>, (context, entries): (Context, u32)) -> Resul
 fn separated(context: Context, what: String, separator: Separator, entries: u32) -> Case {
     let label = format!("{}/{what}", context.label());
     // A separator that an entry holds itself is looked at once more.
-    let (cost, shared) = (Cost::extraction(1, entries + 1), context.clone());
     let data = (context, separator, entries);
-    shared.share(Case::with(label, cost, data, |probe, data| Box::pin(is_separated(probe, data))))
+    Case::with(label, Cost::extraction(1, entries + 1), data, |probe, data| {
+        Box::pin(is_separated(probe, data))
+    })
 }
 
 async fn is_separated(
@@ -304,7 +307,6 @@ async fn is_separated(
     (context, separator, entries): (Context, Separator, u32),
 ) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    context.control(probe).await?;
     let mut request =
         context.request(probe).query(&extract.num.name, entries).query(&extract.lb.name, &separator.code);
     let mut why = format!("{}={}, {}", extract.lb.name, separator.code, context.name());
@@ -312,7 +314,8 @@ async fn is_separated(
         request = request.query(&extract.sb.name, &separator.text);
         why = format!("{}={:?}, {why}", extract.sb.name, separator.text);
     }
-    match probe.accepts(Clause::ExtractSeparator, &why, &request).await? {
+    let control = context.control(probe);
+    match probe.accepts_or_control(Clause::ExtractSeparator, &why, &request, control).await? {
         Some(accepted) => judge_separator(probe, &accepted, &separator.text).await,
         None => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! The token of an extraction: its transports, several at once, and the legacy API Link credential.
 
-use super::forms::{Company, Context, Transport, rejects};
+use super::forms::{Context, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::token::{UNKNOWN, WrongToken, altered};
 use crate::contract::{Clause, OperationId};
@@ -203,12 +203,9 @@ pub(super) static EACH: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
-            let (label, shared) =
-                (context.label(), Context { transport: Transport::Query, ..context.clone() });
-            let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
+            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
                 Box::pin(each(probe, context))
-            });
-            shared.share(case)
+            })
         };
         Context::all(&scope.contract.extract).into_iter().map(case).collect()
     }),
@@ -216,6 +213,13 @@ pub(super) static EACH: Check = Check {
 
 /// A service that takes the token in one way at least shows that the token is good and the form accepted.
 async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+    let control = accepted_in_any_way(probe, &context);
+    let request = context.request(probe);
+    probe.accepts_or_control(Clause::ExtractTokenTransport, &context.name(), &request, control).await?;
+    Ok(())
+}
+
+async fn accepted_in_any_way(probe: &Probe<'_>, context: &Context) -> Result<(), Stop> {
     let by = |transport: Transport| Context { transport, ..context.clone() };
     if let Err(stop) = by(Transport::Query).control(probe).await {
         let others = Transport::ALL.into_iter().filter(|transport| *transport != Transport::Query);
@@ -227,7 +231,6 @@ async fn each(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             return Err(stop);
         }
     }
-    probe.accepts(Clause::ExtractTokenTransport, &context.name(), &context.request(probe)).await?;
     Ok(())
 }
 
@@ -240,25 +243,27 @@ pub(super) static WRONG: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         let json = Transport::ALL.map(|transport| Context { transport, ..Context::PLAIN });
-        let others =
-            Context::all(&scope.contract.extract).into_iter().filter(|context| !json.contains(context));
+        let others = Context::all(&scope.contract.extract).into_iter();
+        let (combined, others): (Vec<_>, Vec<_>) =
+            others.filter(|context| !json.contains(context)).partition(Context::is_combined);
         let each = |context: Context| WrongToken::ALL.map(|wrong| (context.clone(), wrong));
         let some =
             |context: Context| [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong));
         let case = |data: (Context, WrongToken)| {
             let label = format!("{}/{}", data.0.label(), data.1.label());
             // The form must be accepted; which transports are, is another check's matter.
-            let shared = Context { transport: Transport::Query, ..data.0.clone() };
+            let shared = data.0.without_transport();
             shared
                 .share(Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(wrong(probe, data))))
         };
-        json.clone().into_iter().flat_map(each).chain(others.flat_map(some)).map(case).collect()
+        let all = json.clone().into_iter().chain(combined).flat_map(each);
+        all.chain(others.into_iter().flat_map(some)).map(case).collect()
     }),
 };
 
 async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Result<(), Stop> {
     let token = wrong.of(probe)?;
-    Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
+    context.without_transport().control(probe).await?;
     let why = format!("{}, {}", wrong.reason(), context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, &token)).await
 }
@@ -273,7 +278,7 @@ pub(super) static REVOKED: Check = Check {
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
         let case = |context: Context| {
-            let shared = Context { transport: Transport::Query, ..context.clone() };
+            let shared = context.without_transport();
             let case = Case::with(context.label(), Cost::requests(1), context, |probe, context| {
                 Box::pin(revoked(probe, context))
             });
@@ -285,7 +290,7 @@ pub(super) static REVOKED: Check = Check {
 
 async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
-    Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
+    context.without_transport().control(probe).await?;
     let why = format!("the token was revoked, by {}, {}", Fact::RevokedToken, context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, revoked.expose())).await
 }
@@ -300,7 +305,7 @@ pub(super) static LINK: Check = Check {
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            let is_plain = shared.company == Company::Nothing && !shared.is_text;
+            let is_plain = shared.company.is_nothing() && !shared.is_text;
             // The ways that are rejected give no gateway.
             let case = Case::with(label, Cost::extraction(4, 2), context, |probe, context| {
                 Box::pin(link(probe, context))
