@@ -355,7 +355,7 @@ async fn ctrl_c_prints_the_request_id_of_the_extraction() {
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_list_the_values_of_an_argument() {
     let server = Faulty::start(vec![no_groups()]).await;
-    let known = |values: &[&str]| format!("expected one of: {}", values.join(", "));
+    let known = |values: &[&str]| format!("[possible values: {}]", values.join(", "));
     let (protocols, statuses) = (known(Protocol::KNOWN), known(InstanceStatus::KNOWN));
     for (arguments, values) in [
         (vec!["extract", "1", "--protocol", "https"], protocols.as_str()),
