@@ -1,4 +1,4 @@
-use std::{fmt, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, fmt, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use reqwest::{Url, redirect};
 use secrecy::SecretString;
@@ -10,6 +10,9 @@ use crate::{
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
 pub const TOKEN_VARIABLE: &str = "SALLYPORT_API_KEY";
+
+/// The environment variable that [`ClientBuilder::base_url_from_env`] reads.
+pub const BASE_URL_VARIABLE: &str = "SALLYPORT_BASE_URL";
 
 /// Builds a [`Client`]. Only the base URL and the token are required.
 ///
@@ -75,6 +78,13 @@ impl ClientBuilder {
     /// Base URL of the service: scheme and host, optionally with a port and a path prefix, such as `https://api.invalid`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
+        self
+    }
+
+    /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, or not UTF-8, the
+    /// base URL is missing.
+    pub fn base_url_from_env(mut self) -> Self {
+        self.base_url = env::var(BASE_URL_VARIABLE).ok();
         self
     }
 
@@ -239,7 +249,11 @@ impl fmt::Debug for TokenChoice {
 
 /// The base URL, and its text without a trailing slash. Errors do not repeat it: it may hold a password or a token.
 fn base_url(given: Option<&str>, allow_http: bool) -> Result<(Url, String), Error> {
-    let Some(given) = given else { return Err(Error::configuration("missing base URL; call base_url()")) };
+    let Some(given) = given else {
+        return Err(Error::configuration(format!(
+            "missing base URL; call base_url(), or set {BASE_URL_VARIABLE} and call base_url_from_env()"
+        )));
+    };
     let url = Url::parse(given).map_err(|error| {
         Error::configuration(format!("invalid base URL: {error}; expected a URL such as https://host"))
     })?;
@@ -292,6 +306,16 @@ mod tests {
             base_url(Some("https://api.invalid/prefix/"), false).unwrap().1,
             "https://api.invalid/prefix"
         );
+    }
+
+    #[test]
+    fn a_base_url_comes_from_the_environment_or_is_missing() {
+        // Tests run at the same time, so none sets a variable.
+        let built = Client::builder().base_url_from_env().token("token").build();
+        match env::var(BASE_URL_VARIABLE) {
+            Ok(url) => assert_eq!(built.is_ok(), base_url(Some(&url), false).is_ok()),
+            Err(_) => assert!(built.unwrap_err().to_string().contains("set SALLYPORT_BASE_URL")),
+        }
     }
 
     #[test]

@@ -282,18 +282,32 @@ impl SearchStaticInstancesHeaders {
 #[derive(Clone, Debug)]
 pub struct ExtractProxies {
     /// How many gateways to extract.
+    ///
+    /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
     pub num: i64,
     /// Country code from the country directory.
+    ///
+    /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
     pub regions: Option<String>,
     /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
+    ///
+    /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
     pub protocol: Option<types::ProxyProtocol>,
     /// Whether the response is JSON or plain text.
+    ///
+    /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
     pub return_type: Option<types::ReturnType>,
     /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+    ///
+    /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
     pub lb: Option<types::SeparatorCode>,
     /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
+    ///
+    /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
     pub sb: Option<String>,
     /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+    ///
+    /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
     pub request_id: Option<String>,
 }
 impl ExtractProxies {
@@ -432,7 +446,9 @@ impl ListStaticGroups {
 /// Everything that `searchStaticInstances` sends except the token.
 #[derive(Clone, Debug)]
 pub struct SearchStaticInstances {
-    /// The request body.
+    /// The addresses and the filters, as one JSON object.
+    ///
+    /// Required. Clause: `search.json-body`.
     pub body: types::SearchRequest,
 }
 impl SearchStaticInstances {

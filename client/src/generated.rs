@@ -261,58 +261,74 @@ pub mod types {
     ///Addresses and filters of a search.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
     pub struct SearchRequest {
-        ///Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
+        /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
+        ///
+        /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
         #[serde(
             rename = "activatedFrom",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub activated_from: ::std::option::Option<::jiff::Timestamp>,
-        /**Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than
-`activatedFrom`.
-*/
+        /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
+        ///
+        /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
         #[serde(
             rename = "activatedTo",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub activated_to: ::std::option::Option<::jiff::Timestamp>,
-        ///City code from the city directory.
+        /// City code from the city directory.
+        ///
+        /// Optional. Clause: `search.city`.
         #[serde(
             rename = "cityCode",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub city_code: ::std::option::Option<::std::string::String>,
-        ///Three-letter country code from the country directory.
+        /// Three-letter country code from the country directory.
+        ///
+        /// Optional. Clause: `search.country`.
         #[serde(
             rename = "countryCode",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub country_code: ::std::option::Option<::std::string::String>,
-        /**Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
-*/
+        /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
+        ///
+        /// Optional; at least 0. Clause: `search.group`.
         #[serde(
             rename = "groupId",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub group_id: ::std::option::Option<i64>,
-        /**Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address
-matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
-*/
+        /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
+        ///
+        /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
         pub ips: ::std::vec::Vec<crate::Address>,
-        ///Platform order number. Matches exactly, among the caller's orders.
+        /// Platform order number. Matches exactly, among the caller's orders.
+        ///
+        /// Optional. Clause: `search.order-number`.
         #[serde(
             rename = "orderNo",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub order_no: ::std::option::Option<::std::string::String>,
-        ///Page to return, counted from 1.
+        /// Page to return, counted from 1.
+        ///
+        /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub page: ::std::option::Option<i64>,
-        ///Instances on a page.
+        /// Instances on a page.
+        ///
+        /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
         #[serde(
             rename = "pageSize",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub page_size: ::std::option::Option<i64>,
+        /// State of a static instance.
+        ///
+        /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub status: ::std::option::Option<crate::contract::InstanceStatus>,
     }
@@ -573,6 +589,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
             }
         }
         impl SearchRequest {
+            /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
+            ///
+            /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
             pub fn activated_from<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -587,6 +606,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
+            ///
+            /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
             pub fn activated_to<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -599,6 +621,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// City code from the city directory.
+            ///
+            /// Optional. Clause: `search.city`.
             pub fn city_code<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -611,6 +636,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Three-letter country code from the country directory.
+            ///
+            /// Optional. Clause: `search.country`.
             pub fn country_code<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -623,6 +651,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
+            ///
+            /// Optional; at least 0. Clause: `search.group`.
             pub fn group_id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -635,6 +666,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
+            ///
+            /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
             pub fn ips<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::vec::Vec<crate::Address>>,
@@ -647,6 +681,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Platform order number. Matches exactly, among the caller's orders.
+            ///
+            /// Optional. Clause: `search.order-number`.
             pub fn order_no<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -659,6 +696,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Page to return, counted from 1.
+            ///
+            /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
             pub fn page<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -671,6 +711,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// Instances on a page.
+            ///
+            /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
             pub fn page_size<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -683,6 +726,9 @@ matches. Duplicates by address and port count once, and at most 500 distinct one
                     });
                 self
             }
+            /// State of a static instance.
+            ///
+            /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
             pub fn status<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<
@@ -836,18 +882,14 @@ interrupted call without a second extraction, send the same request id again.
 Sends a `GET` request to `/openapi/v1/proxy/extract`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
-`6` the value of `sb`.
+- [`lb`](builder::ExtractProxies::lb): What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+- [`num`](builder::ExtractProxies::num): How many gateways to extract.
+- [`protocol`](builder::ExtractProxies::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
+- [`regions`](builder::ExtractProxies::regions): Country code from the country directory.
+- [`request_id`](builder::ExtractProxies::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`return_type`](builder::ExtractProxies::return_type): Whether the response is JSON or plain text.
+- [`sb`](builder::ExtractProxies::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
-- `num`: How many gateways to extract.
-- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-
-- `regions`: Country code from the country directory.
-- `request_id`: Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is
-absent too, the server makes one.
-
-- `return_type`: Whether the response is JSON or plain text.
-- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 ```ignore
 let response = client.extract_proxies()
     .lb(lb)
@@ -869,6 +911,7 @@ Returns the custom groups of the account that owns the token, ascending by id.
 
 Sends a `GET` request to `/openapi/v1/static/groups`
 
+
 ```ignore
 let response = client.list_static_groups()
     .send()
@@ -888,7 +931,8 @@ One bad address rejects the whole batch. A response never reveals whether anothe
 Sends a `POST` request to `/openapi/v1/static/instances/search`
 
 Arguments:
-- `body`: The addresses and the filters, as one JSON object.
+- [`body`](builder::SearchStaticInstances::body): The addresses and the filters, as one JSON object.
+
 ```ignore
 let response = client.search_static_instances()
     .body(body)
@@ -907,21 +951,17 @@ looked at on every call, as are real-name verification and the entitlement for t
 interrupted call without a second extraction, send the same request id again.
 
 
-Sends a `GET` request to `/openapi/v1/proxy/extract#extractProxiesText`
+Sends a `GET` request to `/openapi/v1/proxy/extract`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
-`6` the value of `sb`.
+- [`lb`](builder::ExtractProxiesText::lb): What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+- [`num`](builder::ExtractProxiesText::num): How many gateways to extract.
+- [`protocol`](builder::ExtractProxiesText::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
+- [`regions`](builder::ExtractProxiesText::regions): Country code from the country directory.
+- [`request_id`](builder::ExtractProxiesText::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`return_type`](builder::ExtractProxiesText::return_type): Whether the response is JSON or plain text.
+- [`sb`](builder::ExtractProxiesText::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
-- `num`: How many gateways to extract.
-- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-
-- `regions`: Country code from the country directory.
-- `request_id`: Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is
-absent too, the server makes one.
-
-- `return_type`: Whether the response is JSON or plain text.
-- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 ```ignore
 let response = client.extract_proxies_text()
     .lb(lb)
@@ -962,6 +1002,7 @@ pub mod builder {
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxies<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -974,6 +1015,9 @@ pub mod builder {
                 sb: Ok(None),
             }
         }
+        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+        ///
+        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -984,6 +1028,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `SeparatorCode` for lb failed".to_string());
             self
         }
+        /// How many gateways to extract.
+        ///
+        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -993,6 +1040,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for num failed".to_string());
             self
         }
+        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
+        ///
+        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1005,6 +1055,9 @@ pub mod builder {
                 });
             self
         }
+        /// Country code from the country directory.
+        ///
+        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1018,6 +1071,9 @@ pub mod builder {
                 });
             self
         }
+        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        ///
+        /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1031,6 +1087,9 @@ pub mod builder {
                 });
             self
         }
+        /// Whether the response is JSON or plain text.
+        ///
+        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1043,6 +1102,9 @@ pub mod builder {
                 });
             self
         }
+        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
+        ///
+        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1124,6 +1186,7 @@ pub mod builder {
         client: &'a super::Client,
     }
     impl<'a> ListStaticGroups<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self { client: client }
         }
@@ -1173,12 +1236,16 @@ pub mod builder {
         body: Result<types::builder::SearchRequest, String>,
     }
     impl<'a> SearchStaticInstances<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// The addresses and the filters, as one JSON object.
+        ///
+        /// Required. Clause: `search.json-body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SearchRequest>,
@@ -1192,6 +1259,7 @@ pub mod builder {
                 });
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(
@@ -1259,6 +1327,7 @@ pub mod builder {
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxiesText<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1271,6 +1340,9 @@ pub mod builder {
                 sb: Ok(None),
             }
         }
+        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
+        ///
+        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -1281,6 +1353,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `SeparatorCode` for lb failed".to_string());
             self
         }
+        /// How many gateways to extract.
+        ///
+        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1290,6 +1365,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for num failed".to_string());
             self
         }
+        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
+        ///
+        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1302,6 +1380,9 @@ pub mod builder {
                 });
             self
         }
+        /// Country code from the country directory.
+        ///
+        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1315,6 +1396,9 @@ pub mod builder {
                 });
             self
         }
+        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        ///
+        /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1328,6 +1412,9 @@ pub mod builder {
                 });
             self
         }
+        /// Whether the response is JSON or plain text.
+        ///
+        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1340,6 +1427,9 @@ pub mod builder {
                 });
             self
         }
+        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
+        ///
+        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,

@@ -76,8 +76,12 @@
 //!
 //! # Rotate a token
 //! With a token in a file, a rotation needs no restart. Issue the new token with an overlap, so that both are valid for a
-//! while (`server token rotate` of the reference server has `--overlap`), then replace the file by renaming another one over
-//! it.
+//! while, then replace the file by renaming another one over it. With the reference server, for token number 1:
+//!
+//! ```text
+//! server token rotate --db sandbox.db 1 --overlap 1h --json | jq -r .token > next
+//! mv next /run/secrets/sallyport
+//! ```
 //!
 //! ```no_run
 //! # fn run() -> Result<(), sallyport_client::Error> {
@@ -168,7 +172,21 @@
 //! # }
 //! ```
 //!
-//! To test against a server with data, start the reference server on a free port, as `examples/embedded` does.
+//! [`testing::instance`](crate::testing::instance) and [`testing::group`](crate::testing::group) make what searches and
+//! listings return.
+//!
+//! To test against a server with data, start the reference server: in a test on a free port, as `examples/embedded` does, or
+//! as a sandbox of its own:
+//!
+//! ```text
+//! server seed --db sandbox.db          # prints the tokens
+//! server instance list --db sandbox.db --json
+//! server run --db sandbox.db --listen 127.0.0.1:8080
+//! export SALLYPORT_BASE_URL=http://127.0.0.1:8080 SALLYPORT_API_KEY=…
+//! ```
+//!
+//! [`base_url_from_env`](crate::ClientBuilder::base_url_from_env) and
+//! [`token_from_env`](crate::ClientBuilder::token_from_env) read these variables.
 //!
 //! # Cancel a call
 //! Dropping the future of a call ends it at once: the client runs no task of its own, and the connection is closed. The

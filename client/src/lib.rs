@@ -84,7 +84,7 @@ use futures_util::Stream;
 
 pub use address::Address;
 pub use budget::RetryBudget;
-pub use builder::{ClientBuilder, TOKEN_VARIABLE};
+pub use builder::{BASE_URL_VARIABLE, ClientBuilder, TOKEN_VARIABLE};
 pub use client::Client;
 pub use contract::{ExtractProxiesHeaders, InstanceStatus, Separator};
 pub use endpoint::Host;

@@ -1,6 +1,6 @@
 //! Code of the caller around each request, out of reach of the token.
 
-use std::{fmt, ops::Deref, pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, mem, ops::Deref, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::Uri;
@@ -54,7 +54,7 @@ pub trait Middleware: Send + Sync + 'static {
 pub struct Attempt {
     /// `operationId` of the document.
     pub operation: &'static str,
-    /// 1 for the first request of a call, 2 for its first retry.
+    /// 1 for the first request of a call, 2 for the next one: a retry, or the repetition with a newer token.
     pub number: u32,
 }
 
@@ -71,16 +71,18 @@ pub(crate) struct Chain(pub(crate) Vec<Arc<dyn Middleware>>);
 
 /// What it takes to send a request at the end of the chain.
 #[derive(Clone, Copy)]
-pub(crate) struct Sender<'a> {
-    pub(crate) transport: &'a Transport,
-    pub(crate) operation: &'static Operation,
-    pub(crate) token: &'a Token,
-    pub(crate) timeout: Duration,
+struct Sender<'a> {
+    transport: &'a Transport,
+    operation: &'static Operation,
+    token: &'a Token,
+    timeout: Option<Duration>,
+    /// URL of the request before the first middleware, which most leave as it is.
+    url: &'a Url,
 }
 
-/// Whether the end of a body can be told from an interruption, where that is known.
+/// Marks a response whose end cannot be told from an interruption.
 #[derive(Clone, Copy)]
-struct HasLength(bool);
+struct NoLength;
 
 impl<'a> Next<'a> {
     /// Sends the request to the service and returns its response, whatever its status.
@@ -118,8 +120,8 @@ impl fmt::Debug for Next<'_> {
 
 impl Sender<'_> {
     async fn send(self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, Error> {
-        let Self { transport, operation, token, timeout } = self;
-        let request = into_reqwest(request, &transport.url, timeout)?;
+        let Self { transport, operation, token, timeout, url } = self;
+        let request = into_reqwest(request, url, &transport.url, timeout)?;
         let (response, has_length) = transport.exchange(request, operation, token).await?;
         Ok(into_http(response, has_length, token))
     }
@@ -127,50 +129,61 @@ impl Sender<'_> {
 
 /// Runs the chain. The second value tells whether the end of the body can be told from an interruption.
 pub(crate) async fn run(
-    chain: &[Arc<dyn Middleware>],
-    request: &reqwest::Request,
+    transport: &Transport,
+    operation: &'static Operation,
+    token: &Token,
+    mut request: reqwest::Request,
     number: u32,
-    sender: Sender<'_>,
 ) -> Result<(RawResponse, bool), Error> {
-    let mut request = from_reqwest(request)?;
-    request.extensions_mut().insert(Attempt { operation: sender.operation.id, number });
-    let response = Next { rest: chain, sender }.run(request).await?;
-    let has_length = response.extensions().get().is_none_or(|HasLength(known)| *known);
+    let timeout = request.timeout().copied();
+    let mut converted = from_reqwest(&mut request)?;
+    converted.extensions_mut().insert(Attempt { operation: operation.id, number });
+    let sender = Sender { transport, operation, token, timeout, url: request.url() };
+    let response = Next { rest: &transport.middleware, sender }.run(converted).await?;
+    let has_length = response.extensions().get::<NoLength>().is_none();
     let (head, body) = response.into_parts();
     Ok((RawResponse { status: head.status, headers: head.headers, body }, has_length))
 }
 
-fn from_reqwest(request: &reqwest::Request) -> Result<http::Request<Bytes>, Error> {
+/// Takes the headers and copies the rest; `Sender::send` needs the URL again.
+fn from_reqwest(request: &mut reqwest::Request) -> Result<http::Request<Bytes>, Error> {
     let uri = Uri::try_from(request.url().as_str())
         .map_err(|error| Error::configuration(format!("cannot build the request: {error}")))?;
     let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
     let mut converted = http::Request::new(Bytes::copy_from_slice(body));
     *converted.method_mut() = request.method().clone();
     *converted.uri_mut() = uri;
-    converted.headers_mut().clone_from(request.headers());
+    *converted.headers_mut() = mem::take(request.headers_mut());
     Ok(converted)
 }
 
+/// `sent` is the URL before the first middleware; only another one is parsed and checked.
 fn into_reqwest(
     request: http::Request<Bytes>,
+    sent: &Url,
     base: &Url,
-    timeout: Duration,
+    timeout: Option<Duration>,
 ) -> Result<reqwest::Request, Error> {
     let (head, body) = request.into_parts();
-    let url = Url::parse(&head.uri.to_string())
+    let url = if head.uri == sent.as_str() { sent.clone() } else { changed_url(&head.uri, base)? };
+    let mut converted = reqwest::Request::new(head.method, url);
+    *converted.headers_mut() = head.headers;
+    *converted.timeout_mut() = timeout;
+    if !body.is_empty() {
+        *converted.body_mut() = Some(body.into());
+    }
+    Ok(converted)
+}
+
+fn changed_url(uri: &Uri, base: &Url) -> Result<Url, Error> {
+    let url = Url::parse(&uri.to_string())
         .map_err(|error| Error::configuration(format!("invalid URL of a middleware: {error}")))?;
     if url.origin() != base.origin() {
         return Err(Error::configuration(
             "a middleware changed scheme, host or port of the request; the token is sent to the base URL only",
         ));
     }
-    let mut converted = reqwest::Request::new(head.method, url);
-    *converted.headers_mut() = head.headers;
-    *converted.timeout_mut() = Some(timeout);
-    if !body.is_empty() {
-        *converted.body_mut() = Some(body.into());
-    }
-    Ok(converted)
+    Ok(url)
 }
 
 /// The response without the token, should the service have repeated it.
@@ -186,6 +199,8 @@ fn into_http(response: RawResponse, has_length: bool, token: &Token) -> http::Re
     let mut converted = http::Response::new(body);
     *converted.status_mut() = status;
     *converted.headers_mut() = headers;
-    converted.extensions_mut().insert(HasLength(has_length));
+    if !has_length {
+        converted.extensions_mut().insert(NoLength);
+    }
     converted
 }

@@ -43,12 +43,17 @@ pub(crate) enum Retry {
 }
 
 impl Retry {
-    /// Whether a call that ended with `error` may be repeated. What must not be repeated is so only where the service says
-    /// that it did nothing: with 429.
+    /// Whether a call that ended with `error` may be repeated. A call of [`Retry::Never`] is repeated only where the service
+    /// has certainly done nothing: it says so (429), or it has received no request, because there was no connection or
+    /// because the token's source failed, which is asked before each request.
     pub(crate) fn allows(self, error: &Error) -> bool {
         match self {
             Retry::Safe | Retry::IdempotencyKey => true,
-            Retry::Never => matches!(error, Error::Throttled(_)),
+            Retry::Never => match error {
+                Error::Throttled(_) | Error::Token(_) => true,
+                Error::Transport(error) => error.is_connect,
+                _ => false,
+            },
         }
     }
 }
@@ -70,10 +75,10 @@ mod tests {
     use reqwest::StatusCode;
 
     use super::*;
-    use crate::Rejection;
+    use crate::{Rejection, TimeoutError, TransportError};
 
     #[test]
-    fn what_must_not_be_repeated_is_so_only_after_429() {
+    fn what_must_not_be_repeated_is_so_only_where_nothing_was_done() {
         let rejection = |status| {
             Box::new(Rejection {
                 status,
@@ -85,11 +90,25 @@ mod tests {
             })
         };
         let throttled = Error::Throttled(rejection(StatusCode::TOO_MANY_REQUESTS));
-        let failed = Error::Rejected(rejection(StatusCode::INTERNAL_SERVER_ERROR));
-        assert!(throttled.is_retryable());
-        for retry in [Retry::Safe, Retry::IdempotencyKey] {
-            assert!(retry.allows(&throttled) && retry.allows(&failed));
+        let transport = |is_connect| {
+            Error::Transport(Box::new(TransportError { is_connect, ..TransportError::new("reset") }))
+        };
+        let timeout =
+            Error::Timeout(Box::new(TimeoutError { is_total: false, limit: None, request_id: None }));
+        for (error, did_nothing) in [
+            (throttled, true),
+            (Error::Token("the vault is sealed".to_owned()), true),
+            (transport(true), true),
+            (transport(false), false),
+            (timeout, false),
+            (Error::Shortage(rejection(StatusCode::SERVICE_UNAVAILABLE)), false),
+            (Error::Rejected(rejection(StatusCode::INTERNAL_SERVER_ERROR)), false),
+        ] {
+            assert!(error.is_retryable(), "{error:?}");
+            for retry in [Retry::Safe, Retry::IdempotencyKey] {
+                assert!(retry.allows(&error), "{error:?}");
+            }
+            assert_eq!(Retry::Never.allows(&error), did_nothing, "{error:?}");
         }
-        assert!(Retry::Never.allows(&throttled) && !Retry::Never.allows(&failed));
     }
 }

@@ -8,7 +8,11 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use crate::Error;
 
 /// When and how often a failed request is retried: exponential backoff with jitter, and never before the response's
-/// `Retry-After`. Every operation is safe to retry: two only read, and an extraction keeps its request id.
+/// `Retry-After`.
+///
+/// All operations of today may be repeated: two only read, and an extraction keeps its request id. An operation whose
+/// repetition may do twice what was wanted once (`x-retry: never` of the document) is retried only where the service has
+/// done nothing: after HTTP 429, without a connection, and where the token's source failed.
 ///
 /// ```
 /// use std::time::Duration;

@@ -32,13 +32,17 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderValue, header::RETRY_AFTER};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Client, ClientBuilder, Endpoint, Error, Group, Instance, Middleware, MiddlewareFuture, Next, RetryPolicy,
-    TransportError, contract, generated::types, operation::Operation,
+    Capabilities, Client, ClientBuilder, Endpoint, Error, Group, Instance, InstanceStatus, Middleware,
+    MiddlewareFuture, Next, RetryPolicy, TransportError, contract, generated::types, operation::Operation,
 };
+
+/// 2026-01-31T08:00:00Z.
+const TIME: Timestamp = Timestamp::constant(1_769_846_400, 0);
 
 /// The service's id of each response here.
 const TRACE_ID: &str = "trace-of-a-test";
@@ -104,13 +108,9 @@ impl Replies {
     /// A successful listing of these groups.
     ///
     /// ```
-    /// use sallyport_client::{Group, testing::Replies};
+    /// use sallyport_client::testing::{Replies, group};
     ///
-    /// let group: Group = serde_json::from_value(serde_json::json!({
-    ///     "groupId": 7, "name": "crawlers", "createdAt": "2026-01-31T08:00:00Z", "updatedAt": "2026-01-31T08:00:00Z",
-    /// }))?;
-    /// let replies = Replies::new().groups([group]);
-    /// # Ok::<(), serde_json::Error>(())
+    /// let replies = Replies::new().groups([group(7, "crawlers"), group(9, "shops")]);
     /// ```
     pub fn groups<I: IntoIterator<Item = Group>>(self, groups: I) -> Self {
         self.serialized(&types::GroupsSuccess {
@@ -122,6 +122,14 @@ impl Replies {
     }
 
     /// Page `page` of a search, with these instances of `total` in all.
+    ///
+    /// ```
+    /// use sallyport_client::{InstanceStatus, testing::{Replies, instance}};
+    ///
+    /// let mut expired = instance(9002, "203.0.113.8", 20001);
+    /// expired.status = InstanceStatus::Expired;
+    /// let replies = Replies::new().page(1, [instance(9001, "203.0.113.7", 20001)], 2).page(2, [expired], 2);
+    /// ```
     pub fn page<I: IntoIterator<Item = Instance>>(self, page: u32, instances: I, total: u32) -> Self {
         let items: Vec<Instance> = instances.into_iter().collect();
         let page_size = i64::try_from(items.len()).unwrap_or(i64::MAX).max(1);
@@ -182,6 +190,31 @@ impl Replies {
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A group with this id and name, created and updated in 2026. Change its fields for other ones.
+pub fn group(id: i64, name: impl Into<String>) -> Group {
+    Group { group_id: id, name: name.into(), created_at: TIME, updated_at: TIME }
+}
+
+/// An active instance with this id, IP address and port: in New York, without a group, without an expiry, activated in 2026.
+/// Change its fields for other ones.
+pub fn instance(id: i64, ip: impl Into<String>, port: u16) -> Instance {
+    Instance {
+        instance_id: id,
+        offer_id: 1,
+        status: InstanceStatus::Active,
+        ip: ip.into(),
+        port: port.into(),
+        protocols: vec!["http".to_owned(), "socks5".to_owned()],
+        country_code: "USA".to_owned(),
+        city_code: "NYC".to_owned(),
+        isp_type: 1,
+        expires_at: None,
+        activated_at: Some(TIME),
+        capabilities: Capabilities::default(),
+        group_id: None,
     }
 }
 

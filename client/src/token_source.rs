@@ -39,6 +39,10 @@ pub type TokenSourceError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 pub trait TokenSource: Send + Sync + 'static {
     /// The token for the next request.
+    ///
+    /// # Errors
+    /// An error is taken to pass: it becomes an [`Error::Token`], after which the call is retried as its
+    /// [`RetryPolicy`](crate::RetryPolicy) says.
     fn token(&self) -> TokenFuture<'_>;
 
     /// Called when the service rejected the last token with HTTP 401 or 403. [`token`](Self::token) is called once more after

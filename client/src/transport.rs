@@ -10,7 +10,7 @@ use crate::{
     body::{self, BodyError},
     contract::REQUEST_ID_HEADER,
     hooks::Hooks,
-    middleware::{self, Chain, Sender},
+    middleware::{self, Chain},
     operation::{Credential, Operation},
     options::CallOptions,
     response::{RawResponse, classify, unexpected_response},
@@ -145,9 +145,7 @@ impl Transport {
         let outcome = if self.middleware.is_empty() {
             self.exchange(request, call.operation, token).await
         } else {
-            let timeout = call.options.request_timeout.unwrap_or(self.request_timeout);
-            let sender = Sender { transport: self, operation: call.operation, token, timeout };
-            middleware::run(&self.middleware, &request, *sent, sender).await
+            middleware::run(self, call.operation, token, request, *sent).await
         };
         let outcome = outcome.and_then(|(response, has_length)| {
             telemetry::responded(response.status);
@@ -282,4 +280,61 @@ fn has_request_id(request: &mut Request, parameter: &str) -> bool {
 
 fn timeout(is_total: bool, limit: Duration) -> Error {
     Error::Timeout(Box::new(TimeoutError { is_total, limit: Some(limit), request_id: None }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use secrecy::SecretString;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Client, ClientBuilder, operation::Retry, testing::Replies};
+
+    /// An operation that the document does not have yet: it writes, and has no idempotency key.
+    static WRITE: Operation = Operation {
+        id: "write",
+        method: "POST",
+        path: "/write",
+        status: 200,
+        code_field: "code",
+        code: 200,
+        credential: Credential::Bearer,
+        retry: Retry::Never,
+        request_id: None,
+        shortage: false,
+        text: false,
+    };
+
+    async fn write(builder: ClientBuilder) -> Result<u32, Error> {
+        let client: Client = builder.build()?;
+        let hooks = client.generated().inner;
+        let request = hooks.transport.http.post("https://testing.invalid/write").build().unwrap();
+        Ok(hooks.transport.send(request, &WRITE, &hooks).await?.attempts)
+    }
+
+    #[tokio::test]
+    async fn a_write_is_repeated_only_where_nothing_was_done() {
+        let success = json!({"code": 200});
+        for replies in [Replies::new().interruption(), Replies::new().status(500), Replies::new().status(503)]
+        {
+            let error = write(replies.clone().json(200, &success).builder()).await.err().unwrap();
+            assert!(error.is_retryable(), "the caller decides: {error:?}");
+            assert_eq!(replies.requests().len(), 1, "{error:?}");
+        }
+        let replies = Replies::new().throttled(Duration::ZERO).json(200, &success);
+        assert_eq!(write(replies.builder()).await.unwrap(), 2);
+
+        let (asked, replies) = (Arc::new(AtomicU32::new(0)), Replies::new().json(200, &success));
+        let counted = asked.clone();
+        let source = move || {
+            let is_first = counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                if is_first { Err("the vault is sealed".into()) } else { Ok(SecretString::from("token")) }
+            }
+        };
+        assert_eq!(write(replies.builder().token_source(source)).await.unwrap(), 1);
+        assert_eq!((asked.load(Ordering::Relaxed), replies.requests().len()), (2, 1));
+    }
 }

@@ -77,6 +77,23 @@ async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn groups_are_chosen_by_number_or_none() {
+    for (arguments, sent) in [
+        (["--group", "7"].as_slice(), r#""groupId":7"#),
+        (&["--group", "none"], r#""groupId":0"#),
+        (&["--ungrouped"], r#""groupId":0"#),
+    ] {
+        let server = Faulty::start(vec![ok(PAGE)]).await;
+        stdout(&run(&server, &[&["search", "203.0.113.7"], arguments].concat(), "").await);
+        assert!(server.seen()[0].contains(sent), "{arguments:?}: {:?}", server.seen());
+    }
+    let server = Faulty::start(vec![ok(PAGE)]).await;
+    let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("number of a group or `none`"), "{output:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_tell_what_went_wrong() {
     for (script, arguments, code) in [
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
@@ -338,7 +355,7 @@ async fn ctrl_c_prints_the_request_id_of_the_extraction() {
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_list_the_values_of_an_argument() {
     let server = Faulty::start(vec![no_groups()]).await;
-    let known = |values: &[&str]| format!("expected one of: {}", values.join(", "));
+    let known = |values: &[&str]| format!("[possible values: {}]", values.join(", "));
     let (protocols, statuses) = (known(Protocol::KNOWN), known(InstanceStatus::KNOWN));
     for (arguments, values) in [
         (vec!["extract", "1", "--protocol", "https"], protocols.as_str()),

@@ -4,14 +4,17 @@
 mod faulty;
 
 use std::{
+    net::SocketAddr,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use faulty::{CANARY, Faulty, Reply, no_groups, one_gateway, reply};
 use sallyport_client::{
-    Attempt, Error, Group, Instance, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator,
-    TransportError, bytes::Bytes, http, testing::Replies,
+    Attempt, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, TransportError,
+    bytes::Bytes,
+    http,
+    testing::{Replies, group, instance},
 };
 use serde_json::json;
 
@@ -185,31 +188,26 @@ async fn errors_of_a_middleware_are_retried_if_they_may_pass() {
 
 #[tokio::test]
 async fn replies_stand_in_for_the_service() {
-    let group: Group = serde_json::from_value(json!({
-        "groupId": 1, "name": "a", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
-    }))
-    .unwrap();
-    let instance: Instance = serde_json::from_value(json!({
-        "instanceId": 9001, "offerId": 31, "status": "active", "ip": "203.0.113.7", "port": 20001, "protocols": [],
-        "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null,
-        "capabilities": {}, "groupId": null,
-    }))
-    .unwrap();
     let text = http::Response::new(Bytes::from_static(b"gw.invalid:1\r\n[2001:db8::1]:2"));
     let replies = Replies::new()
         .interruption()
         .throttled(Duration::ZERO)
         .gateways(["gw.invalid:8080", "[2001:db8::1]:1080"])
-        .groups([group])
-        .page(1, [instance], 1)
+        .groups([group(1, "a")])
+        .page(1, [instance(9001, "203.0.113.7", 20001)], 1)
         .response(text)
         .shortage(Duration::from_secs(3600))
         .json(400, &json!({"code": 7, "message": "no"}));
     let client = replies.builder().build().unwrap();
     let extraction = client.extract(2).await.unwrap();
     assert_eq!(extraction.endpoints[1].to_string(), "[2001:db8::1]:1080");
-    assert_eq!(client.groups().await.unwrap()[0].name, "a");
-    assert_eq!(client.search(["203.0.113.7"]).await.unwrap()[0].instance_id, 9001);
+    let listed = &client.groups().await.unwrap()[0];
+    assert_eq!((listed.name.as_str(), listed.created_at.to_string().as_str()), ("a", "2026-01-31T08:00:00Z"));
+    let found = &client.search(["203.0.113.7"]).await.unwrap()[0];
+    assert_eq!(
+        (found.instance_id, found.socket_addr()),
+        (9001, Some(SocketAddr::from(([203, 0, 113, 7], 20001))))
+    );
     assert_eq!(client.extract_text(2, Separator::CrLf).await.unwrap().endpoints.len(), 2);
     let shortage = client.extract(1).await.unwrap_err();
     assert!(matches!(shortage, Error::Shortage(_)), "{shortage:?}");

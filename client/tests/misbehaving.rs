@@ -572,6 +572,19 @@ async fn an_awaited_search_collects_all_pages() {
 }
 
 #[tokio::test]
+async fn a_stream_needs_one_request_for_each_page() {
+    let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":1000,"total":0}}"#;
+    let server = Faulty::start(vec![ok(body)]).await;
+    let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    assert!(server.client().search(&addresses).in_batches().await.unwrap().is_empty());
+    assert_eq!(server.seen().len(), 3, "one for each batch");
+    // Pages have the total of all batches, which takes one more for each.
+    let mut pages = server.client().search(&addresses).in_batches().pages();
+    assert!(pages.next().await.unwrap().is_some() && pages.next().await.unwrap().is_none());
+    assert_eq!(server.seen().len(), 3 + 6);
+}
+
+#[tokio::test]
 async fn the_error_for_too_many_addresses_names_in_batches() {
     let server = Faulty::start(vec![no_groups()]).await;
     let client = server.client();

@@ -42,6 +42,7 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
         match item {
             Item::Use(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
             Item::Type(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
+            Item::Fn(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(&item.sig))),
             Item::Const(item) if is_public(&item.vis) => {
                 lines.push(format!("{module} const {}: {}", item.ident, text(&item.ty)));
             }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
-use program::arguments::{Arguments, Command};
+use program::arguments::{Arguments, Command, ListFormat};
 use program::{UsageError, baseline, describe, init, replay, run, snapshot};
 use sallyport_conformance::{Verdict, report};
 
@@ -28,7 +28,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
     match command {
         Command::Run(arguments) => run::run(*arguments).await,
         Command::Plan(arguments) => run::plan(*arguments).await,
-        Command::List { format } => describe::list(format),
+        Command::List { format, json } => describe::list(if json { ListFormat::Json } else { format }),
         Command::Explain { clause } => describe::explain(&clause),
         Command::Replay { report, check, allow_other_target, target } => {
             replay::replay(&report, &check, allow_other_target, &target).await

@@ -1,7 +1,8 @@
 //! Each check as a test of its own, by its name: `cargo test --test each_check search.match-port`, or with nextest.
 //!
-//! With `CONFORMANCE_BASE_URL` the tests hold that service against the contract; the token and the facts come from the same
-//! variables as for the program. Without it they run against the embedded reference server.
+//! With `SALLYPORT_TEST_BASE_URL` the tests hold that service against the contract; the token and the facts come from the
+//! same variables as for the program. Without it they run against the embedded reference server. `SALLYPORT_BASE_URL` does
+//! not count, so that `cargo test` sends nothing to the service that a shell is set up for.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Tested {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let runtime = tokio::runtime::Runtime::new()?;
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let at = match variable("CONFORMANCE_BASE_URL") {
+        let at = match variable("SALLYPORT_TEST_BASE_URL") {
             Some(base_url) => {
                 let token =
                     variable("SALLYPORT_API_KEY").ok_or("set SALLYPORT_API_KEY to the account's token")?;

@@ -193,12 +193,13 @@ impl Search {
 
     /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
-        Pages::new(self)
+        Pages::new(self, true)
     }
 
-    /// All instances as a stream. The next page is requested when the instances of the one before are consumed.
+    /// All instances as a stream, one batch after another. The next page is requested when the instances of the one before are
+    /// consumed. The stream ends after the first error.
     pub fn stream(self) -> Instances {
-        let pages = self.pages().into_stream();
+        let pages = Pages::new(self, false).into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
     }
 

@@ -24,6 +24,8 @@ use crate::{Address, Error, Instance, contract::SearchStaticInstances};
 pub struct Pages {
     search: Search,
     size: i64,
+    /// Whether pages have the total of all batches, which takes a further request for each batch.
+    has_total: bool,
     /// `None` until the first page is requested.
     remaining: Option<VecDeque<Vec<Address>>>,
     /// Total of all batches, when there are several.
@@ -40,11 +42,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    pub(super) fn new(search: Search) -> Self {
+    pub(super) fn new(search: Search, has_total: bool) -> Self {
         let size = search.page_size.unwrap_or(SearchStaticInstances::PAGE_SIZE_MAXIMUM);
         Self {
             search,
             size,
+            has_total,
             remaining: None,
             total: None,
             page: 1,
@@ -62,7 +65,7 @@ impl Pages {
     pub async fn next(&mut self) -> Result<Option<SearchPage>, Error> {
         if self.remaining.is_none() {
             let batches = self.search.batches()?;
-            if batches.len() > 1 {
+            if self.has_total && batches.len() > 1 {
                 self.total = Some(self.count(&batches).await?);
             }
             self.remaining = Some(batches.into());

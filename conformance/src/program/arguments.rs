@@ -59,6 +59,9 @@ pub(crate) enum Command {
         /// Choose the output format.
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
+        /// Print a JSON array; short for --format json.
+        #[arg(long, conflicts_with = "format")]
+        json: bool,
     },
     /// Explain a clause: its text, the meaning of a failure, a sample request, and the checks that cite it.
     Explain {
@@ -215,7 +218,7 @@ pub(crate) struct GateArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
     /// Test the service at this URL, for example https://api.example.com.
-    #[arg(long, value_name = "URL", env = "CONFORMANCE_BASE_URL")]
+    #[arg(long, value_name = "URL", env = "SALLYPORT_BASE_URL")]
     pub(crate) base_url: Option<String>,
     /// Read this configuration file; `conformance init` writes one.
     #[arg(long, value_name = "FILE")]

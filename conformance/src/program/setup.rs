@@ -10,6 +10,9 @@ use sallyport_conformance::{Options, Secret, Selection, Target};
 use super::UsageError;
 use super::arguments::{GateArguments, TargetArguments};
 
+/// Name of the variable for the base URL before it became that of the other programs.
+const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
+
 /// What arguments, environment and configuration come to together.
 pub(crate) struct Setup {
     /// The target; none for the embedded reference server.
@@ -48,6 +51,13 @@ impl Setup {
             gates,
             inferred,
         } = config;
+        if arguments.base_url.is_none() && variable(FORMER_BASE_URL).is_some() {
+            // Ignored, it would test another service than the one that is meant.
+            return Err(format!(
+                "the environment variable {FORMER_BASE_URL} is now SALLYPORT_BASE_URL; rename it"
+            )
+            .into());
+        }
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {

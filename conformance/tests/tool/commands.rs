@@ -163,10 +163,15 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     let again = run(&["replay", report, check, "--base-url", &broken.url()]);
     assert_eq!(code(&again), 1, "{}", text(&again));
     let from_environment = program(&["replay", report, check])
-        .env("CONFORMANCE_BASE_URL", broken.url())
+        .env("SALLYPORT_BASE_URL", broken.url())
         .output()
         .expect("it runs");
     assert_eq!(code(&from_environment), 1, "{}", text(&from_environment));
+    let sent = broken.connections();
+    let formerly = program(&["run", "--only", check]).env("CONFORMANCE_BASE_URL", broken.url()).output();
+    let formerly = formerly.expect("it runs");
+    assert_eq!((code(&formerly), broken.connections()), (2, sent), "{}", text(&formerly));
+    assert!(text(&formerly).contains("is now SALLYPORT_BASE_URL"), "{}", text(&formerly));
 
     let fixed = Misbehaving::start(groups);
     let elsewhere = ["replay", report, check, "--base-url", &fixed.url()];

@@ -22,6 +22,7 @@ fn a_changed_limit_reaches_server_client_suite_page_and_ledger_and_nothing_else(
     assert_eq!(
         changed,
         [
+            "client/src/generated.rs",
             "client/src/contract.rs",
             "server/src/api/generated.rs",
             "server/src/admin/generated/contract.html",

@@ -1,9 +1,12 @@
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use clap_complete::Shell;
 use jiff::Timestamp;
-use sallyport_client::{InstanceStatus, Protocol};
+use sallyport_client::{BASE_URL_VARIABLE, GroupFilter, InstanceStatus, Protocol};
 
 const HELP: &str = "\
 The token is read from the environment variable SALLYPORT_API_KEY or from --api-key-file. There is no argument for it,
@@ -37,7 +40,7 @@ pub(crate) struct Arguments {
 #[derive(Args)]
 pub(crate) struct Connection {
     /// Send requests to this base URL, such as https://api.invalid.
-    #[arg(long, env = "SALLYPORT_BASE_URL", value_name = "URL", global = true)]
+    #[arg(long, env = BASE_URL_VARIABLE, value_name = "URL", global = true)]
     pub(crate) base_url: Option<String>,
     /// Read the token from this file, such as /run/secrets/sallyport.
     #[arg(long, alias = "token-file", value_name = "FILE", global = true)]
@@ -64,7 +67,7 @@ pub(crate) enum Command {
     Groups(GroupsOptions),
     /// Search the account's static instances by address.
     Search(Box<SearchOptions>),
-    /// Print the completion script of a shell.
+    /// Print a completion script for a shell.
     Completions {
         /// Choose the shell.
         shell: Shell,
@@ -79,7 +82,7 @@ pub(crate) struct ExtractOptions {
     #[arg(long, value_name = "CODE")]
     pub(crate) region: Option<String>,
     /// Extract gateways of this protocol [default: that of the service].
-    #[arg(long, value_parser = protocol)]
+    #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
     #[arg(long, value_name = "ID")]
@@ -113,11 +116,11 @@ pub(crate) struct SearchOptions {
     /// Include only instances of the order with this number, such as SO-2026-000017.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) order: Option<String>,
-    /// Include only instances of the group with this id.
-    #[arg(long, value_name = "ID", conflicts_with = "ungrouped")]
-    pub(crate) group: Option<i64>,
-    /// Include only instances without a group.
-    #[arg(long)]
+    /// Include only instances of this group; `none` for instances without a group.
+    #[arg(long, value_name = "NUMBER|none", value_parser = group)]
+    pub(crate) group: Option<GroupFilter>,
+    /// The name of `--group none` up to version 0.1.
+    #[arg(long, hide = true, conflicts_with = "group")]
     pub(crate) ungrouped: bool,
     /// Include only instances of this country, by its three-letter code, such as USA.
     #[arg(long, value_name = "CODE")]
@@ -126,7 +129,7 @@ pub(crate) struct SearchOptions {
     #[arg(long, value_name = "CODE")]
     pub(crate) city: Option<String>,
     /// Include only instances with this status, such as active.
-    #[arg(long, value_parser = status)]
+    #[arg(long, value_parser = PossibleValuesParser::new(InstanceStatus::KNOWN).map(|text| InstanceStatus::from(text.as_str())))]
     pub(crate) status: Option<InstanceStatus>,
     /// Include only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
     #[arg(long, value_name = "TIME")]
@@ -179,13 +182,10 @@ pub(crate) enum SearchFormat {
     Jsonl,
 }
 
-fn status(text: &str) -> Result<InstanceStatus, String> {
-    match InstanceStatus::from(text) {
-        InstanceStatus::Other(_) => Err(format!("expected one of: {}", InstanceStatus::KNOWN.join(", "))),
-        status => Ok(status),
+fn group(text: &str) -> Result<GroupFilter, String> {
+    match text.parse() {
+        _ if text == "none" => Ok(GroupFilter::Ungrouped),
+        Ok(number) => Ok(GroupFilter::Id(number)),
+        Err(_) => Err("expected the number of a group or `none`".to_owned()),
     }
-}
-
-fn protocol(text: &str) -> Result<Protocol, String> {
-    text.parse().map_err(|_| format!("expected one of: {}", Protocol::KNOWN.join(", ")))
 }

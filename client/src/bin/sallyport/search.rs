@@ -53,11 +53,9 @@ fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
         addresses.extend(lines.lines().map(str::trim).filter(is_address).map(str::to_owned));
     }
     let mut search = client.search(addresses).in_batches();
-    search = match (options.group, options.ungrouped) {
-        (Some(id), _) => search.group(GroupFilter::Id(id)),
-        (None, true) => search.group(GroupFilter::Ungrouped),
-        (None, false) => search,
-    };
+    if let Some(group) = options.group.or(options.ungrouped.then_some(GroupFilter::Ungrouped)) {
+        search = search.group(group);
+    }
     if let Some(order) = options.order {
         search = search.order_number(order);
     }

@@ -8,11 +8,14 @@ use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
 use serde_json::Value;
 
-use super::postprocess;
+use super::{
+    docs::{self, Docs},
+    postprocess,
+};
 use crate::{document::Document, lower, problem::Problem};
 
 /// Runs progenitor on the lowered document and post-processes its output.
-pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
+pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Vec<Problem>> {
     let lowered = lower::lower(document);
     let tokens =
         run(&lowered, &settings(document)).map_err(|failure| vec![locate(document, &lowered, failure)])?;
@@ -24,6 +27,7 @@ pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
         )]
     })?;
     postprocess::postprocess(&mut file, &lower::reachable_from_responses(&lowered));
+    docs::document(&mut file, docs);
     Ok(file)
 }
 

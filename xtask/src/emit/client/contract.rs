@@ -3,11 +3,15 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{input, vocabulary};
+use super::{docs::Docs, input, vocabulary};
 use crate::{document::Document, model::Contract, problem::Problem};
 
 /// Operations, limits, validation, headers and open enums, for the hand-written code.
-pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::File, Vec<Problem>> {
+pub(super) fn generate(
+    document: &Document,
+    contract: &Contract,
+    docs: &Docs,
+) -> Result<syn::File, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut part = |made: Result<TokenStream, Vec<Problem>>| {
         made.unwrap_or_else(|found| {
@@ -23,7 +27,7 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
     let ports = part(vocabulary::ports(contract));
     let token = part(vocabulary::token(document, contract));
     let inputs: Vec<TokenStream> =
-        contract.operations.iter().map(|operation| part(input::input(document, operation))).collect();
+        contract.operations.iter().map(|operation| part(input::input(document, operation, docs))).collect();
     if !problems.is_empty() {
         return Err(problems);
     }

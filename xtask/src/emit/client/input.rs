@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{
+    docs::{self, Docs},
     name,
     validate::{self, Argument},
 };
@@ -15,7 +16,11 @@ use crate::{
 };
 
 /// The struct for `operation`, the constants of its limits, its validation and its calls.
-pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenStream, Vec<Problem>> {
+pub(super) fn input(
+    document: &Document,
+    operation: &Operation,
+    docs: &Docs,
+) -> Result<TokenStream, Vec<Problem>> {
     let title = name::pascal(&operation.id);
     let parameters: Vec<&Parameter> =
         operation.parameters.iter().filter(|parameter| is_sent(parameter, operation)).collect();
@@ -26,9 +31,9 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
     for parameter in &parameters {
         let field = name::snake(&parameter.name);
         let ty = parameter_type(document, parameter)?;
-        let doc = name::sentence(parameter.description.as_deref().unwrap_or(&parameter.name));
+        let doc = docs::attributes(docs.lines(&title.to_string(), &field.to_string()));
         let ty = if parameter.required { ty } else { quote!(Option<#ty>) };
-        fields.push(quote!(#[doc = #doc] pub #field: #ty));
+        fields.push(quote!(#(#doc)* pub #field: #ty));
         let label = format!("{} {}", parameter.location, parameter.name);
         let argument = Argument { value: quote!(self.#field), label: &label, optional: !parameter.required };
         validations.push(validate::statements(document, &as_parameter(&parameter.schema), &argument)?);
@@ -44,7 +49,8 @@ pub(super) fn input(document: &Document, operation: &Operation) -> Result<TokenS
             let help = "move the schema to components/schemas and reference it";
             vec![document.problem(body.pointer.clone(), "the schema of the body has no name", help)]
         })?;
-        fields.push(quote!(#[doc = " The request body."] pub body: types::#name));
+        let doc = docs::attributes(docs.lines(&title.to_string(), "body"));
+        fields.push(quote!(#(#doc)* pub body: types::#name));
         setters.push(quote!(call = call.body(self.body.clone());));
         for property in body.schema.properties() {
             let field = name::snake(&property.name);

@@ -3,6 +3,7 @@
 
 mod api;
 mod contract;
+mod docs;
 mod enforce;
 mod input;
 mod name;
@@ -15,11 +16,14 @@ use crate::{artifact::Artifact, document::Document, model::Contract, problem::Pr
 
 pub(crate) use enforce::enforces;
 
+use docs::Docs;
+
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
-    let api = api::generate(document)?;
-    let contract = contract::generate(document, &model)?;
+    let docs = Docs::read(&model);
+    let api = api::generate(document, &docs)?;
+    let contract = contract::generate(document, &model, &docs)?;
     Ok(vec![
         Artifact { path: "client/src/generated.rs", contents: source::text(api) },
         Artifact { path: "client/src/contract.rs", contents: source::text(contract) },
@@ -50,16 +54,20 @@ mod tests {
             )
         })
         .unwrap();
-        assert_eq!(before[0], after[0]);
+        let [of_api, of_contract] = [0, 1].map(|file| {
+            let lines = before[file].lines().zip(after[file].lines());
+            lines.filter(|(before, after)| before != after).map(|(_, after)| after).collect::<Vec<_>>()
+        });
+        let is_doc = |line: &&&str| line.contains("/// Required; from 1 to 50. Clauses: `extract.num-range`");
+        assert_eq!((of_api.len(), of_api.iter().filter(is_doc).count()), (2, 2), "{of_api:?}");
         assert!(before[1].contains("NUM_MAXIMUM: i64 = 100") && after[1].contains("NUM_MAXIMUM: i64 = 50"));
-        let changed =
-            before[1].lines().zip(after[1].lines()).filter(|(before, after)| before != after).count();
-        assert_eq!(changed, 2, "the constant and the validation");
+        assert_eq!(of_contract.len(), 3, "the constant, the validation and the docs: {of_contract:?}");
+        assert_eq!(of_contract.iter().filter(is_doc).count(), 1);
     }
 
     /// The bodies of the functions `validate`, without the constants beside them.
     fn validations(document: &Document) -> Result<String, Vec<Problem>> {
-        let text = source::text(contract::generate(document, &Contract::read(document)?)?);
+        let text = source::text(contract::generate(document, &Contract::read(document)?, &Docs::default())?);
         let bodies = text.split("pub fn validate(&self)").skip(1);
         Ok(bodies.filter_map(|rest| rest.split("pub fn call").next()).collect())
     }
@@ -120,8 +128,8 @@ mod tests {
                       application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n        \
                       \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
         let first = "        \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n";
-        let problems =
-            api::generate(&Document::parse(&DOCUMENT.replace(first, second)).unwrap()).err().unwrap();
+        let document = Document::parse(&DOCUMENT.replace(first, second)).unwrap();
+        let problems = api::generate(&document, &Docs::default()).err().unwrap();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"), "{}", problems[0]);
         assert_eq!(problems[0].pointer, "/paths/~1openapi~1v1~1proxy~1extract/get");

@@ -84,7 +84,7 @@ fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {
 }
 
 /// The last segment of a path type.
-fn name_of(ty: &Type) -> String {
+pub(super) fn name_of(ty: &Type) -> String {
     match ty {
         Type::Path(path) => {
             path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()

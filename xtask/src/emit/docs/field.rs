@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::words::{self, Type};
-use crate::model::{Citation, Contract, Header, Kind, Location, Operation, Parameter, Rule, Schema};
+use crate::model::{Body, Citation, Contract, Header, Kind, Location, Operation, Parameter, Rule, Schema};
 
 /// A row.
 #[derive(Serialize)]
-pub(super) struct Field<'a> {
+pub(in crate::emit) struct Field<'a> {
     /// Where links lead.
     anchor: String,
     /// What it is and of what, for results of the search.
@@ -28,8 +28,30 @@ pub(super) struct Field<'a> {
     clauses: Vec<&'a str>,
 }
 
+impl Field<'_> {
+    pub(in crate::emit) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The row as lines of Rust documentation: the description, then presence, limits, default and clauses.
+    pub(in crate::emit) fn rustdoc(&self) -> Vec<String> {
+        let description = self.description.unwrap_or(&self.name);
+        let mut facts = if self.required { "Required" } else { "Optional" }.to_owned();
+        facts.extend(self.limits.iter().map(|limit| format!("; {limit}")));
+        facts.push('.');
+        facts.extend(self.default.iter().map(|default| format!(" Default: `{default}`.")));
+        let clauses: Vec<String> = self.clauses.iter().map(|clause| format!("`{clause}`")).collect();
+        match clauses.as_slice() {
+            [] => {}
+            [only] => facts.push_str(&format!(" Clause: {only}.")),
+            several => facts.push_str(&format!(" Clauses: {}.", several.join(", "))),
+        }
+        vec![description.split_whitespace().collect::<Vec<_>>().join(" "), String::new(), facts]
+    }
+}
+
 /// What an operation takes beside its body.
-pub(super) fn parameter<'a>(
+pub(in crate::emit) fn parameter<'a>(
     contract: &'a Contract,
     operation: &'a Operation,
     parameter: &'a Parameter,
@@ -62,6 +84,25 @@ pub(super) fn parameter<'a>(
     }
 }
 
+/// The body of a request, whose own fields are [`properties`].
+pub(in crate::emit) fn body(body: &Body) -> Field<'_> {
+    let Body { description, schema, required, citation, .. } = body;
+    Field {
+        anchor: String::new(),
+        what: String::new(),
+        name: "body".to_owned(),
+        place: None,
+        required: *required,
+        presence: presence(*required),
+        kind: Type::of(schema),
+        limits: Vec::new(),
+        default: None,
+        example: None,
+        description: description.as_deref(),
+        clauses: once(cited([citation])),
+    }
+}
+
 /// A header of a response.
 pub(super) fn header<'a>(
     contract: &'a Contract,
@@ -88,17 +129,17 @@ pub(super) fn header<'a>(
 
 /// Where headers or the properties of a schema are shown.
 #[derive(Clone, Copy)]
-pub(super) struct Home<'h, 'a> {
+pub(in crate::emit) struct Home<'h, 'a> {
     /// What their anchors begin with.
-    pub(super) anchor: &'h str,
+    pub(in crate::emit) anchor: &'h str,
     /// What they belong to, in words.
-    pub(super) of: &'h str,
+    pub(in crate::emit) of: &'h str,
     /// The operation whose rules bind them here.
-    pub(super) operation: Option<&'a Operation>,
+    pub(in crate::emit) operation: Option<&'a Operation>,
 }
 
 /// The properties of an object, and of the objects in it that have no name of their own.
-pub(super) fn properties<'a>(
+pub(in crate::emit) fn properties<'a>(
     contract: &'a Contract,
     home: Home<'_, 'a>,
     schema: &'a Schema,

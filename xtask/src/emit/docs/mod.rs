@@ -4,7 +4,7 @@
 //! (`server/src/admin/docs.rs`).
 
 mod curl;
-mod field;
+pub(super) mod field;
 mod operation;
 mod prose;
 #[cfg(test)]
