@@ -1,10 +1,11 @@
 //! Chooses the cases that a budget is spent on: those that judge clauses which no other case judges, then those that notice
-//! most known faults for their cost.
+//! most known faults for their cost. It chooses several times, with all shared control requests and with a few of them, and
+//! keeps the best choice: one case at a time, it does not see that a control pays when many cases share it.
 
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use super::plan::{Planned, SentControls};
-use crate::check::{Case, Check, Cost};
+use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
 use crate::wire::Budget;
@@ -16,15 +17,19 @@ const CLAUSE: u64 = 1 << 20;
 /// since faults that nobody knows yet are like those that are known.
 const FAULT: [u64; 3] = [16, 4, 1];
 
-/// Marks the cases as skipped that the budget does not reach. A quarter of the requests is kept for repetitions.
+/// A choice is made with each of these numbers of shared control requests, beside the one with all of them.
+const FEW_CONTROLS: [usize; 4] = [1, 2, 3, 5];
+
+/// Marks the cases as skipped that the budget does not reach. A quarter of the requests is kept for repetitions, and a gateway
+/// for requests that must be rejected: each holds one while it is under way.
 pub(super) fn choose(planned: &mut [Planned], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
     let most = Cost {
         requests: u32::try_from(budget.requests - budget.requests / 4).unwrap_or(u32::MAX),
-        gateways: u32::try_from(budget.gateways).unwrap_or(u32::MAX),
+        gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
     };
     let candidates = Candidates::new(planned, matrix);
     let enough = detect.map(|percent| (candidates.faults * usize::from(percent)).div_ceil(100));
-    let taken = candidates.take(most, enough);
+    let taken = candidates.best(most, enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
         .map(|number| {
@@ -111,7 +116,35 @@ impl<'a> Candidates<'a> {
     }
 
     /// The numbers of those that are chosen.
-    fn take(&self, most: Cost, enough: Option<usize>) -> BTreeSet<usize> {
+    fn best(&self, most: Cost, enough: Option<usize>) -> BTreeSet<usize> {
+        let mut best = self.take(most, enough, None);
+        if best.taken.len() < self.all.len() {
+            let controls = self.controls();
+            for few in FEW_CONTROLS.into_iter().filter(|few| *few < controls.len()) {
+                let other = self.take(most, enough, Some(&controls[..few]));
+                if other.value() > best.value() {
+                    best = other;
+                }
+            }
+        }
+        best.taken
+    }
+
+    /// The control requests that cases of several checks share, those that most known faults are noticed with first.
+    fn controls(&self) -> Vec<&'a str> {
+        let mut noticed: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for candidate in &self.all {
+            for control in candidate.case.controls().iter().filter(|control| control.is_in_run()) {
+                noticed.entry(control.label()).or_default().extend(&candidate.notices);
+            }
+        }
+        let mut controls: Vec<_> = noticed.into_iter().collect();
+        controls.sort_by_key(|(_, faults)| std::cmp::Reverse(faults.len()));
+        controls.into_iter().map(|(label, _)| label).collect()
+    }
+
+    /// Chooses first among the cases that share no other controls than these, and then among all.
+    fn take(&self, most: Cost, enough: Option<usize>, controls: Option<&[&str]>) -> Chosen {
         let mut chosen = Chosen {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
@@ -121,20 +154,26 @@ impl<'a> Candidates<'a> {
             noticed: vec![0; self.faults],
             gateway: u64::from(most.requests / most.gateways.max(1)).max(1),
         };
-        self.by_value(&mut chosen, enough);
+        if let Some(controls) = controls {
+            let is_known =
+                |control: &SharedControl| !control.is_in_run() || controls.contains(&control.label());
+            self.by_value(&mut chosen, enough, &|candidate| candidate.case.controls().iter().all(is_known));
+        }
+        self.by_value(&mut chosen, enough, &|_| true);
         if enough.is_none() {
             self.in_turn(&mut chosen);
         }
-        chosen.taken
+        chosen
     }
 
     /// Takes what is worth most for its price, until nothing that fits is worth anything.
-    fn by_value(&self, chosen: &mut Chosen, enough: Option<usize>) {
+    fn by_value(&self, chosen: &mut Chosen, enough: Option<usize>, may: &dyn Fn(&Candidate<'_>) -> bool) {
         let offer = |chosen: &Chosen, number: usize| Offer {
             worth: chosen.worth(&self.all[number]),
             number: std::cmp::Reverse(number),
         };
-        let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(chosen, number)).collect();
+        let numbers = || (0..self.all.len()).filter(|number| may(&self.all[*number]));
+        let mut queue: BinaryHeap<Offer> = numbers().map(|number| offer(chosen, number)).collect();
         while let Some(Offer { worth, number: std::cmp::Reverse(number) }) = queue.pop() {
             if enough.is_some_and(|enough| chosen.detected >= enough) {
                 return;
@@ -148,8 +187,7 @@ impl<'a> Candidates<'a> {
                 queue.push(now);
             } else if chosen.try_take(number, candidate) {
                 // The control requests that it shares are paid for: the other cases of its check may be cheaper now.
-                let others =
-                    (0..self.all.len()).filter(|other| self.all[*other].check.id == candidate.check.id);
+                let others = numbers().filter(|other| self.all[*other].check.id == candidate.check.id);
                 queue.extend(
                     others.filter(|other| !chosen.taken.contains(other)).map(|other| offer(chosen, other)),
                 );
@@ -170,6 +208,11 @@ impl<'a> Candidates<'a> {
 }
 
 impl Chosen {
+    /// What a choice shows: clauses first, and with as many known faults the one that costs less.
+    fn value(&self) -> (usize, usize, u32) {
+        (self.judged.len(), self.detected, self.left.requests)
+    }
+
     /// What a candidate adds for each request that it costs, in parts of a request.
     fn worth(&self, candidate: &Candidate<'_>) -> u64 {
         const PARTS: u64 = 1 << 10;

@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_shared_control_counts_once() {
-        let once = plan(&[&SHARING], 2);
+        let once = plan(&[&SHARING], 3);
         assert_eq!(once.cost(), PlannedCost { requests: 4, gateways: 2 });
         assert_eq!(once.planned()[0].cost(), Cost::extraction(4, 2));
         let both = plan(&[&SHARING, &SHARING_TOO], 100);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn each_clause_gets_a_case_before_one_gets_all_of_its() {
-        let plan = plan(&[&CHEAP, &EXPENSIVE], 9);
+        let plan = plan(&[&CHEAP, &EXPENSIVE], 10);
         let running = |index: usize| -> Vec<_> {
             plan.planned()[index].running().map(|case| case.label().to_owned()).collect()
         };
@@ -301,16 +301,16 @@ mod tests {
             matrix.add_fault(fault(id, &CHEAP, case));
         }
         let labels = |most: u64| -> Vec<String> {
-            let budget = Budget { requests: 1_000, gateways: most, ..Budget::default() };
+            let budget = Budget { requests: 1_000, gateways: most + 1, ..Budget::default() };
             let plan = within(&[&CHEAP], &budget, &matrix);
             plan.planned()[0].running().map(|case| case.label().to_owned()).collect()
         };
         assert_eq!(labels(2), ["three"]);
         assert_eq!(labels(4), ["two", "three"]);
         assert_eq!(labels(6), ["one", "two", "three"]);
-        let all = Budget { gateways: 4, ..Budget::default() };
+        let all = Budget { gateways: 5, ..Budget::default() };
         assert_eq!(within(&[&CHEAP], &all, &matrix).detection(&matrix).noticed, 3);
-        let less = Budget { gateways: 2, ..Budget::default() };
+        let less = Budget { gateways: 3, ..Budget::default() };
         let detection = within(&[&CHEAP], &less, &matrix).detection(&matrix);
         assert_eq!((detection.noticed, detection.unlocks[0].faults), (2, 1));
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
