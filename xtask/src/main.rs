@@ -10,6 +10,8 @@ mod fixture;
 #[cfg(test)]
 mod fuzz;
 mod ledger;
+#[cfg(test)]
+mod library;
 mod lint;
 mod lower;
 mod model;
