@@ -227,6 +227,15 @@ impl<'a> Parameters<'a> {
         self.take(name, Place::Query)
     }
 
+    /// The query parameter that carries the token, whatever its name.
+    pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
+        let carries = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
+        let index = self.left.iter().position(carries);
+        let index =
+            index.ok_or_else(|| self.operation.wrong("expected a token in the query (`x-credential`)"))?;
+        Ok(self.left.remove(index))
+    }
+
     /// The header parameter of that name.
     pub(super) fn header(&mut self, name: &str) -> Result<Parameter, ContractError> {
         self.take(name, Place::Header)

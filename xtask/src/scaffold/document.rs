@@ -9,9 +9,8 @@ pub(super) const PATH: &str = "openapi/openapi.yaml";
 
 /// The document with the stub of the operation, its schemas and its clause.
 pub(super) fn with(new: &NewOperation, text: &str) -> Result<Change, String> {
-    let document = Document::parse(text).map_err(|problems| {
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-    })?;
+    let document = Document::parse(text)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     if text.contains(&format!("operationId: {}\n", new.id)) {
         return Err(format!("the operation `{}` already exists; choose another id", new.id));
     }
@@ -139,8 +138,9 @@ fn clause(new: &NewOperation, id: &str) -> String {
         "204" => "HTTP 204 without a body".to_owned(),
         status => format!("HTTP {status} with code {status}, message, requestId and data"),
     };
+    let limits: String = new.path_parameters().map(|name| format!("; {name} is at least 1")).collect();
     format!(
-        "  - id: {id}\n    section: \"say where the prose has it\"\n    text: \"A success of {} is {what}.\"\n    \
+        "  - id: {id}\n    section: \"say where the prose has it\"\n    text: \"A success of {} is {what}{limits}.\"\n    \
          observable: true\n",
         new.id
     )

@@ -122,7 +122,12 @@ mod tests {
             assert_eq!(stubs.len(), 7, "handler, domain, client, command, check, fault, variation");
             for stub in stubs {
                 assert!(stub.contents.contains("compile_error!("), "{}", stub.path.display());
-                assert!(syn::parse_file(&stub.contents).is_ok(), "{}: {}", stub.path.display(), stub.contents);
+                assert!(
+                    syn::parse_file(&stub.contents).is_ok(),
+                    "{}: {}",
+                    stub.path.display(),
+                    stub.contents
+                );
                 let name = stub.path.file_stem().unwrap().to_str().unwrap();
                 let declared = |change: &&Change| change.contents.contains(&format!("mod {name};"));
                 assert!(rest.iter().any(declared), "nothing declares {}", stub.path.display());

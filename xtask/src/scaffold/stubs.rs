@@ -15,7 +15,8 @@ struct Stub {
 
 pub(super) fn changes(new: &NewOperation, read: Read<'_>) -> Result<Vec<Change>, String> {
     let mut changes: Vec<Change> = Vec::new();
-    for stub in [handler(new), domain(new), client(new), command(new), check(new), fault(new), variation(new)] {
+    for stub in [handler(new), domain(new), client(new), command(new), check(new), fault(new), variation(new)]
+    {
         if read(&stub.path).is_ok() {
             return Err(format!("{} already exists; choose another id", stub.path));
         }
@@ -125,7 +126,11 @@ fn check(new: &NewOperation) -> Stub {
          describes, with \\\n     ids such as `{kebab}.order.ascending`, `operation: None`, and a request of \
          `valid_request`; without such a clause \\\n     remove this file\"\n);\n"
     );
-    Stub { path: format!("conformance/src/checks/{snake}.rs"), contents, declared: ("conformance/src/checks/mod.rs", "") }
+    Stub {
+        path: format!("conformance/src/checks/{snake}.rs"),
+        contents,
+        declared: ("conformance/src/checks/mod.rs", ""),
+    }
 }
 
 fn fault(new: &NewOperation) -> Stub {

@@ -40,9 +40,8 @@ pub(crate) struct Arguments {
 
 fn method(text: &str) -> Result<Method, String> {
     let found = Method::ALL.into_iter().find(|method| method.to_string().eq_ignore_ascii_case(text));
-    found.ok_or_else(|| {
-        format!("expected one of {}", Method::ALL.map(|method| method.to_string()).join(", "))
-    })
+    found
+        .ok_or_else(|| format!("expected one of {}", Method::ALL.map(|method| method.to_string()).join(", ")))
 }
 
 /// Writes the stubs. Nothing is written when one of them exists, or when the document with the stub has a problem.
@@ -53,7 +52,8 @@ pub(crate) fn run(root: &Path, new: &New) -> Result<String, String> {
         NewOperation { id: id.clone(), method: *method, path: path.clone(), writes: *writes || always };
     let read = |path: &str| fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"));
     let changes = scaffold::changes(&operation, &read).map_err(|error| format!("error: {error}\n"))?;
-    let problems = Document::parse(&changes[0].contents).map_or_else(|problems| problems, |document| lint::run(&document));
+    let problems = Document::parse(&changes[0].contents)
+        .map_or_else(|problems| problems, |document| lint::run(&document));
     if !problems.is_empty() {
         let problems = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         return Err(format!("{problems}\nerror: nothing was written; choose another id or path\n"));
@@ -61,7 +61,8 @@ pub(crate) fn run(root: &Path, new: &New) -> Result<String, String> {
     let mut report = String::new();
     for change in &changes {
         let place = root.join(&change.path);
-        fs::write(&place, &change.contents).map_err(|error| format!("error: {}: {error}\n", place.display()))?;
+        fs::write(&place, &change.contents)
+            .map_err(|error| format!("error: {}: {error}\n", place.display()))?;
         let word = if change.is_new { "wrote" } else { "edited" };
         report.push_str(&format!("{word} {}\n", change.path.display()));
     }
