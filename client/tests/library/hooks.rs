@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::{faulty::CANARY, generated};
 
 #[derive(Clone, Debug)]
+#[allow(unreachable_pub, reason = "generated code names it in its public items")]
 pub struct Hooks;
 
 impl ClientHooks<Hooks> for generated::Client {

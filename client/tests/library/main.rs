@@ -20,7 +20,7 @@ mod lenient;
 #[allow(dead_code, reason = "what is generated is compared as it is printed")]
 mod operation;
 #[path = "../../src/validate.rs"]
-#[allow(dead_code, reason = "the document decides which limits it uses")]
+#[allow(dead_code, unreachable_pub, reason = "the document decides which limits it uses")]
 mod validate;
 
 use contract::Genre;
