@@ -15,7 +15,8 @@ pub(crate) struct Operation {
     pub(crate) path: &'static str,
     /// HTTP status of a success.
     pub(crate) status: u16,
-    /// Field of the body that holds the business code, and its value for a success.
+    /// Field of the body that holds the business code, and its value for a success. Empty where a success has no body: its
+    /// status says all.
     pub(crate) code_field: &'static str,
     pub(crate) code: i64,
     pub(crate) credential: Credential,

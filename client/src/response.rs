@@ -55,6 +55,9 @@ pub(crate) fn classify(
             format!("expected an uncompressed body, because the client asks for none other, found {coding}");
         return Err(unexpected_response(&reason, &response, token));
     }
+    if operation.code_field.is_empty() {
+        return Ok(response);
+    }
     let code = business_code(&response.body, operation.code_field);
     match code {
         // A text has no code. A JSON object instead of it is a rejection, or not what was requested.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{InstanceStatus, Protocol};
+use sallyport_client::{InstanceStatus, Protocol, contract::ExtractProxies};
 
 const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
     "status":"active","ip":"203.0.113.7","port":20001,"protocols":["http","socks5"],"countryCode":"USA",
@@ -95,11 +95,12 @@ async fn groups_are_chosen_by_number_or_none() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_tell_what_went_wrong() {
+    let beyond = (ExtractProxies::NUM_MAXIMUM + 1).to_string();
     for (script, arguments, code) in [
         (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
         (ok("garbage"), vec!["groups"], 1),
         (ok("garbage"), vec!["search", "192.0.2.1", "--format", "csv"], 1),
-        (no_groups(), vec!["extract", "101"], 2),
+        (no_groups(), vec!["extract", beyond.as_str()], 2),
         (no_groups(), vec!["search", "10.0.0.0/8"], 2),
         (no_groups(), vec!["search"], 2),
         (no_groups(), vec!["extract", "1", "--protocol", "https"], 2),

@@ -5,6 +5,7 @@ mod faulty;
 use std::time::{Duration, Instant, SystemTime};
 
 use faulty::{Faulty, Reply, no_groups, ok, one_gateway, reply};
+use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 use sallyport_client::{Address, BusinessCode, Error, GroupFilter, InstanceStatus, RetryPolicy, Separator};
 
 #[tokio::test]
@@ -419,14 +420,17 @@ async fn a_field_that_must_be_there_is_missed() {
 async fn invalid_arguments_are_not_sent() {
     let server = Faulty::start(vec![no_groups()]).await;
     let client = server.client();
-    let many = || (0..501u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
-    let far = std::iter::repeat_n("192.0.2.1", 10_001);
+    let beyond = |limit: i64| u32::try_from(limit + 1).unwrap();
+    let distinct = SearchStaticInstances::IPS_MAX_DISTINCT;
+    let many = || (0..=distinct).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
+    let far = std::iter::repeat_n("192.0.2.1", SearchStaticInstances::IPS_MAX_ITEMS + 1);
+    let long = "é".repeat(ExtractProxies::SB_MAX_UTF8_BYTES / 2 + 1);
     let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
     let errors: Vec<(&str, Error)> = vec![
         ("extract.num-range", client.extract(0).await.unwrap_err()),
-        ("extract.num-range", client.extract(101).await.unwrap_err()),
+        ("extract.num-range", client.extract(beyond(ExtractProxies::NUM_MAXIMUM)).await.unwrap_err()),
         ("extract.sb-required", client.extract_text(1, Separator::Custom(String::new())).await.unwrap_err()),
-        ("extract.sb-length", client.extract_text(1, Separator::Custom("é".repeat(17))).await.unwrap_err()),
+        ("extract.sb-length", client.extract_text(1, Separator::Custom(long)).await.unwrap_err()),
         ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
         ("search.ips-raw-limit", client.search(far).page(1).await.unwrap_err()),
         ("search.ips-dedup-limit", client.search(many()).page(1).await.unwrap_err()),
@@ -435,8 +439,19 @@ async fn invalid_arguments_are_not_sent() {
         ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
         ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(-1)).page(1).await.unwrap_err()),
         ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
-        ("search.page", client.search(["192.0.2.1"]).page(1_000_001).await.unwrap_err()),
-        ("search.page-size", client.search(["192.0.2.1"]).page_size(1001).page(1).await.unwrap_err()),
+        (
+            "search.page",
+            client.search(["192.0.2.1"]).page(beyond(SearchStaticInstances::PAGE_MAXIMUM)).await.unwrap_err(),
+        ),
+        (
+            "search.page-size",
+            client
+                .search(["192.0.2.1"])
+                .page_size(beyond(SearchStaticInstances::PAGE_SIZE_MAXIMUM))
+                .page(1)
+                .await
+                .unwrap_err(),
+        ),
         ("search.status", client.search(["192.0.2.1"]).status("gone".into()).page(1).await.unwrap_err()),
         (
             "search.activated-order",

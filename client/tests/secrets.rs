@@ -12,6 +12,7 @@ use std::{
 
 use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
+use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
 use tracing::Level;
 
 /// Spellings of the canary that a reader could use: as it is, as a query has it, as base64, and its tail alone.
@@ -157,7 +158,7 @@ async fn a_token_with_odd_characters_does_not_leak_either() {
 async fn a_redirect_is_not_followed() {
     let other = Faulty::start(vec![no_groups()]).await;
     for status in [301, 302, 303, 307, 308] {
-        let target = format!("{}/openapi/v1/static/groups?api_key=x", other.base_url());
+        let target = format!("{}{}?api_key=x", other.base_url(), ListStaticGroups::PATH);
         let server = Faulty::start(vec![reply(status, &[("location", &target)], "")]).await;
         for error in every_call(&server.client()).await {
             assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");

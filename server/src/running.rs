@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     admin::{self, Admin},
-    api::generated::OPERATIONS,
+    api::generated::{OPERATIONS, SUCCESS_STATUSES},
     connections::{self, Connections, StallMonitor},
     domain::service::Service,
     edge::{
@@ -139,6 +139,29 @@ pub struct Running {
 /// # Panics
 /// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<Running, StartError> {
+    let api = handlers::api().map_err(StartError::Api)?;
+    start_api(Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config)
+}
+
+/// An API to serve.
+pub struct Served {
+    /// Its endpoints, made of handlers of the edge.
+    pub api: ApiDescription<Context>,
+    /// The `operationId` of each operation.
+    pub operations: &'static [&'static str],
+    /// The HTTP status of a success of each.
+    pub success_statuses: &'static [u16],
+}
+
+/// Starts a server of another API on the same edge, as the tests of the generators do.
+///
+/// # Errors
+/// As [`start`].
+///
+/// # Panics
+/// As [`start`].
+pub fn start_api(served: Served, config: Config) -> Result<Running, StartError> {
+    let Served { api, operations, success_statuses } = served;
     let Config {
         listen,
         store,
@@ -151,8 +174,8 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         admin,
         request_id_retention,
     } = config;
-    check_rates(&rates)?;
-    let metrics = Arc::new(Metrics::new(OPERATIONS));
+    check(&rates, operations)?;
+    let metrics = Arc::new(Metrics::new(operations, success_statuses));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
         let total = max_in_flight.saturating_mul(each);
@@ -181,7 +204,6 @@ pub fn start(config: Config) -> Result<Running, StartError> {
             serve(api, context, address, None)
         })
         .transpose()?;
-    let api = handlers::api().map_err(StartError::Api)?;
     let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
     let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
     let ports = addresses.iter().flatten().map(SocketAddr::port).collect();
@@ -260,13 +282,23 @@ fn serve<C: ServerContext>(
 /// # Errors
 /// [`StartError::UnknownOperation`]
 pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
+    check(rates, OPERATIONS)
+}
+
+fn check(rates: &[RateRule], operations: &[&str]) -> Result<(), StartError> {
     let mut named = rates.iter().filter_map(|rule| rule.operation.as_deref());
-    match named.find(|name| !OPERATIONS.contains(name)) {
+    match named.find(|name| !operations.contains(name)) {
         None => Ok(()),
         Some(operation) => {
-            let (operation, known) = (operation.to_owned(), OPERATIONS.join(", "));
+            let (operation, known) = (operation.to_owned(), operations.join(", "));
             Err(StartError::UnknownOperation { operation, known })
         }
+    }
+}
+
+impl std::fmt::Debug for Served {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Served").field("operations", &self.operations).finish_non_exhaustive()
     }
 }
 

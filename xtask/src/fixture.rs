@@ -15,3 +15,6 @@ pub(crate) fn edited(from: &str, to: &str) -> Document {
     assert!(CONTRACT.contains(from), "the document of the tests does not hold {from:?}");
     Document::parse(&CONTRACT.replacen(from, to, 1)).unwrap()
 }
+
+/// A second document, of an API that reads and writes.
+pub(crate) const LIBRARY: &str = include_str!("../fixtures/library.yaml");

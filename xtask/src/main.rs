@@ -10,12 +10,15 @@ mod fixture;
 #[cfg(test)]
 mod fuzz;
 mod ledger;
+#[cfg(test)]
+mod library;
 mod lint;
 mod lower;
 mod model;
 mod names;
 mod problem;
 mod project;
+mod scaffold;
 mod task;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -60,6 +63,9 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
+    /// Begin something new.
+    #[command(subcommand)]
+    New(task::new::New),
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -76,6 +82,7 @@ fn main() -> ExitCode {
         Task::Generate => task::generate::run(&root).map(|report| (report, ExitCode::SUCCESS)),
         Task::Check => task::check::run(&root).map(|report| (report, ExitCode::SUCCESS)),
         Task::Docs { file } => task::docs::run(&root, file).map(|report| (report, ExitCode::SUCCESS)),
+        Task::New(new) => task::new::run(&root, &new).map(|report| (report, ExitCode::SUCCESS)),
         Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
             (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }),

@@ -10,13 +10,14 @@ use crate::document::{Document, reference};
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// The edits, in order.
-const EDITS: [fn(&mut Value, &Value); 7] = [
+const EDITS: [fn(&mut Value, &Value); 8] = [
     inline_parts,
     drop_extensions,
     drop_deployment,
     drop_part_examples,
     keep_json_alone,
     drop_body_description,
+    items_of_queries,
     merge_errors,
 ];
 
@@ -99,6 +100,20 @@ fn drop_body_description(projected: &mut Value, _: &Value) {
     each_operation(projected, |operation| {
         if let Some(body) = operation.get_mut("requestBody") {
             remove(body, &["description"]);
+        }
+    });
+}
+
+/// Dropshot documents only scalars in a query: of an array the server gives it the schema of an item.
+fn items_of_queries(projected: &mut Value, root: &Value) {
+    each_operation(projected, |operation| {
+        for schema in
+            items(operation.get_mut("parameters")).filter_map(|parameter| parameter.get_mut("schema"))
+        {
+            let resolved = reference(schema).and_then(|target| root.pointer(target)).unwrap_or(schema);
+            if let Some(item) = resolved.get("items").cloned() {
+                *schema = item;
+            }
         }
     });
 }
@@ -255,6 +270,13 @@ mod tests {
             edited(drop_body_description, root),
             operation(json!({"requestBody": {"required": true}}))
         );
+    }
+
+    #[test]
+    fn an_array_in_a_query_is_its_item() {
+        let root = |schema: Value| operation(json!({"parameters": [{"in": "query", "schema": schema}]}));
+        let array = root(json!({"type": "array", "maxItems": 3, "items": {"type": "string"}}));
+        assert_eq!(edited(items_of_queries, array), root(json!({"type": "string"})));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::{Observed, PassiveFinding, Probe};
-use crate::contract::{Clause, Contract, OperationId};
+use crate::contract::{Clause, Contract, OperationId, OtherOperation};
 use crate::target::{Fact, Facts};
 use crate::wire::{Exhausted, WireError};
 
@@ -35,6 +35,8 @@ pub enum Run {
     /// Active: the cases, from what is known before anything is sent. They run one after another in one [`Probe`], so that
     /// a control request is sent once for all of them.
     Cases(fn(&Scope<'_>) -> Vec<Case>),
+    /// The same for one operation of the document that has no checks of its own.
+    OtherCases(fn(&Scope<'_>, &OtherOperation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the exchange does not concern it.
     Passive(fn(&Observed<'_>) -> Option<Vec<PassiveFinding>>),
 }
@@ -105,6 +107,10 @@ impl Check {
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) => cases(scope),
+            Run::OtherCases(cases) => match self.operation {
+                Some(OperationId::Other(id)) => cases(scope, scope.contract.other(id)),
+                _ => Vec::new(),
+            },
             Run::Passive(_) => Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 mod all;
 mod boundary;
 mod extract;
+mod generic;
 mod groups;
 mod registry;
 pub(crate) mod relation;
@@ -13,9 +14,10 @@ mod state;
 mod success;
 mod token;
 
-pub use registry::{UNCOVERED, registry};
+pub use registry::{UNCOVERED, registry, registry_of};
 pub use requests::{NOBODYS_ADDRESS, Requests};
 
+pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;
 

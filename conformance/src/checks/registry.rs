@@ -1,6 +1,8 @@
-use super::ALL;
+use std::sync::LazyLock;
+
+use super::{ALL, generic};
 use crate::check::Check;
-use crate::contract::Clause;
+use crate::contract::{Clause, Contract};
 
 /// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
 /// can't be observed says so, with its reason, in the document.
@@ -9,7 +11,23 @@ pub static UNCOVERED: &[Clause] = &[];
 /// Every check, sorted by id.
 #[must_use]
 pub fn registry() -> Vec<&'static Check> {
-    ALL.iter().flat_map(|checks| checks.iter().copied()).collect()
+    static GENERIC: LazyLock<Vec<&'static Check>> =
+        LazyLock::new(|| Contract::embedded().map(generic::checks).unwrap_or_default());
+    with(&GENERIC)
+}
+
+/// Every check of another contract than the one that is built in. The checks of its further operations are made anew by each
+/// call, and live as long as the program.
+#[must_use]
+pub fn registry_of(contract: &Contract) -> Vec<&'static Check> {
+    with(&generic::checks(contract))
+}
+
+fn with(generic: &[&'static Check]) -> Vec<&'static Check> {
+    let mut checks: Vec<&'static Check> = ALL.iter().flat_map(|checks| checks.iter().copied()).collect();
+    checks.extend(generic);
+    checks.sort_by_key(|check| check.id);
+    checks
 }
 
 #[cfg(test)]
@@ -18,7 +36,6 @@ mod tests {
 
     use super::*;
     use crate::check::{Case, Scope};
-    use crate::contract::Contract;
     use crate::target::Facts;
 
     #[test]
@@ -31,10 +48,15 @@ mod tests {
 
     #[test]
     fn an_id_says_operation_rule_and_aspect() {
+        let others = &Contract::embedded().expect("contract").others;
+        let others: Vec<_> = others.iter().map(|other| other.operation.id.prefix()).collect();
         for check in registry() {
-            let prefix = check.operation.map_or("all", |operation| operation.prefix());
             let parts: Vec<_> = check.id.split('.').collect();
-            assert!(parts.len() == 3 && parts[0] == prefix, "{}: expected {prefix}.rule.aspect", check.id);
+            let is_right = |prefix: &str| match check.operation {
+                Some(operation) => prefix == operation.prefix(),
+                None => prefix == "all" || others.contains(&prefix),
+            };
+            assert!(parts.len() == 3 && is_right(parts[0]), "{}: expected operation.rule.aspect", check.id);
             let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(parts.iter().all(|part| !part.is_empty() && part.chars().all(allowed)), "{}", check.id);
         }

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::check::Probe;
-use crate::contract::Contract;
+use crate::contract::{Contract, Search};
 use crate::target::Target;
 use crate::wire::Request;
 
@@ -55,11 +55,8 @@ impl<'a> Requests<'a> for Probe<'a> {
     }
 
     fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request {
-        let search = &self.contract().search;
         let ips: Vec<Value> = ips.into_iter().map(Into::into).collect();
-        Request::to(&search.operation)
-            .query(&search.api_key.name, self.token().expose())
-            .field(&search.ips.name, ips)
+        search(&self.contract().search, self.token().expose(), ips)
     }
 
     fn any_search(&self) -> Request {
@@ -80,6 +77,18 @@ impl<'a> Requests<'a> for Probe<'a> {
     }
 }
 
+/// A search for these addresses. Where the document asks for more items than there are, the last one is repeated, which counts
+/// once; and where it starts with another page than the first, the first is asked for.
+fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
+    if let Some(last) = ips.last().cloned() {
+        ips.resize(ips.len().max(*search.raw_items.start()), last);
+    }
+    let request =
+        Request::to(&search.operation).query(&search.api_key.name, token).field(&search.ips.name, ips);
+    let first = *search.pages.start();
+    if search.default_page == first { request } else { request.field(&search.page.name, first) }
+}
+
 /// One request to each operation, for finding out whether a service answers at all. None of them takes a gateway from a
 /// conforming service: the last one lacks what an extraction needs, so it is rejected.
 pub(crate) fn first_requests(contract: &Contract, target: &Target) -> [Request; 3] {
@@ -87,9 +96,7 @@ pub(crate) fn first_requests(contract: &Contract, target: &Target) -> [Request; 
     let token = target.token.expose();
     [
         Request::to(&groups.operation).query(&groups.api_key.name, token),
-        Request::to(&search.operation)
-            .query(&search.api_key.name, token)
-            .field(&search.ips.name, vec![NOBODYS_ADDRESS]),
+        self::search(search, token, vec![NOBODYS_ADDRESS.into()]),
         Request::to(&extract.operation).query(&extract.api_key.name, token),
     ]
 }

@@ -1,7 +1,7 @@
 //! Holds successful JSON responses against the document's response schemas, headers included.
 
 use crate::check::{Form, Observed, PassiveFinding, ResponseClass, Severity};
-use crate::contract::{Clause, OperationId};
+use crate::contract::Clause;
 
 /// Every constraint of the document that a successful response breaks; none for other responses.
 ///
@@ -12,7 +12,10 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     if !successful || observed.form != Form::Json {
         return None;
     }
-    let body = observed.answer.json()?;
+    let body = match operation.success.has_body {
+        true => observed.answer.json()?,
+        false => &serde_json::Value::Null,
+    };
     let violations = operation.success.violations(body, |name| observed.answer.header_values(name));
     let mut findings: Vec<_> = violations
         .into_iter()
@@ -27,11 +30,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
         .collect();
     if observed.answer.status != operation.success.status {
         findings.push(PassiveFinding {
-            clause: match observed.operation {
-                OperationId::Extract => Clause::ExtractEnvelope,
-                OperationId::Groups => Clause::GroupsEnvelope,
-                OperationId::Search => Clause::SearchEnvelope,
-            },
+            clause: operation.success.clause(),
             key: "status".to_owned(),
             severity: Severity::Fail,
             expected: format!("code {} under HTTP {} only", operation.success.code, operation.success.status),

@@ -89,7 +89,7 @@ impl Extract {
         let sb = parameters.query("sb")?;
         let request_id = parameters.query("request_id")?;
         let request_id_header = parameters.header("X-Request-Id")?;
-        let api_key = parameters.query("api_key")?;
+        let api_key = parameters.credential()?;
         parameters.finish()?;
 
         let codes = lb.schema.strings()?;

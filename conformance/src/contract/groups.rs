@@ -13,7 +13,7 @@ pub struct Groups {
 impl Groups {
     pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
         let (operation, mut parameters, _) = Operation::read(source, OperationId::Groups)?;
-        let api_key = parameters.query("api_key")?;
+        let api_key = parameters.credential()?;
         parameters.finish()?;
         Ok(Self { operation, api_key })
     }

@@ -9,6 +9,7 @@ mod extract;
 mod groups;
 mod ids;
 mod operation;
+mod other;
 mod schema;
 mod search;
 mod source;
@@ -21,7 +22,8 @@ pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
 pub use clause::{Clause, Unspecified};
 pub use extract::{Extract, Separator};
 pub use groups::Groups;
-pub use operation::{Operation, OperationId, Parameter, Place, Success};
+pub use operation::{Operation, OperationId, OtherId, Parameter, Place, Success};
+pub use other::{Credential, OtherOperation};
 pub use schema::{Citations, Kind, Property, Schema};
 pub use search::Search;
 pub use source::ContractError;
@@ -44,6 +46,8 @@ pub struct Contract {
     pub groups: Groups,
     /// `POST …/static/instances/search`.
     pub search: Search,
+    /// Every further operation, which the generic checks judge.
+    pub others: Vec<OtherOperation>,
 }
 
 impl Contract {
@@ -70,8 +74,8 @@ impl Contract {
         let extract = Extract::read(&source)?;
         let groups = Groups::read(&source)?;
         let search = Search::read(&source)?;
-        operation::reject_unknown(&source)?;
-        Ok(Self { version, sha256, catalogue, extract, groups, search })
+        let others = OtherOperation::read_all(&source)?;
+        Ok(Self { version, sha256, catalogue, extract, groups, search, others })
     }
 
     /// The operation with that id.
@@ -81,7 +85,20 @@ impl Contract {
             OperationId::Extract => &self.extract.operation,
             OperationId::Groups => &self.groups.operation,
             OperationId::Search => &self.search.operation,
+            OperationId::Other(id) => &self.other(id).operation,
         }
+    }
+
+    /// The further operation with that id, which must be one of this contract.
+    #[must_use]
+    pub fn other(&self, id: OtherId) -> &OtherOperation {
+        &self.others[id.index()]
+    }
+
+    /// Every operation, those with checks of their own first.
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        let known = OperationId::ALL.into_iter().map(|id| self.operation(id));
+        known.chain(self.others.iter().map(|other| &other.operation))
     }
 }
 

@@ -1,15 +1,14 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node, Source};
 use super::validate::ResponseSchema;
 
-/// The three operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
+/// An operation. Those with checks of their own have a variant each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OperationId {
     /// Extract gateways.
     Extract,
@@ -17,6 +16,16 @@ pub enum OperationId {
     Groups,
     /// Search the account's instances.
     Search,
+    /// An operation that the generic checks judge.
+    Other(OtherId),
+}
+
+/// Which one of [`Contract::others`](super::Contract::others).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OtherId {
+    index: usize,
+    document_id: &'static str,
+    prefix: &'static str,
 }
 
 /// One operation of the document.
@@ -26,7 +35,7 @@ pub struct Operation {
     pub id: OperationId,
     /// HTTP method, in capitals.
     pub method: String,
-    /// Path under the base URL, starting with `/`.
+    /// Path under the base URL, starting with `/`, with each parameter in braces.
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
@@ -37,8 +46,10 @@ pub struct Operation {
 pub struct Success {
     /// HTTP status.
     pub status: u16,
-    /// Business code.
+    /// Business code; without meaning where a success has no body.
     pub code: i64,
+    /// Whether a success has a body.
+    pub has_body: bool,
     pub(super) schema: ResponseSchema,
 }
 
@@ -55,6 +66,8 @@ pub struct Parameter {
     pub schema: Schema,
     /// Which clause each of its constraints comes from.
     pub citations: Citations,
+    /// Whether it carries the token.
+    pub is_credential: bool,
 }
 
 /// Where a parameter is sent.
@@ -64,6 +77,8 @@ pub enum Place {
     Query,
     /// In a header.
     Header,
+    /// In the path.
+    Path,
 }
 
 /// The parameters of one operation, taken one by one; the remaining ones are unknown to the suite.
@@ -73,7 +88,7 @@ pub(super) struct Parameters<'a> {
 }
 
 impl OperationId {
-    /// All of them, in the order of the document.
+    /// Those with checks of their own, in the order of the document.
     pub const ALL: [Self; 3] = [Self::Extract, Self::Groups, Self::Search];
 
     /// The `operationId` of the document.
@@ -83,6 +98,7 @@ impl OperationId {
             Self::Extract => "extractProxies",
             Self::Groups => "listStaticGroups",
             Self::Search => "searchStaticInstances",
+            Self::Other(id) => id.document_id,
         }
     }
 
@@ -93,7 +109,47 @@ impl OperationId {
             Self::Extract => "extract",
             Self::Groups => "groups",
             Self::Search => "search",
+            Self::Other(id) => id.prefix,
         }
+    }
+}
+
+impl OtherId {
+    /// Its texts live as long as the program, as those of checks do: the contract is read once, but by tests.
+    pub(super) fn new(index: usize, document_id: &str) -> Self {
+        let mut prefix = String::new();
+        for letter in document_id.chars() {
+            if letter.is_ascii_uppercase() && !prefix.is_empty() {
+                prefix.push('-');
+            }
+            prefix.push(letter.to_ascii_lowercase());
+        }
+        Self { index, document_id: document_id.to_owned().leak(), prefix: prefix.leak() }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.index
+    }
+}
+
+impl Serialize for OperationId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.prefix())
+    }
+}
+
+impl schemars::JsonSchema for OperationId {
+    fn schema_name() -> String {
+        "OperationId".to_owned()
+    }
+
+    fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> schemars::schema::Schema {
+        let mut schema = String::json_schema(generator).into_object();
+        schema.metadata().description = Some(
+            "An operation: `extract`, `groups`, `search`, or the id of a further one in kebab case."
+                .to_owned(),
+        );
+        schema.into()
     }
 }
 
@@ -109,10 +165,33 @@ impl Operation {
         id: OperationId,
     ) -> Result<(Self, Parameters<'a>, Node<'a>), ContractError> {
         let (method, path, node) = find(source, id)?;
-        let success = Success::read(source, &node)?;
-        let operation = Self { id, method: method.to_uppercase(), path: path.to_owned(), success };
+        let operation = Self::found(source, id, (method, path), &node)?;
         let parameters = Parameters::read(&node)?;
         Ok((operation, parameters, node))
+    }
+
+    pub(super) fn found(
+        source: &Source,
+        id: OperationId,
+        (method, path): (&str, &str),
+        node: &Node<'_>,
+    ) -> Result<Self, ContractError> {
+        let success = Success::read(source, node)?;
+        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
+    }
+
+    /// Whether a path is that of the operation, with any text in the place of a parameter.
+    #[must_use]
+    pub fn serves(&self, path: &str) -> bool {
+        let (mut own, mut asked) = (self.path.split('/'), path.split('/'));
+        loop {
+            match (own.next(), asked.next()) {
+                (None, None) => return true,
+                (Some(place), Some(text)) if place.starts_with('{') && !text.is_empty() => {}
+                (Some(place), Some(text)) if place == text => {}
+                _ => return false,
+            }
+        }
     }
 }
 
@@ -125,22 +204,36 @@ impl Success {
             .find(|(status, _)| status.starts_with('2'))
             .ok_or_else(|| responses.wrong("expected a 2xx response"))?;
         let status = status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?;
+        let schema = ResponseSchema::read(source, &response)?;
+        if response.find("content").is_none() {
+            return Ok(Self { status, code: 0, has_body: false, schema });
+        }
         let media = response.get("content")?.get("application/json")?;
         let code = media.get("schema")?.get("properties")?.get("code")?.get("enum")?;
         let code = code.items()?.first().ok_or_else(|| code.wrong("expected one code"))?.integer()?;
-        Ok(Self { status, code, schema: ResponseSchema::read(source, &response)? })
+        Ok(Self { status, code, has_body: true, schema })
     }
 }
 
 impl<'a> Parameters<'a> {
     fn read(operation: &Node<'a>) -> Result<Self, ContractError> {
-        let left = operation.get("parameters")?.items()?.iter().map(parameter).collect::<Result<_, _>>()?;
+        let left =
+            operation.get("parameters")?.items()?.iter().map(Parameter::read).collect::<Result<_, _>>()?;
         Ok(Self { operation: operation.clone(), left })
     }
 
     /// The query parameter of that name.
     pub(super) fn query(&mut self, name: &str) -> Result<Parameter, ContractError> {
         self.take(name, Place::Query)
+    }
+
+    /// The query parameter that carries the token, whatever its name.
+    pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
+        let carries = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
+        let index = self.left.iter().position(carries);
+        let index =
+            index.ok_or_else(|| self.operation.wrong("expected a token in the query (`x-credential`)"))?;
+        Ok(self.left.remove(index))
     }
 
     /// The header parameter of that name.
@@ -169,8 +262,8 @@ impl<'a> Parameters<'a> {
 /// The members of the JSON request body.
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
-    let required = schema.get("required")?;
-    let required: Vec<&Value> = required.items()?.iter().map(|name| name.value).collect();
+    let required = schema.find("required").map(|required| required.items()).transpose()?.unwrap_or_default();
+    let required: Vec<&Value> = required.iter().map(|name| name.value).collect();
     let properties = schema.get("properties")?.members()?;
     properties
         .into_iter()
@@ -183,22 +276,6 @@ pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, Con
             })
         })
         .collect()
-}
-
-/// Fails when the document has an operation that the suite does not know.
-pub(super) fn reject_unknown(source: &Source) -> Result<(), ContractError> {
-    for (path, item) in source.root().get("document")?.get("paths")?.members()? {
-        for (method, operation) in item.members()? {
-            let Some(id) = operation.find("operationId") else { continue };
-            let id = id.string()?;
-            if !OperationId::ALL.iter().any(|known| known.document_id() == id) {
-                let message =
-                    format!("no check knows the operation `{id}` ({method} {path}): add it to OperationId");
-                return Err(operation.wrong(&message));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn find(source: &Source, id: OperationId) -> Result<(&str, &str, Node<'_>), ContractError> {
@@ -214,23 +291,29 @@ fn find(source: &Source, id: OperationId) -> Result<(&str, &str, Node<'_>), Cont
     Err(paths.wrong(&format!("expected an operation `{}`", id.document_id())))
 }
 
-fn parameter(node: &Node<'_>) -> Result<Parameter, ContractError> {
-    let place = match node.get("in")?.string()? {
-        "query" => Place::Query,
-        "header" => Place::Header,
-        other => return Err(node.wrong(&format!("a parameter in `{other}`, which the suite does not know"))),
-    };
-    let schema = node.get("schema")?;
-    // The document has examples beside the schema, where OpenAPI wants those of parameters.
-    let example = node.find("example").map(|example| example.value.clone());
-    let citations = Citations::read(node)?.or(Citations::read(&schema)?);
-    let mut schema = Schema::read(&schema)?;
-    schema.example = example.or(schema.example);
-    Ok(Parameter {
-        name: node.get("name")?.string()?.to_owned(),
-        place,
-        required: node.find("required").map(|required| required.boolean()).transpose()?.unwrap_or(false),
-        citations,
-        schema,
-    })
+impl Parameter {
+    pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
+        let place = match node.get("in")?.string()? {
+            "path" => Place::Path,
+            "query" => Place::Query,
+            "header" => Place::Header,
+            other => {
+                return Err(node.wrong(&format!("a parameter in `{other}`, which the suite does not know")));
+            }
+        };
+        let schema = node.get("schema")?;
+        // The document has examples beside the schema, where OpenAPI wants those of parameters.
+        let example = node.find("example").map(|example| example.value.clone());
+        let citations = Citations::read(node)?.or(Citations::read(&schema)?);
+        let mut schema = Schema::read(&schema)?;
+        schema.example = example.or(schema.example);
+        Ok(Self {
+            name: node.get("name")?.string()?.to_owned(),
+            place,
+            required: node.find("required").map(|required| required.boolean()).transpose()?.unwrap_or(false),
+            is_credential: node.find("x-credential").is_some_and(|carries| carries.value == true),
+            citations,
+            schema,
+        })
+    }
 }

@@ -157,6 +157,11 @@ impl Citations {
         self.by_keyword.iter().any(|(_, own)| *own == Some(clause)) || self.any.contains(&clause)
     }
 
+    /// Every clause that some constraint comes from.
+    pub fn all(&self) -> impl Iterator<Item = Clause> {
+        self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
+    }
+
     pub(super) fn or(self, fallback: Self) -> Self {
         if self.any.is_empty() && self.by_keyword.is_empty() { fallback } else { self }
     }

@@ -55,7 +55,7 @@ pub struct Search {
 impl Search {
     pub(super) fn read(source: &Source) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(source, OperationId::Search)?;
-        let api_key = parameters.query("api_key")?;
+        let api_key = parameters.credential()?;
         parameters.finish()?;
 
         let mut properties = body_properties(&node)?;

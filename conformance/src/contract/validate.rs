@@ -37,7 +37,8 @@ impl Violation {
 #[derive(Debug)]
 pub(super) struct ResponseSchema {
     root: Value,
-    validator: Validator,
+    /// None for a success without a body.
+    validator: Option<Validator>,
     headers: Vec<HeaderSchema>,
     fallback: Clause,
 }
@@ -54,7 +55,21 @@ const MOST_OF_A_CONSTRAINT: usize = 100;
 
 impl ResponseSchema {
     pub(super) fn read(source: &Source, response: &Node<'_>) -> Result<Self, ContractError> {
-        let media = response.get("content")?.get("application/json")?;
+        let citations = super::Citations::read(response)?;
+        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
+        let headers = match response.find("headers") {
+            Some(headers) => headers.members()?,
+            None => Vec::new(),
+        };
+        let clause = citations.of("headers").unwrap_or(fallback);
+        let headers = headers
+            .into_iter()
+            .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())
+            .collect::<Result<_, _>>()?;
+        let Some(content) = response.find("content") else {
+            return Ok(Self { root: Value::Null, validator: None, headers, fallback });
+        };
+        let media = content.get("application/json")?;
         // Taken unresolved: the validator follows the reference by itself, among the lowered schemas.
         let target = media.value.pointer("/schema/$ref").and_then(Value::as_str);
         let name = target
@@ -70,28 +85,17 @@ impl ResponseSchema {
             .should_ignore_unknown_formats(false)
             .build(&root)
             .map_err(|error| media.wrong(&format!("the lowered schema does not compile: {error}")))?;
-        let citations = super::Citations::read(response)?;
-        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
-        let headers = match response.find("headers") {
-            Some(headers) => headers.members()?,
-            None => Vec::new(),
-        };
-        let clause = citations.of("headers").unwrap_or(fallback);
-        let headers = headers
-            .into_iter()
-            .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())
-            .collect::<Result<_, _>>()?;
-        Ok(Self { root, validator, headers, fallback })
+        Ok(Self { root, validator: Some(validator), headers, fallback })
     }
 
     /// Every constraint that `body` breaks.
     pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
         // Nearly every response is in order, and to find that out takes a fraction of what collecting errors takes.
-        if self.validator.is_valid(body) {
+        let Some(validator) = self.validator.as_ref().filter(|validator| !validator.is_valid(body)) else {
             return Vec::new();
-        }
+        };
         let mut of_path: BTreeMap<String, usize> = BTreeMap::new();
-        self.validator
+        validator
             .iter_errors(body)
             .filter_map(|error| {
                 let schema_path = error.schema_path().to_string();
@@ -181,6 +185,12 @@ impl super::Success {
         let mut violations = self.schema.body_violations(body);
         violations.extend(self.schema.header_violations(header));
         violations
+    }
+
+    /// The clause of the response as a whole.
+    #[must_use]
+    pub fn clause(&self) -> Clause {
+        self.schema.fallback
     }
 }
 

@@ -1,18 +1,19 @@
 //! Items of `ips`: a complete IPv4 or IPv6 address, `IPv4:port` or `[IPv6]:port` (`search.ips-item`, `search.ips-port`).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
 
 use fastrand::Rng;
 
 use super::{Spelling, distinct};
 
 /// Valid and malformed items. The addresses are of ranges that are kept for documentation (RFC 5737, RFC 3849).
-pub(crate) fn ip_endpoints(seed: u64) -> Vec<Spelling> {
+pub(crate) fn ip_endpoints(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
     let mut random = Rng::with_seed(seed);
-    let mut spellings = valid(&mut random);
+    let mut spellings = valid(&mut random, ports);
     ipv4(&mut random, &mut spellings);
     ipv6(&mut random, &mut spellings);
-    separators(&mut random, &mut spellings);
+    separators(&mut random, &mut spellings, ports);
     wrappings(&mut random, &mut spellings);
     spellings.extend(NO_ADDRESS.map(|text| Spelling::malformed(text, "not an address")));
     distinct(spellings)
@@ -58,19 +59,20 @@ fn address_v6(random: &mut Rng) -> Ipv6Addr {
     Ipv6Addr::from(groups_v6(random))
 }
 
-fn port(random: &mut Rng) -> u16 {
-    random.u16(1024..60_000)
+fn port(random: &mut Rng, ports: &RangeInclusive<i64>) -> i64 {
+    i64::from(random.u16(1024..60_000)).clamp(*ports.start(), *ports.end())
 }
 
-fn valid(random: &mut Rng) -> Vec<Spelling> {
+fn valid(random: &mut Rng, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
+    let (least, most) = (ports.start(), ports.end());
     let (v4, v6, groups) = (address_v4(random), address_v6(random), groups_v6(random));
     let [a, b, c, ..] = groups;
     let full = groups.map(|group| format!("{group:04x}")).join(":");
     vec![
         Spelling::valid(v4.to_string(), "an IPv4 address"),
-        Spelling::valid(format!("{v4}:{}", port(random)), "an IPv4 address with a port"),
-        Spelling::valid(format!("{v4}:1"), "an IPv4 address with the smallest port"),
-        Spelling::valid(format!("{v4}:65535"), "an IPv4 address with the largest port"),
+        Spelling::valid(format!("{v4}:{}", port(random, ports)), "an IPv4 address with a port"),
+        Spelling::valid(format!("{v4}:{least}"), "an IPv4 address with the smallest port"),
+        Spelling::valid(format!("{v4}:{most}"), "an IPv4 address with the largest port"),
         Spelling::valid("255.255.255.255", "the largest IPv4 address"),
         Spelling::valid("1.2.3.4", "an IPv4 address of single digits"),
         Spelling::valid(v6.to_string(), "an IPv6 address"),
@@ -86,9 +88,9 @@ fn valid(random: &mut Rng) -> Vec<Spelling> {
         Spelling::valid(format!("{a:x}:{b:x}:{c:x}:{a:x}:{b:x}:{c:x}:{a:x}::"), "`::` for a single group"),
         Spelling::valid("2001:Db8::aBcD", "an IPv6 address in mixed case"),
         Spelling::valid("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "the largest IPv6 address"),
-        Spelling::valid(format!("[{v6}]:{}", port(random)), "an IPv6 address with a port"),
-        Spelling::valid(format!("[{a:x}:{b:x}::1]:1"), "a short IPv6 address with the smallest port"),
-        Spelling::valid(format!("[{full}]:65535"), "a long IPv6 address with the largest port"),
+        Spelling::valid(format!("[{v6}]:{}", port(random, ports)), "an IPv6 address with a port"),
+        Spelling::valid(format!("[{a:x}:{b:x}::1]:{least}"), "a short IPv6 address with the smallest port"),
+        Spelling::valid(format!("[{full}]:{most}"), "a long IPv6 address with the largest port"),
     ]
 }
 
@@ -194,7 +196,7 @@ fn ipv6(random: &mut Rng, spellings: &mut Vec<Spelling>) {
 }
 
 /// Items whose address is complete and whose port is out of range or no number (`search.ips-port`).
-pub(crate) fn ip_ports(seed: u64) -> Vec<Spelling> {
+pub(crate) fn ip_ports(seed: u64, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
     const PORTS: [(&str, &str); 22] = [
         ("", "an empty port"),
         ("0", "port 0"),
@@ -220,16 +222,20 @@ pub(crate) fn ip_ports(seed: u64) -> Vec<Spelling> {
         ("\u{668}\u{660}", "a port in digits of another script"),
     ];
     let mut random = Rng::with_seed(seed);
+    // A number may be in the range of another document.
+    let is_beyond = |port: &str| port.parse::<i64>().map_or(true, |port| port < 0 || !ports.contains(&port));
     let spellings = PORTS.into_iter().flat_map(|(port, reason)| {
         let (v4, v6) = (address_v4(&mut random), address_v6(&mut random));
-        [format!("{v4}:{port}"), format!("[{v6}]:{port}")].map(|text| Spelling::malformed(text, reason))
+        let both = [format!("{v4}:{port}"), format!("[{v6}]:{port}")];
+        both.map(|text| (port, Spelling::malformed(text, reason)))
     });
-    distinct(spellings.collect())
+    let spellings = spellings.filter(|(port, _)| port.starts_with('+') || is_beyond(port));
+    distinct(spellings.map(|(_, spelling)| spelling).collect())
 }
 
 /// What does not separate an address from its port as it should.
-fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>) {
-    let (v4, v6, port) = (address_v4(random), address_v6(random), port(random));
+fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeInclusive<i64>) {
+    let (v4, v6, port) = (address_v4(random), address_v6(random), port(random, ports));
     spellings.extend([
         Spelling::malformed(format!("{v6}:{port}"), "an IPv6 address with a port and no brackets"),
         Spelling::malformed(format!("[{v6}]{port}"), "no colon before the port"),
@@ -304,6 +310,18 @@ mod tests {
 
     use super::*;
 
+    const PORTS: RangeInclusive<i64> = 1..=65535;
+
+    #[test]
+    fn ports_follow_the_range_of_the_document() {
+        let texts = |spellings: Vec<Spelling>| spellings.into_iter().map(|one| one.text).collect::<Vec<_>>();
+        assert!(texts(ip_ports(1, &PORTS)).iter().any(|text| text.ends_with(":0")));
+        assert!(!texts(ip_ports(1, &(0..=65535))).iter().any(|text| text.ends_with(":0")));
+        let valid = ip_endpoints(1, &(2..=9000)).into_iter().filter(|spelling| spelling.is_valid);
+        let ports = valid.filter_map(|spelling| spelling.text.parse::<SocketAddr>().ok());
+        assert!(ports.into_iter().all(|address| (2..=9000).contains(&address.port())));
+    }
+
     fn is_item(text: &str) -> bool {
         // The standard library takes a numeric zone, and port 0.
         let with_port = |socket: SocketAddr| socket.port() > 0 && !text.contains('%');
@@ -322,7 +340,7 @@ mod tests {
     #[test]
     fn valid_spellings_parse_and_malformed_ones_do_not() {
         for seed in 0..50 {
-            for spelling in ip_endpoints(seed).into_iter().chain(ip_ports(seed)) {
+            for spelling in ip_endpoints(seed, &PORTS).into_iter().chain(ip_ports(seed, &PORTS)) {
                 let Spelling { text, is_valid, reason } = &spelling;
                 assert_eq!(is_item(text), *is_valid, "{text:?}: {reason}");
                 assert!(*is_valid || !is_open(text), "{text:?} is unspecified: {reason}");
@@ -332,14 +350,14 @@ mod tests {
 
     #[test]
     fn there_are_hundreds_and_a_seed_gives_the_same_ones() {
-        assert!(ip_endpoints(0).len() > 200, "{}", ip_endpoints(0).len());
-        assert_eq!(ip_endpoints(7), ip_endpoints(7));
-        assert_ne!(ip_endpoints(7), ip_endpoints(8));
+        assert!(ip_endpoints(0, &PORTS).len() > 200, "{}", ip_endpoints(0, &PORTS).len());
+        assert_eq!(ip_endpoints(7, &PORTS), ip_endpoints(7, &PORTS));
+        assert_ne!(ip_endpoints(7, &PORTS), ip_endpoints(8, &PORTS));
     }
 
     #[test]
     fn addresses_are_nobodys() {
-        for spelling in ip_endpoints(3).iter().filter(|spelling| spelling.is_valid) {
+        for spelling in ip_endpoints(3, &PORTS).iter().filter(|spelling| spelling.is_valid) {
             let address = spelling.text.parse::<Ipv4Addr>();
             let known = ["255.255.255.255", "1.2.3.4"].contains(&spelling.text.as_str());
             assert!(address.is_err() || known || address.is_ok_and(|address| address.is_documentation()));

@@ -85,13 +85,13 @@ impl ResponseClass {
         let code = answer.at("/code").filter(|code| !code.is_null());
         let has_code = code.is_some_and(|code| equals(code, success.code));
         let in_status = answer.status == success.status;
-        if in_status && (has_code || (form == Form::Text && code.is_none())) {
+        if in_status && (!success.has_body || has_code || (form == Form::Text && code.is_none())) {
             return Self::Accepted;
         }
         let what = describe(answer, code, redactor);
         let waits = id == OperationId::Extract && answer.header("Retry-After").is_some();
         let short = waits && code.is_some();
-        let successes = OperationId::ALL.map(|id| contract.operation(id).success.code);
+        let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
         match answer.status {
             429 | 503 => Self::Throttled(what),
             500.. if !short => Self::ServerError(what),

@@ -49,8 +49,8 @@ pub(crate) fn took(contract: &Contract, request: &Request, result: &Result<Answe
 
 /// Whatever is neither of the other operations may be taken for an extraction.
 fn is_extraction(contract: &Contract, request: &Request) -> bool {
-    let others = OperationId::ALL.into_iter().filter(|id| *id != OperationId::Extract);
-    others.into_iter().all(|id| contract.operation(id).path != request.path())
+    let mut others = contract.operations().filter(|operation| operation.id != OperationId::Extract);
+    !others.any(|operation| operation.serves(request.path()))
 }
 
 /// How many gateways a response holds. When that can't be told for certain, it is rather one too many than one too few.

@@ -9,8 +9,10 @@ pub use class::{Decision, Form, ResponseClass};
 use crate::contract::{Contract, OperationId};
 use crate::wire::Request;
 
-/// The operation that a request is for; none when its path is of none.
+/// The operation that a request is for: by method and path, or else by path alone, since checks also send methods that a path
+/// does not have. None when its path is of none.
 pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<OperationId> {
-    let path = request.path();
-    OperationId::ALL.into_iter().find(|id| contract.operation(*id).path == path)
+    let on_path = || contract.operations().filter(|operation| operation.serves(request.path()));
+    let by_method = on_path().find(|operation| operation.method == request.method_name());
+    by_method.or_else(|| on_path().next()).map(|operation| operation.id)
 }

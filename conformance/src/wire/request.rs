@@ -56,6 +56,22 @@ impl Request {
         }
     }
 
+    /// Sets a parameter of the path, percent-encoded.
+    #[must_use]
+    pub fn path_parameter(mut self, name: &str, value: impl fmt::Display) -> Self {
+        let value = value.to_string();
+        let encoded = utf8_percent_encode(&value, QUERY).to_string();
+        self.path = self.path.replace(&format!("{{{name}}}"), &encoded);
+        self
+    }
+
+    /// Takes every header of that name out.
+    #[must_use]
+    pub fn without_header(mut self, wanted: &str) -> Self {
+        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(wanted));
+        self
+    }
+
     /// Adds a query parameter, percent-encoded, beside any of the same name.
     #[must_use]
     pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {

@@ -10,6 +10,7 @@ mod cluster;
 mod environment;
 mod gateways;
 mod inferred;
+mod other_limits;
 mod profiles;
 mod program;
 mod reference;

@@ -79,18 +79,20 @@ async fn its_answers_hold_still() {
     let token = target.token.expose();
     let (extract, groups, search) =
         (&contract.extract.operation, &contract.groups.operation, &contract.search.operation);
-    let extraction = Request::to(extract).query("api_key", token);
-    let searching = Request::to(search).query("api_key", token);
+    let (num, api_key) = (&contract.extract.num.name, &contract.extract.api_key.name);
+    let beyond = contract.extract.num_range.end() + 1;
+    let extraction = Request::to(extract).query(api_key, token);
+    let searching = Request::to(search).query(&contract.search.api_key.name, token);
     let own = target.facts.own_addresses[0].as_str();
     let cases = [
         ("extract", extraction.clone().query("num", 1)),
         ("extract_text", extraction.clone().query("num", 1).query("return_type", "txt")),
-        ("extract_out_of_bounds", extraction.clone().query("num", 101)),
+        ("extract_out_of_bounds", extraction.clone().query(num, beyond)),
         ("extract_partial", extraction.clone().query("num", 9).query("regions", "ISL")),
         ("extract_shortage", extraction.clone().query("num", 1).query("regions", "ATA")),
         ("extract_without_token", Request::to(extract).query("num", 1)),
-        ("groups", Request::to(groups).query("api_key", token)),
-        ("groups_unknown_token", Request::to(groups).query("api_key", "unknown")),
+        ("groups", Request::to(groups).query(&contract.groups.api_key.name, token)),
+        ("groups_unknown_token", Request::to(groups).query(&contract.groups.api_key.name, "unknown")),
         ("search", searching.clone().field("ips", json!([own])).field("pageSize", 2)),
         ("search_bad_address", searching.clone().field("ips", json!(["203.0.113.0/24"]))),
         ("search_not_json", searching.clone().body("text/plain", "ips")),

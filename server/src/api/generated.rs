@@ -1403,6 +1403,8 @@ pub const OPERATIONS: &[&str] = &[
     "listStaticGroups",
     "searchStaticInstances",
 ];
+/// The HTTP status of a success of each, in the same order.
+pub const SUCCESS_STATUSES: &[u16] = &[200, 200, 200];
 /// The API. A type that implements it is a server; nothing has a default.
 #[dropshot::api_description{tag_config = {tags = {"extraction" = {description = "Proxy gateways for the authenticated account."},
 "static" = {description = "The account's static IP groups and instances. Read-only."}}}}]

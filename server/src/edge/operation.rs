@@ -11,6 +11,7 @@ use super::{
         api_error::ApiError,
         response::{Responses, Success},
     },
+    schema::joined,
     types::request_error::{Input, RequestError},
 };
 use crate::domain::{access::Purpose, service::Service, token::Token};
@@ -19,7 +20,7 @@ use crate::domain::{access::Purpose, service::Service, token::Token};
 pub trait Operation: Responses + Send + Sync + 'static {
     /// Its `operationId`.
     const ID: &'static str;
-    /// Path.
+    /// Path, with its parameters in braces.
     const PATH: &'static str;
     /// The body, for operations that have one.
     const BODY: Option<Input<'static>>;
@@ -28,6 +29,11 @@ pub trait Operation: Responses + Send + Sync + 'static {
 
     /// Parameters and body, as Dropshot documents them.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata;
+
+    /// The parameters of the path, for the methods that the path does not have.
+    fn path_metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        joined([])
+    }
 
     /// The token that a request carries.
     fn token(request: &Self::Request) -> &Token;

@@ -48,7 +48,7 @@ pub fn reject_other_methods_of<O: Operation>(
 
 async fn reject<O: Operation>(
     rqctx: RequestContext<Context>,
-    _: DiscardedRequest,
+    _: DiscardedRequest<O>,
 ) -> Result<OperationResponse<O>, <O as Responses>::Error> {
     let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();

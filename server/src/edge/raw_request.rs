@@ -4,8 +4,8 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtensionMode, ExtractorMetadata, HttpError,
-    RequestContext, ServerContext,
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, RequestContext,
+    ServerContext,
 };
 
 use super::{
@@ -51,7 +51,8 @@ impl<O: Operation> RawRequest<O> {
                 None
             }
         };
-        Ok(O::read(RequestParts { query: rqctx.request.uri().query(), headers, json })?)
+        let uri = rqctx.request.uri();
+        Ok(O::read(RequestParts { path: uri.path(), query: uri.query(), headers, json })?)
     }
 }
 
@@ -69,21 +70,21 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
     }
 }
 
-/// A request whose body is dropped unread.
+/// A request on the path of an operation whose body is dropped unread.
 #[derive(Debug)]
-pub struct DiscardedRequest;
+pub struct DiscardedRequest<O>(PhantomData<fn() -> O>);
 
 #[async_trait]
-impl ExclusiveExtractor for DiscardedRequest {
+impl<O: Operation> ExclusiveExtractor for DiscardedRequest<O> {
     async fn from_request<C: ServerContext>(
         _: &RequestContext<C>,
         request: hyper::Request<Body>,
     ) -> Result<Self, HttpError> {
         body::discard(request.into_body());
-        Ok(Self)
+        Ok(Self(PhantomData))
     }
 
-    fn metadata(_: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        ExtractorMetadata { extension_mode: ExtensionMode::None, parameters: Vec::new() }
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        O::path_metadata(content_type)
     }
 }

@@ -18,6 +18,8 @@ pub fn joined(parts: impl IntoIterator<Item = ExtractorMetadata>) -> ExtractorMe
 }
 
 /// Gives a type the schema that the document has for it: its name, its text, and the types that the text refers to.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! described {
     ($type:ty, $name:literal, $json:literal, [$($referred:ty),* $(,)?]) => {
         impl ::schemars::JsonSchema for $type {
@@ -33,4 +35,4 @@ macro_rules! described {
         }
     };
 }
-pub(crate) use described;
+pub use described;

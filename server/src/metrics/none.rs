@@ -13,7 +13,7 @@ use crate::{domain::ports::Repository, edge::responding::error_code::ErrorCode, 
 pub(crate) struct Metrics;
 
 impl Metrics {
-    pub(crate) fn new(_: &[&'static str]) -> Self {
+    pub(crate) fn new(_: &[&'static str], _: &[u16]) -> Self {
         Self
     }
 

@@ -14,7 +14,7 @@ use prometheus_client::{
 
 use super::{LEFT, outcome, supply::Supplies};
 use crate::{
-    edge::responding::{error_code::ErrorCode, response::SUCCESS},
+    edge::responding::error_code::ErrorCode,
     store::{Pool, Upkeep},
 };
 
@@ -71,8 +71,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn success(operation: &'static str) -> Self {
-        Self { operation, outcome: outcome(None), status: SUCCESS.as_u16(), code: 0 }
+    fn success(operation: &'static str, status: u16) -> Self {
+        Self { operation, outcome: outcome(None), status, code: 0 }
     }
 
     fn rejected(operation: &'static str, code: ErrorCode) -> Self {
@@ -116,17 +116,17 @@ impl Query {
 }
 
 impl Metrics {
-    /// Counts of these operations, by their `operationId`. No others are counted.
-    pub(crate) fn new(operations: &[&'static str]) -> Self {
+    /// Counts of these operations, by their `operationId`, each with the status of its success. No others are counted.
+    pub(crate) fn new(operations: &[&'static str], statuses: &[u16]) -> Self {
         let histograms = || Histogram::new(BOUNDS);
         let calls = Family::<Outcome, Counter>::default();
         let call_seconds = Histograms::new_with_constructor(histograms);
-        let operation_metrics = |&operation: &&'static str| OperationMetrics {
+        let operation_metrics = |(&operation, &status): (&&'static str, &u16)| OperationMetrics {
             operation,
-            successes: calls.get_or_create_owned(&Outcome::success(operation)),
+            successes: calls.get_or_create_owned(&Outcome::success(operation, status)),
             seconds: call_seconds.get_or_create_owned(&OperationLabel { operation }),
         };
-        let operations = operations.iter().map(operation_metrics).collect();
+        let operations = operations.iter().zip(statuses).map(operation_metrics).collect();
         let store_seconds = Histograms::new_with_constructor(histograms);
         let store_failures = Family::<QueryLabel, Counter>::default();
         let queries = Query::ALL.map(|query| {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn calls_are_counted_by_outcome() {
-        let metrics = Metrics::new(&["a", "b"]);
+        let metrics = Metrics::new(&["a", "b"], &[200, 204]);
         let mut call = metrics.begin("a");
         assert!(metrics.text().unwrap().contains("sallyport_calls_in_flight 1\n"));
         call.finish(Some(ErrorCode::Throttled));

@@ -80,7 +80,13 @@ impl Part {
             Part::Server => &[("url", Text), ("description", Text), ("variables", Map(Part::ServerVariable))],
             Part::ServerVariable => &[("default", Text), ("description", Text), ("enum", Texts)],
             Part::Tag => &[("name", Text), ("description", Text)],
-            Part::PathItem => &[("get", One(Part::Operation)), ("post", One(Part::Operation))],
+            Part::PathItem => &[
+                ("get", One(Part::Operation)),
+                ("put", One(Part::Operation)),
+                ("post", One(Part::Operation)),
+                ("delete", One(Part::Operation)),
+                ("patch", One(Part::Operation)),
+            ],
             Part::Operation => &[
                 ("operationId", Text),
                 ("tags", Texts),

@@ -14,6 +14,7 @@ mod large_integers;
 mod misplaced;
 mod missing;
 mod names;
+mod objects;
 mod openapi_version;
 mod operation_ids;
 mod parameters;
@@ -66,6 +67,7 @@ pub(crate) const RULES: &[Rule] = &[
     paths::RULE,
     prose::RULE,
     references::RULE,
+    objects::RULE,
     required::RULE,
     responses::RULE,
     retries::RULE,

@@ -157,7 +157,8 @@ fn schemas(lint: &mut Lint<'_>) {
         let name = pascal(id);
         let mut types = vec![name.clone()];
         types.extend(
-            ["Request", "Headers", "Query", "HeaderParameters", "Text"].map(|end| format!("{name}{end}")),
+            ["Request", "Headers", "Query", "HeaderParameters", "PathParameters", "Text"]
+                .map(|end| format!("{name}{end}")),
         );
         for (parameter, _) in parameters(lint, &node) {
             types.push(format!("{name}{}", pascal(&parameter)));

@@ -1,15 +1,26 @@
 //! Parameters.
 
-use super::{Lint, Part, Rule};
-use crate::document::join;
+use serde_json::Value;
 
-pub(super) const RULE: Rule = Rule { id: "parameter", rejects: "an unsupported or duplicate parameter", run };
+use super::{Lint, Node, Part, Rule};
+use crate::document::{Document, join};
+
+pub(super) const RULE: Rule = Rule {
+    id: "parameter",
+    rejects: "an unsupported or duplicate parameter, or one of a path that the path does not have",
+    run,
+};
+
+const PLACES: [&str; 3] = ["path", "query", "header"];
+
+/// The types that are sent as plain text.
+const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
 
 fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Parameter) {
-        if let Some(other) = node.text("in").filter(|place| !["query", "header"].contains(place)) {
+        if let Some(other) = node.text("in").filter(|place| !PLACES.contains(place)) {
             let message = format!("unsupported parameter location `{other}`");
-            lint.report(&node, node.at("in"), message, "write `in: query` or `in: header`");
+            lint.report(&node, node.at("in"), message, "write `in: path`, `in: query` or `in: header`");
         }
         let name = node.text("name").unwrap_or_default();
         let reserved = ["accept", "content-type", "authorization"].contains(&name.to_lowercase().as_str());
@@ -17,18 +28,15 @@ fn run(lint: &mut Lint<'_>) {
             let message = format!("OpenAPI ignores the header parameter `{name}`");
             lint.report(&node, node.at("name"), message, "use `content` or `security` instead");
         }
-        let schema = node.value.get("schema").map(|schema| lint.document.resolve(schema));
-        let kind = schema.and_then(|schema| schema.get("type")).and_then(|kind| kind.as_str());
-        if let Some(kind) = kind.filter(|kind| ["array", "object"].contains(kind)) {
-            let message = format!("unsupported parameter type {kind}");
-            lint.report(&node, node.at("schema"), message, "send it as text, or in the body");
+        if node.text("in") == Some("path") && node.value.get("required") != Some(&Value::Bool(true)) {
+            let message = format!("the path parameter `{name}` is not required");
+            lint.report(&node, node.pointer.clone(), message, "write `required: true`");
         }
+        kind(lint, &node);
     }
     for operation in lint.parts(Part::Operation) {
         let mut seen = Vec::new();
-        let list = operation.value.get("parameters").and_then(|list| list.as_array());
-        for (index, item) in list.into_iter().flatten().enumerate() {
-            let parameter = lint.document.resolve(item);
+        for (index, parameter) in parameters(lint.document, &operation) {
             let key = (parameter.get("in"), parameter.get("name"));
             if seen.contains(&key) {
                 let at = join(&operation.at("parameters"), &index.to_string());
@@ -37,9 +45,65 @@ fn run(lint: &mut Lint<'_>) {
             }
             seen.push(key);
         }
+        template(lint, &operation);
     }
-    for path in lint.parts(Part::PathItem).into_iter().filter(|path| path.pointer.contains(['{', '}'])) {
-        let help = "write a fixed path, and move the parameter to the query";
-        lint.report(&path, path.pointer.clone(), "unsupported path parameter", help);
+}
+
+/// A value is sent as plain text; a query may also have one pair for each item of an array.
+fn kind(lint: &mut Lint<'_>, node: &Node<'_>) {
+    let Some(schema) = node.value.get("schema").map(|schema| lint.document.resolve(schema)) else { return };
+    let Some(kind) = schema.get("type").and_then(Value::as_str) else { return };
+    let message = match (kind, node.text("in")) {
+        ("array", Some("query")) => {
+            let items = schema.get("items").map(|items| lint.document.resolve(items));
+            let item = items.and_then(|items| items.get("type")).and_then(Value::as_str).unwrap_or_default();
+            if SCALARS.contains(&item) {
+                return;
+            }
+            format!("unsupported items of type {item} in a query")
+        }
+        ("array" | "object", _) => format!("unsupported parameter type {kind}"),
+        _ => return,
+    };
+    lint.report(
+        node,
+        node.at("schema"),
+        message,
+        "send it as text, as an array of texts in the query, or in the body",
+    );
+}
+
+/// The parameters of a path and those that it declares are the same.
+fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
+    let path = path_of(operation);
+    let declared: Vec<&str> = parameters(lint.document, operation)
+        .filter(|(_, parameter)| parameter["in"] == "path")
+        .filter_map(|(_, parameter)| parameter["name"].as_str())
+        .collect();
+    let named: Vec<&str> = names(&path).collect();
+    for name in named.iter().filter(|name| !declared.contains(name)) {
+        let message = format!("the path has `{{{name}}}`, and the operation no path parameter of that name");
+        let help = format!("add `{{ name: {name}, in: path, required: true, schema: … }}` to its parameters");
+        lint.report(operation, operation.pointer.clone(), message, help);
     }
+    for name in declared.iter().filter(|name| !named.contains(name)) {
+        let message = format!("the path `{path}` has no parameter `{name}`");
+        let help = format!("write `{{{name}}}` as a segment of the path, or remove the parameter");
+        lint.report(operation, operation.at("parameters"), message, help);
+    }
+}
+
+fn parameters<'a>(document: &'a Document, operation: &Node<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
+    let list = operation.value.get("parameters").and_then(Value::as_array);
+    list.into_iter().flatten().enumerate().map(|(index, item)| (index, document.resolve(item)))
+}
+
+fn path_of(operation: &Node<'_>) -> String {
+    let path = operation.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default();
+    path.replace("~1", "/").replace("~0", "~")
+}
+
+/// The names in braces.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }

@@ -1,4 +1,4 @@
-//! Paths of operations, and the prefix that a clause promises of them.
+//! Paths of operations: their form, two of them that a request could mean at once, and the prefix that a clause promises.
 
 use super::{Lint, Node, Part, Rule};
 use crate::model::Citation;
@@ -9,9 +9,9 @@ pub(super) const RULE: Rule =
 fn run(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::PathItem) {
         let path = path(&node);
-        // Another rule says what to do about parameters.
-        if let Some(why) = fault(&path).filter(|_| !path.contains(['{', '}'])) {
-            let help = "write `/` and segments of ASCII letters, digits, `.`, `_`, `~` and `-`, such as /openapi/v1/groups";
+        if let Some(why) = fault(&path) {
+            let help = "write `/` and segments of ASCII letters, digits, `.`, `_`, `~` and `-`, or of one parameter, such as \
+                        /openapi/v1/groups/{groupId}";
             lint.report(&node, node.pointer.clone(), format!("invalid path `{path}`: {why}"), help);
         }
         let has_operation = node.members().next().is_some();
@@ -24,6 +24,7 @@ fn run(lint: &mut Lint<'_>) {
             );
         }
     }
+    ambiguities(lint);
     let clauses: Vec<(String, String)> = lint
         .parts(Part::Clause)
         .iter()
@@ -53,6 +54,24 @@ fn run(lint: &mut Lint<'_>) {
     }
 }
 
+/// Where two paths are the same up to a segment that one of them has as a parameter and the other as a text or under another
+/// name. The server cannot route such paths, and OpenAPI leaves open which of them a request means.
+fn ambiguities(lint: &mut Lint<'_>) {
+    let nodes = lint.parts(Part::PathItem);
+    for (index, node) in nodes.iter().enumerate() {
+        let path = path(node);
+        for other in nodes[..index].iter().map(self::path) {
+            let mut pairs = path.split('/').zip(other.split('/')).skip_while(|(one, other)| one == other);
+            let Some((one, two)) = pairs.next() else { continue };
+            if one.starts_with('{') || two.starts_with('{') {
+                let message = format!("`{path}` has `{one}` where `{other}` has `{two}`");
+                let help = "give the parameter one name in both, or put it behind another text";
+                lint.report(node, node.pointer.clone(), message, help);
+            }
+        }
+    }
+}
+
 fn path(node: &Node<'_>) -> String {
     node.pointer.trim_start_matches("/paths/").replace("~1", "/").replace("~0", "~")
 }
@@ -63,7 +82,18 @@ fn fault(path: &str) -> Option<&'static str> {
     if path.contains(['?', '#']) {
         return Some("it has a query or a fragment");
     }
+    let mut names = Vec::new();
     for segment in rest.split('/') {
+        if let Some(name) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            if name.is_empty() || name.contains(['{', '}']) {
+                return Some("a parameter has no name");
+            }
+            if names.contains(&name) {
+                return Some("a parameter stands in it twice");
+            }
+            names.push(name);
+            continue;
+        }
         let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '~' | '-');
         if segment.is_empty() {
             return Some("it has an empty segment");
@@ -95,7 +125,23 @@ mod tests {
     #[test]
     fn a_path_has_plain_segments() {
         assert_eq!(fault("/openapi/v1/a-b_c.d~e"), None);
-        for path in ["openapi", "/a//b", "/a/", "/", "/a?b=c", "/a#b", "/a/../b", "/a b", "/ä"] {
+        assert_eq!(fault("/openapi/v1/groups/{groupId}/members/{memberId}"), None);
+        for path in [
+            "/a/{}",
+            "/a/x{id}",
+            "/a/{id}/{id}",
+            "/a/{{id}}",
+            "/a/{id",
+            "openapi",
+            "/a//b",
+            "/a/",
+            "/",
+            "/a?b=c",
+            "/a#b",
+            "/a/../b",
+            "/a b",
+            "/ä",
+        ] {
             assert!(fault(path).is_some(), "{path}");
         }
     }

@@ -3,15 +3,19 @@
 use serde_json::Value;
 
 use super::{Lint, Node, Part, Rule};
-use crate::document::join;
+use crate::{document::join, model::Method};
 
 pub(super) const RULE: Rule = Rule {
     id: "response",
-    rejects: "an operation without exactly one success response and one error schema",
+    rejects: "an operation without exactly one success response and one error schema, or a body where HTTP has none",
     run,
 };
 
 const JSON: &str = "application/json";
+
+/// The statuses of a success; the last one has no body.
+const SUCCESSES: [&str; 4] = ["200", "201", "202", EMPTY];
+const EMPTY: &str = "204";
 
 fn run(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
@@ -24,16 +28,25 @@ fn run(lint: &mut Lint<'_>) {
             let here = join(&at, status);
             if status == "default" || status.starts_with(['4', '5']) && is_status(status) {
                 errors.push((here, lint.document.resolve(response)));
-            } else if status.starts_with('2') && is_status(status) {
+            } else if SUCCESSES.contains(&status.as_str()) {
                 successes.push((here, lint.document.resolve(response)));
             } else {
                 let message = format!("unsupported status `{status}`");
-                lint.report(&operation, here, message, "write a status of 2xx, 4xx or 5xx, or `default`");
+                let help = format!("write {}, a status of 4xx or 5xx, or `default`", SUCCESSES.join(", "));
+                lint.report(&operation, here, message, help);
             }
         }
         match successes.as_slice() {
             [] => lint.report(&operation, at, "missing success response", "add the response `200`"),
-            [(here, success)] => needs_json(lint, &operation, here, success),
+            [(here, success)] if here.ends_with(EMPTY) => has_no_content(lint, &operation, here, success),
+            [(here, success)] => {
+                needs_json(lint, &operation, here, success);
+                let is_text = success.get("content").and_then(|content| content.get("text/plain")).is_some();
+                if is_text && !here.ends_with("200") {
+                    let help = "send text with status 200 only";
+                    lint.report(&operation, here.clone(), "text/plain under another status than 200", help);
+                }
+            }
             [_, (second, _), ..] => {
                 let help = "progenitor panics on two success types: keep one, or split the operation";
                 lint.report(&operation, second.clone(), "second success response", help);
@@ -52,6 +65,15 @@ fn run(lint: &mut Lint<'_>) {
             lint.report(&operation, here, "the schema of this error differs from that of the first", help);
         }
     }
+    for operation in lint.parts(Part::Operation) {
+        let method = operation.pointer.rsplit('/').next().unwrap_or_default();
+        let takes_body = Method::ALL.iter().any(|one| one.key() == method && one.takes_body());
+        if operation.value.get("requestBody").is_some() && !takes_body {
+            let message = format!("a request body of {} has no meaning in HTTP", method.to_uppercase());
+            let help = "send it in the query, or with post, put or patch";
+            lint.report(&operation, operation.at("requestBody"), message, help);
+        }
+    }
     for body in lint.parts(Part::RequestBody) {
         let types: Vec<_> =
             body.value.get("content").and_then(Value::as_object).into_iter().flatten().collect();
@@ -64,6 +86,13 @@ fn run(lint: &mut Lint<'_>) {
                 help,
             );
         }
+    }
+}
+
+fn has_no_content(lint: &mut Lint<'_>, operation: &Node<'_>, at: &str, response: &Value) {
+    if response.get("content").is_some() {
+        let help = "remove `content`, or use status 200";
+        lint.report(operation, join(at, "content"), "a response with status 204 has no body", help);
     }
 }
 

@@ -53,10 +53,9 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "title" | "externalDocs" | "xml" | "deprecated") => {
             (DOCUMENTARY, "write it in `description`")
         }
-        (Part::PathItem, "put" | "delete" | "options" | "head" | "patch" | "trace") => (
-            "the generators support only GET and POST",
-            "use get or post, or add the method to the generators first",
-        ),
+        (Part::PathItem, "options" | "head" | "trace") => {
+            ("the generators do not support this method", "use get, put, post, delete or patch")
+        }
         (Part::PathItem, "parameters") => (DOCUMENTARY, "write the parameters in each operation"),
         (Part::PathItem, "$ref" | "summary" | "description" | "servers") => {
             (DOCUMENTARY, "write it in the operation")
@@ -66,7 +65,10 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (
             Part::Parameter | Part::Header,
             "style" | "explode" | "allowReserved" | "allowEmptyValue" | "content",
-        ) => (UNENFORCED, "remove it: parameters are plain text, each sent once"),
+        ) => (
+            UNENFORCED,
+            "remove it: an array in a query is sent as one pair per item, all else as plain text",
+        ),
         (Part::Parameter | Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
         (Part::Parameter | Part::Header | Part::Media, "examples") => (DOCUMENTARY, "write one `example`"),
         (Part::Media, "encoding") => (DOCUMENTARY, "remove it"),

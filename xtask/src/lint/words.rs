@@ -100,9 +100,10 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A whole number without a point, a unit or letters.
+/// A whole number, perhaps below zero, without a point, a unit or letters.
 fn number(word: &str) -> Option<i64> {
-    word.chars().all(|letter| letter.is_ascii_digit()).then(|| word.parse().ok())?
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    digits.chars().all(|letter| letter.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
 #[cfg(test)]
@@ -113,6 +114,7 @@ mod tests {
     fn numbers_stand_alone() {
         let numbers = |text| Words::read(text).numbers().collect::<Vec<_>>();
         assert_eq!(numbers("With lb=6, from 1 to `100`; HTTP 200."), [6, 1, 100, 200]);
+        assert_eq!(numbers("from -30 to 30, 2026-01-01 - and no more"), [-30, 30]);
         assert_eq!(
             numbers("RFC 3339, every field of 2.3, UTF-8, IPv4, socks5, /openapi/v1"),
             Vec::<i64>::new()

@@ -31,8 +31,8 @@ pub(super) fn drop_fallback_headers(root: &mut Value) {
     });
 }
 
-/// A named string becomes a newtype, which accepts no `&str`: as a parameter it is a plain string, whose limits the
-/// generated validation checks.
+/// A named string becomes a newtype, which accepts no `&str`: as a parameter, or as an item of one, it is a plain string,
+/// whose limits the generated validation checks.
 pub(super) fn inline_strings(root: &mut Value) {
     let Some(mut plain) = walk::components(root).cloned() else { return };
     plain.retain(|_, schema| {
@@ -41,8 +41,13 @@ pub(super) fn inline_strings(root: &mut Value) {
     });
     let inline = |parameter: &mut Value| {
         let Some(schema) = parameter.get_mut("schema") else { return };
-        if let Some(named) = walk::component(schema, "schemas").and_then(|name| plain.get(name)) {
-            *schema = named.clone();
+        let named = |schema: &Value| plain.get(walk::component(schema, "schemas")?).cloned();
+        if let Some(named) = named(schema) {
+            *schema = named;
+        } else if let Some(items) = schema.get_mut("items")
+            && let Some(named) = named(items)
+        {
+            *items = named;
         }
     };
     for operation in walk::operations(root) {

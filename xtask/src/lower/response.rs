@@ -98,10 +98,11 @@ pub(super) fn open_formats(root: &mut Value) {
 pub(super) fn relax_envelopes(root: &mut Value) {
     let mut envelopes = Vec::new();
     for operation in walk::operations(root) {
-        let schema = operation
-            .get("responses")
-            .and_then(|responses| responses.get("200")?.pointer("/content/application~1json/schema"));
-        envelopes.extend(schema.and_then(|schema| walk::component(schema, "schemas")).map(str::to_owned));
+        let responses = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
+        for (_, success) in responses.filter(|(status, _)| status.starts_with('2')) {
+            let schema = success.pointer("/content/application~1json/schema");
+            envelopes.extend(schema.and_then(|schema| walk::component(schema, "schemas")).map(str::to_owned));
+        }
     }
     for name in envelopes {
         let Some(schema) = walk::components(root).and_then(|schemas| schemas.get_mut(&name)) else {

@@ -33,7 +33,8 @@ pub(crate) fn reachable_from_responses(root: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in root["paths"].as_object().into_iter().flat_map(|paths| paths.values()) {
         for operation in path.as_object().into_iter().flat_map(|path| path.values()) {
-            if let Some(success) = operation.pointer("/responses/200") {
+            let responses = operation.get("responses").and_then(Value::as_object).into_iter().flatten();
+            for (_, success) in responses.filter(|(status, _)| status.starts_with('2')) {
                 collect(root, success, &mut found);
             }
         }

@@ -12,7 +12,7 @@ pub(crate) struct Constraint {
     /// `operationId`.
     pub(crate) operation: String,
     pub(crate) side: Side,
-    /// Where the value is sent, for display and for matching: `query num`, `header X-Request-Id`, `body ips[]`,
+    /// Where the value is sent, for display and for matching: `path id`, `query num`, `header X-Request-Id`, `body ips[]`,
     /// `200 header Cache-Control`, `200 body data.items[].groupId`, `200 text`, or `operation`.
     pub(crate) at: String,
     /// Pointer of the definition that holds the keyword, without the keyword.
@@ -254,6 +254,7 @@ impl Kind {
 impl std::fmt::Display for super::Location {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
+            super::Location::Path => "path",
             super::Location::Query => "query",
             super::Location::Header => "header",
         })

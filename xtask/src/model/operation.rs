@@ -13,7 +13,7 @@ pub(crate) struct Operation {
     /// `operationId`.
     pub(crate) id: String,
     pub(crate) method: Method,
-    /// Path template as the document has it. Path parameters are rejected, so it is also the path.
+    /// Path as the document has it, each parameter as `{name}`.
     pub(crate) path: String,
     pub(crate) pointer: String,
     pub(crate) tags: Vec<String>,
@@ -61,7 +61,10 @@ pub(crate) struct Deprecation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Method {
     Get,
+    Put,
     Post,
+    Delete,
+    Patch,
 }
 
 /// A way to send the account's token.
@@ -86,7 +89,7 @@ pub(crate) enum Rule {
     NotBefore { pointer: String, property: String, bound: String, clause: String },
 }
 
-/// A query parameter or a request header.
+/// A parameter of the path or of the query, or a request header.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -111,6 +114,7 @@ pub(crate) struct Parameter {
 /// Where a parameter is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Location {
+    Path,
     Query,
     Header,
 }
@@ -128,7 +132,7 @@ pub(crate) struct Body {
 /// The response of an operation with one status.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Response {
-    /// `200`, `429` or `default`.
+    /// For example `200`, `204`, `429` or `default`.
     pub(crate) status: String,
     /// Pointer of the definition, after following `$ref`.
     pub(crate) pointer: String,
@@ -187,23 +191,29 @@ impl Retry {
 
 impl Method {
     /// Every method that the generators can express, with its key in the document.
-    pub(crate) const ALL: [Method; 2] = [Method::Get, Method::Post];
+    pub(crate) const ALL: [Method; 5] =
+        [Method::Get, Method::Put, Method::Post, Method::Delete, Method::Patch];
 
     /// As the document spells it.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Method::Get => "get",
+            Method::Put => "put",
             Method::Post => "post",
+            Method::Delete => "delete",
+            Method::Patch => "patch",
         }
+    }
+
+    /// Whether HTTP gives a request body of this method a meaning.
+    pub(crate) fn takes_body(self) -> bool {
+        matches!(self, Method::Put | Method::Post | Method::Patch)
     }
 }
 
 impl fmt::Display for Method {
     /// As HTTP spells it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Method::Get => "GET",
-            Method::Post => "POST",
-        })
+        out.write_str(&self.key().to_ascii_uppercase())
     }
 }

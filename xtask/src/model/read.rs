@@ -226,11 +226,12 @@ impl<'a> Reader<'a> {
         let pointer = self.document.definition(at).to_owned();
         let citation = self.citation(&pointer);
         let location = match self.text(&join(&pointer, "in"))?.as_str() {
+            "path" => Location::Path,
             "query" => Location::Query,
             "header" => Location::Header,
             other => {
                 let message = format!("unsupported parameter location `{other}`");
-                return self.report(&pointer, message, "write `in: query` or `in: header`");
+                return self.report(&pointer, message, "write `in: path`, `in: query` or `in: header`");
             }
         };
         let mut schema = self.schema(&join(&pointer, "schema"))?;

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod docs;
 pub(crate) mod generate;
+pub(crate) mod new;
 mod programs;
 mod releases;
 

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop};
 use crate::checks::Requests;
+use crate::checks::generic::{refuses_to_change, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
-use crate::contract::{Clause, Unspecified};
+use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Request, RetryAfter, password};
 
@@ -93,7 +94,11 @@ pub(super) static PREFIX: Check = Check {
     operation: None,
     clauses: &[Clause::AllPrefix],
     needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), |probe| Box::pin(prefix(probe)))),
+    run: Run::Cases(|scope| {
+        let others = scope.contract.others.iter().filter(|other| other.is_read).count();
+        let requests = 3 + u32::try_from(others).unwrap_or(u32::MAX - 3);
+        Case::single(Cost::extraction(requests, 1), |probe| Box::pin(prefix(probe)))
+    }),
 };
 
 /// The contract does not promise that an environment is open. One that serves an operation under its path is, and takes
@@ -101,7 +106,9 @@ pub(super) static PREFIX: Check = Check {
 async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut missing = Vec::new();
     let mut served = false;
-    for request in [probe.groups(), probe.any_search(), probe.extract()] {
+    let others = probe.contract().others.iter().filter(|other| other.is_read);
+    let others = others.map(|other| valid_request(other, probe.token()));
+    for request in [probe.groups(), probe.any_search(), probe.extract()].into_iter().chain(others) {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // Statuses of rejections are open, so a body with the contract's fields counts as being served.
@@ -150,42 +157,83 @@ fn judge_throttled(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     }])
 }
 
-/// An operation with a valid request, and the name of its token in the query.
+/// An operation with a valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Called {
     Groups,
     Search,
     Extract,
     ExtractText,
+    Other(OtherId),
 }
 
 impl Called {
-    const fn label(self) -> &'static str {
+    const KNOWN: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
+
+    /// Every operation of the document that must reject such calls.
+    fn all(contract: &Contract) -> impl Iterator<Item = Self> {
+        let others = contract.others.iter().filter(|other| other.citations.cites(Clause::AllTokenRequired));
+        Self::KNOWN.into_iter().chain(others.filter_map(|other| match other.operation.id {
+            OperationId::Other(id) => Some(Self::Other(id)),
+            _ => None,
+        }))
+    }
+
+    fn label(self) -> &'static str {
         match self {
             Self::Groups => "groups",
             Self::Search => "search",
             Self::Extract => "extract",
             Self::ExtractText => "extract-text",
+            Self::Other(id) => OperationId::Other(id).prefix(),
         }
     }
 
-    fn request<'p>(self, probe: &Probe<'p>) -> (Request, &'p str) {
+    /// The request, and the same with another token or without one.
+    fn requests(self, probe: &Probe<'_>, token: Option<&str>) -> (Request, Request) {
         let contract = probe.contract();
         let extract = &contract.extract;
-        match self {
+        let (good, name) = match self {
             Self::Groups => (probe.groups(), &contract.groups.api_key.name),
             Self::Search => (probe.any_search(), &contract.search.api_key.name),
             Self::Extract => (probe.extract(), &extract.api_key.name),
             Self::ExtractText => {
                 (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key.name)
             }
-        }
+            Self::Other(id) => {
+                let other = contract.other(id);
+                let good = valid_request(other, probe.token());
+                let changed = match token {
+                    None => without_token(other, good.clone()),
+                    Some(token) => with_token(other, good.clone(), token),
+                };
+                return (good, changed);
+            }
+        };
+        let changed = match token {
+            None => good.clone().without_query(name),
+            Some(token) => good.clone().query(name, token),
+        };
+        (good, changed)
     }
 
     /// The case, which needs the valid request as its control.
     fn share(self, case: Case) -> Case {
         let gateways = u32::from(matches!(self, Self::Extract | Self::ExtractText));
         case.sharing(self.label(), Cost::extraction(1, gateways))
+    }
+
+    async fn rejects(self, probe: &Probe<'_>, why: &str, token: Option<&str>) -> Result<(), Stop> {
+        let (good, invalid) = self.requests(probe, token);
+        if let Self::Other(id) = self {
+            let other = probe.contract().other(id);
+            if refuses_to_change(probe, other).is_err() {
+                // A listing shows that the token is good. The call itself has none that is, so it may not change anything.
+                probe.control_once(&probe.groups()).await?;
+                return probe.rejects(Clause::AllTokenRequired, why, &invalid).await;
+            }
+        }
+        probe.rejects_after_control(Clause::AllTokenRequired, why, &good, &invalid).await
     }
 }
 
@@ -196,17 +244,15 @@ pub(super) static TOKEN_MISSING: Check = Check {
     operation: None,
     clauses: &[Clause::AllTokenRequired],
     needs: &[],
-    run: Run::Cases(|_| {
+    run: Run::Cases(|scope| {
         let wrong = || [None].into_iter().chain(WrongToken::ALL.map(Some));
-        let operations = [Called::Groups, Called::Search, Called::Extract, Called::ExtractText];
         let case = |data: (Called, Option<WrongToken>)| {
             let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
             data.0.share(Case::with(label, Cost::requests(1), data, |probe, data| {
                 Box::pin(without(probe, data))
             }))
         };
-        operations
-            .into_iter()
+        Called::all(scope.contract)
             .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
             .map(case)
             .collect()
@@ -214,12 +260,10 @@ pub(super) static TOKEN_MISSING: Check = Check {
 };
 
 async fn without(probe: &Probe<'_>, (called, wrong): (Called, Option<WrongToken>)) -> Result<(), Stop> {
-    let (good, name) = called.request(probe);
-    let (why, invalid) = match wrong {
-        None => ("the token is absent", good.clone().without_query(name)),
-        Some(wrong) => (wrong.reason(), good.clone().query(name, wrong.of(probe)?)),
-    };
-    rejects(probe, why, &good, &invalid).await
+    match wrong {
+        None => called.rejects(probe, "the token is absent", None).await,
+        Some(wrong) => called.rejects(probe, wrong.reason(), Some(&wrong.of(probe)?)).await,
+    }
 }
 
 pub(super) static TOKEN_REVOKED: Check = Check {
@@ -229,14 +273,14 @@ pub(super) static TOKEN_REVOKED: Check = Check {
     operation: None,
     clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
-    run: Run::Cases(|_| {
+    run: Run::Cases(|scope| {
         let case = |called: Called| {
             let case = Case::with(called.label(), Cost::requests(1), called, |probe, called| {
                 Box::pin(revoked(probe, called))
             });
             called.share(case)
         };
-        [Called::Groups, Called::Search, Called::Extract, Called::ExtractText].map(case).into()
+        Called::all(scope.contract).map(case).collect()
     }),
 };
 
@@ -244,15 +288,9 @@ pub(super) static TOKEN_REVOKED: Check = Check {
 /// accepted is wrong all the same.
 async fn revoked(probe: &Probe<'_>, called: Called) -> Result<(), Stop> {
     let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
-    let (good, name) = called.request(probe);
-    let invalid = good.clone().query(name, revoked.expose());
     let why = format!(
         "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
         Fact::RevokedToken
     );
-    rejects(probe, &why, &good, &invalid).await
-}
-
-async fn rejects(probe: &Probe<'_>, why: &str, good: &Request, invalid: &Request) -> Result<(), Stop> {
-    probe.rejects_after_control(Clause::AllTokenRequired, why, good, invalid).await
+    called.rejects(probe, &why, Some(revoked.expose())).await
 }

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
+use crate::contract::Search;
+
 /// Distinct IPv4 and IPv6 addresses, taking turns.
 pub(super) fn distinct(count: usize) -> Vec<String> {
     let address = |index: usize| {
@@ -23,9 +25,9 @@ pub(super) fn nobodys(count: u8) -> Vec<String> {
 }
 
 /// One address with as many distinct ports, IPv4 and IPv6 taking turns.
-pub(super) fn ports(count: usize) -> Vec<String> {
+pub(super) fn ports(search: &Search, count: usize) -> Vec<String> {
     let item = |index: usize| {
-        let port = 1 + index / 2;
+        let port = port(search, index / 2);
         if index.is_multiple_of(2) {
             format!("203.0.113.250:{port}")
         } else {
@@ -33,6 +35,11 @@ pub(super) fn ports(count: usize) -> Vec<String> {
         }
     };
     (0..count).map(item).collect()
+}
+
+/// A port of the document's range, counted from its smallest one.
+pub(super) fn port(search: &Search, index: usize) -> i64 {
+    search.ports.start().saturating_add(i64::try_from(index).unwrap_or(i64::MAX))
 }
 
 /// The same item with its IPv6 address written out in capitals; none for IPv4, which has one spelling.
@@ -61,10 +68,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::contract::Contract;
 
     #[test]
     fn made_up_items_are_distinct() {
-        for items in [distinct(1_001), ports(1_001)] {
+        let search = &Contract::embedded().expect("contract").search;
+        for items in [distinct(1_001), ports(search, 1_001)] {
             assert_eq!(items.iter().collect::<BTreeSet<_>>().len(), 1_001);
         }
     }

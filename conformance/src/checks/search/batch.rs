@@ -7,7 +7,7 @@ use super::cases::{Change, control, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::checks::{NOBODYS_ADDRESS, Requests};
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
 
 pub(super) static RAW_LIMIT_BOUNDARIES: Check = Check {
@@ -85,64 +85,67 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
             good.field(&search.ips.name, format!("{NOBODYS_ADDRESS},203.0.113.249"))
         }),
     ];
-    let full = |label, item: fn(usize) -> String| {
+    let full = |label, item: fn(&Search, usize) -> String| {
         Case::with(label, Cost::requests(1), item, |probe, item| {
             Box::pin(async move {
-                let most = *probe.contract().search.raw_items.end();
-                let request = probe.search((0..most).map(item));
+                let search = &probe.contract().search;
+                let most = *search.raw_items.end();
+                let request = probe.search((0..most).map(|index| item(search, index)));
                 let why = format!("{most} raw items, few of them distinct");
                 probe.accepts(Clause::SearchIpsRawLimit, &why, &request).await.map(drop)
             })
         })
     };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
-    cases.push(full("the limit, all the same", |_| NOBODYS_ADDRESS.to_owned()));
-    cases.push(full("the limit, of many addresses and ports", |index| {
+    cases.push(full("the limit, all the same", |_, _| NOBODYS_ADDRESS.to_owned()));
+    cases.push(full("the limit, of many addresses and ports", |search, index| {
         if index.is_multiple_of(2) {
             format!("198.18.0.{}", index / 2 % 100)
         } else {
-            format!("[2001:db8::1]:{}", 1 + index / 2 % 100)
+            format!("[2001:db8::1]:{}", addresses::port(search, index / 2 % 100))
         }
     }));
     cases
 }
 
 /// Makes items for a limit.
-type Items = fn(usize) -> Vec<String>;
+type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: a label, whether they are within it, and the items.
 const DISTINCT: [(&str, bool, Items); 14] = [
-    ("addresses", true, addresses::distinct),
+    ("addresses", true, |_, most| addresses::distinct(most)),
     ("ports of two addresses", true, addresses::ports),
     ("addresses and ports", true, mixed),
-    ("addresses, each twice", true, |most| again(addresses::distinct(most))),
-    ("ports, each twice", true, |most| again(addresses::ports(most))),
-    ("addresses, those of IPv6 respelled as well", true, |most| with_respelled(addresses::distinct(most))),
-    ("ports, those of IPv6 respelled as well", true, |most| with_respelled(addresses::ports(most))),
-    ("one more address", false, |most| one_more(addresses::distinct(most), NOBODYS_ADDRESS)),
-    ("one more port of two addresses", false, |most| addresses::ports(most + 1)),
-    ("one more of addresses and ports", false, |most| mixed(most + 1)),
-    ("one more, an address with and without a port", false, |most| {
+    ("addresses, each twice", true, |_, most| again(addresses::distinct(most))),
+    ("ports, each twice", true, |search, most| again(addresses::ports(search, most))),
+    ("addresses, those of IPv6 respelled as well", true, |_, most| with_respelled(addresses::distinct(most))),
+    ("ports, those of IPv6 respelled as well", true, |search, most| {
+        with_respelled(addresses::ports(search, most))
+    }),
+    ("one more address", false, |_, most| one_more(addresses::distinct(most), NOBODYS_ADDRESS)),
+    ("one more port of two addresses", false, |search, most| addresses::ports(search, most + 1)),
+    ("one more of addresses and ports", false, |search, most| mixed(search, most + 1)),
+    ("one more, an address with and without a port", false, |search, most| {
         let items = addresses::distinct(most);
-        let ported = format!("{}:1", items[0]);
+        let ported = format!("{}:{}", items[0], search.ports.start());
         one_more(items, &ported)
     }),
-    ("one more after all others came twice", false, |most| {
+    ("one more after all others came twice", false, |_, most| {
         one_more(again(addresses::distinct(most)), NOBODYS_ADDRESS)
     }),
-    ("one more before duplicates", false, |most| {
+    ("one more before duplicates", false, |_, most| {
         let duplicates = addresses::distinct(most);
         addresses::distinct(most + 1).into_iter().chain(duplicates).collect()
     }),
-    ("one more among respelled duplicates", false, |most| {
-        one_more(with_respelled(addresses::ports(most)), NOBODYS_ADDRESS)
+    ("one more among respelled duplicates", false, |search, most| {
+        one_more(with_respelled(addresses::ports(search, most)), NOBODYS_ADDRESS)
     }),
 ];
 
 /// Addresses of both families, some of them with ports.
-fn mixed(count: usize) -> Vec<String> {
+fn mixed(search: &Search, count: usize) -> Vec<String> {
     let half = count / 2;
-    addresses::distinct(half).into_iter().chain(addresses::ports(count - half)).collect()
+    addresses::distinct(half).into_iter().chain(addresses::ports(search, count - half)).collect()
 }
 
 fn again(items: Vec<String>) -> Vec<String> {
@@ -164,9 +167,10 @@ fn distinct_case((label, is_allowed, items): (&'static str, bool, Items)) -> Cas
     let case = Case::with(label, Cost::requests(1), data, |probe, (label, is_allowed, items)| {
         Box::pin(async move {
             const CLAUSE: Clause = Clause::SearchIpsDedupLimit;
-            let most = probe.contract().search.distinct_items;
+            let search = &probe.contract().search;
+            let most = search.distinct_items;
             let good = probe.any_search();
-            let request = probe.search(items(most));
+            let request = probe.search(items(search, most));
             let why = format!("{} distinct items: {label}", if is_allowed { most } else { most + 1 });
             if is_allowed {
                 probe.control_once(&good).await?;
@@ -198,7 +202,7 @@ async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> R
     comparison.conclude(probe).await
 }
 
-fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
+fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, &str); 4] = [
         ("a network", "203.0.113.0/24"),
         ("port 0", "203.0.113.250:0"),
@@ -210,19 +214,25 @@ fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
     const PLACES: [(&str, Place); 3] =
         [("first", |_| 0), ("in the middle", |count| count / 2), ("last", |count| count)];
     let mut cases = Vec::new();
-    for (what, item) in INVALID {
+    // Another document may allow it.
+    let is_invalid = |what: &str| what != "port 0" || !scope.contract.search.ports.contains(&0);
+    for (what, item) in INVALID.into_iter().filter(|(what, _)| is_invalid(what)) {
         for (where_, place) in PLACES {
             let label = format!("{what}, {where_}");
-            cases.push(batch_case(label, (item, place, |most| addresses::distinct(most - 1))));
+            cases.push(batch_case(label, (item, place, |_, most| addresses::distinct(most - 1))));
         }
     }
     let beyond =
         |label: &str, most: Items| batch_case(label.to_owned(), ("203.0.113.0/24", |count| count, most));
-    cases.push(beyond("an invalid item after as many distinct ones as there may be", addresses::distinct));
-    cases.push(beyond("an invalid item after thousands of repetitions", |most| {
+    cases.push(beyond("an invalid item after as many distinct ones as there may be", |_, most| {
+        addresses::distinct(most)
+    }));
+    cases.push(beyond("an invalid item after thousands of repetitions", |_, most| {
         addresses::distinct(most).into_iter().cycle().take(most * 10).collect()
     }));
-    cases.push(beyond("an invalid item after items with ports", |most| addresses::ports(most - 1)));
+    cases.push(beyond("an invalid item after items with ports", |search, most| {
+        addresses::ports(search, most - 1)
+    }));
     for (company, change) in COMPANY {
         for (label, shape) in [
             ("alone", &[""; 1][..]),
@@ -339,7 +349,8 @@ async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, b
 fn batch_case(label: String, data: (&'static str, fn(usize) -> usize, Items)) -> Case {
     Case::with(label, Cost::requests(2), data, |probe, (item, place, items)| {
         Box::pin(async move {
-            let mut items = items(probe.contract().search.distinct_items);
+            let search = &probe.contract().search;
+            let mut items = items(search, search.distinct_items);
             let good = probe.search(items.clone());
             let (count, place) = (items.len(), place(items.len()));
             items.insert(place, item.to_owned());

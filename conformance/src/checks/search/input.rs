@@ -1,5 +1,7 @@
 //! What an item of `ips` may be.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::addresses;
@@ -68,8 +70,9 @@ pub(super) static IPS_ITEM_FORMS: Check = Check {
     operation: Some(OperationId::Search),
     clauses: &[Clause::SearchIpsItem],
     needs: &[],
-    run: Run::Cases(|_| {
-        let reasons = by_reason(ip_endpoints(SEED)).into_iter().filter(|reason| reason.is_valid);
+    run: Run::Cases(|scope| {
+        let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
+        let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
         reasons.map(accepted_case).collect()
     }),
 };
@@ -140,8 +143,9 @@ fn accepted_case(reason: Reason) -> Case {
     }))
 }
 
-fn malformed_items(_: &Scope<'_>) -> Vec<Case> {
-    let malformed = by_reason(ip_endpoints(SEED)).into_iter().filter(|reason| !reason.is_valid);
+fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
+    let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
+    let malformed = by_reason(spellings).into_iter().filter(|reason| !reason.is_valid);
     let texts = malformed.map(|reason| {
         (reason.text, reason.first, reason.spellings.into_iter().map(Value::from).collect::<Vec<_>>())
     });
@@ -162,20 +166,21 @@ fn malformed_items(_: &Scope<'_>) -> Vec<Case> {
 fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
     let ports = &scope.contract.search.ports;
     let (least, most) = (*ports.start(), *ports.end());
-    let ports = [least, most, least - 1, most + 1, -1, i64::MAX];
-    let items = [NOBODYS_ADDRESS, "[2001:db8::250]"]
-        .into_iter()
-        .flat_map(|address| ports.map(|port| (format!("{address}:{port}"), (least..=most).contains(&port))));
+    let range = ports;
+    let ports = BTreeSet::from([least, most, least - 1, most + 1, -1, i64::MAX]);
+    let items = [NOBODYS_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
+        ports.iter().map(move |port| (format!("{address}:{port}"), range.contains(port)))
+    });
     let bound = |(item, is_allowed): (String, bool)| {
         let data = (item.clone(), is_allowed);
         let case = Case::with(item, Cost::requests(1), data, |probe, data| Box::pin(judge_port(probe, data)));
         case.sharing("one item", Cost::requests(1))
     };
-    let malformed = by_reason(ip_ports(SEED)).into_iter().flat_map(|reason| {
+    let malformed = by_reason(ip_ports(SEED, range)).into_iter().flat_map(|reason| {
         let items = reason.spellings.into_iter().map(Value::from).collect();
         malformed_cases(Clause::SearchIpsPort, reason.text, reason.first, items)
     });
-    items.map(bound).chain(malformed).collect()
+    items.map(bound).collect::<Vec<_>>().into_iter().chain(malformed).collect()
 }
 
 async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Result<(), Stop> {

@@ -103,7 +103,8 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let plain = probe.any_search();
     probe.control_once(&plain).await?;
-    let sized = plain.field(&search.page_size.name, search.default_page_size);
+    let sized =
+        plain.without_field(&search.page.name).field(&search.page_size.name, search.default_page_size);
     if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
         return Ok(());
     }
@@ -111,7 +112,8 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut comparison = Comparison::with(survey);
     let size = survey.page_size(3);
     let explicit = page(probe, &survey.request, search.default_page, size).await?;
-    let without = survey.request.clone().field(&search.page_size.name, size);
+    let without = survey.request.clone().without_field(&search.page.name);
+    let without = without.field(&search.page_size.name, size);
     if let Some(accepted) = probe.accepts(Clause::SearchPage, "a search without page", &without).await? {
         let default = Page::read(probe, accepted)?;
         if default.ids() != explicit.ids() {

@@ -155,7 +155,7 @@ async fn echo(
     ];
     let request = asked.iter().fold(plain.clone(), |request, (_, name, value, _)| match value {
         Some(value) => request.field(name, *value),
-        None => request,
+        None => request.without_field(name),
     });
     let accepted = probe.control(&request).await?;
     for (clause, name, value, default) in asked {

@@ -75,7 +75,7 @@ mod tests {
                 TrustedProxies::default(),
             )),
             body_timeout: Duration::ZERO,
-            metrics: Arc::new(Metrics::new(&[])),
+            metrics: Arc::new(Metrics::new(&[], &[])),
         };
         let code = |encrypted, peer: &str| {
             control(encrypted).caller(peer.parse().unwrap(), &HeaderMap::new()).err().map(|error| error.code)

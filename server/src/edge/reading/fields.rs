@@ -30,6 +30,19 @@ impl<'a> Fields<'a> {
         Ok(Self(fields))
     }
 
+    /// The fields of an object inside the body.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); each names the part that the object is.
+    pub fn inside(json: &Json<'a>, input: Input<'_>, known: &[&str]) -> Result<Self, RequestError> {
+        match json {
+            Json::Object(_) => {
+                Self::new(json.clone(), input, known).map_err(|error| error.inside(input.part))
+            }
+            other => Err(input.invalid("type", "a JSON object", other.excerpt())),
+        }
+    }
+
     /// A required field.
     ///
     /// # Errors
@@ -86,6 +99,23 @@ mod tests {
         assert_eq!(unknown.code, ErrorCode::Unknown);
         assert!(unknown.to_string().contains("did you mean `page`?"), "{unknown}");
         assert_eq!(fields("[]").unwrap_err().code, ErrorCode::Invalid);
+    }
+
+    #[test]
+    fn an_error_inside_an_object_names_the_object() {
+        let input = Input::new(Part::Item("lines", 2), &[]);
+        let read =
+            |json: &str| Fields::inside(&Json::parse(json.as_bytes()).unwrap(), input, &["page"]).map(drop);
+        let message = |json| read(json).unwrap_err().to_string();
+        assert_eq!(message("1"), "body item `lines[2]`: expected a JSON object, found 1");
+        assert_eq!(
+            message(r#"{"pag":1}"#),
+            "body item `lines[2]`: unknown body field `pag`; did you mean `page`?"
+        );
+        assert_eq!(
+            message(r#"{"page":1,"page":1}"#),
+            "body field `page` of body item `lines[2]`: must be sent only once"
+        );
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub mod fields;
 mod forwarded;
 pub mod headers;
 mod parts;
+pub mod path;
+mod percent;
 pub mod query;
 pub mod rules;
 

@@ -5,6 +5,8 @@ use crate::edge::types::json::Json;
 /// The parts of a raw request that an operation reads.
 #[derive(Debug)]
 pub struct RequestParts<'a> {
+    /// The path, as it was sent.
+    pub path: &'a str,
     /// The query, without the `?`.
     pub query: Option<&'a str>,
     /// The headers.

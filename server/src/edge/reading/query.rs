@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::edge::{
-    responding::error_code::ErrorCode,
-    types::{
-        request_error::{Input, Part, RequestError},
-        value::FromText,
-    },
+use super::percent::decode_form;
+use crate::edge::types::{
+    list::FromTexts,
+    request_error::{Input, Part, RequestError},
+    value::FromText,
 };
 
 /// The parameters of a query while they are read one after the other.
@@ -16,6 +15,8 @@ pub struct Query<'a, const N: usize> {
     known: &'static [&'static str; N],
     /// One for each known name.
     values: [Option<Cow<'a, str>>; N],
+    /// Further values of lists, each with its name.
+    further: Vec<(&'static str, Cow<'a, str>)>,
 }
 
 const QUERY: Input<'_> = Input::new(Part::Query, &[]);
@@ -27,18 +28,35 @@ impl<'a, const N: usize> Query<'a, N> {
     /// Broken percent-encoding, text that is not UTF-8, unknown and repeated names
     /// (`open.static.unknown-fields`, `open.extract.repeated-parameter`). No value is shown.
     pub fn parse(raw: Option<&'a str>, known: &'static [&'static str; N]) -> Result<Self, RequestError> {
-        let mut query = Self { known, values: [const { None }; N] };
+        Self::parse_with_lists(raw, known, &[])
+    }
+
+    /// Parses a query in which those of `lists` may be sent several times, once for each item.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_with_lists(
+        raw: Option<&'a str>,
+        known: &'static [&'static str; N],
+        lists: &[&'static str],
+    ) -> Result<Self, RequestError> {
+        let mut query = Self { known, values: [const { None }; N], further: Vec::new() };
         for part in raw.unwrap_or_default().split('&').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let name = decode(name, QUERY)?;
+            let name = decode_form(name, QUERY)?;
             let Some(place) = query.place(&name) else {
                 return Err(RequestError::unknown("query parameter", &name, known));
             };
             let input = Input::new(Part::Parameter(&name), &[]);
-            if place.is_some() {
-                return Err(input.repeated());
+            let value = decode_form(value, input)?;
+            if place.is_none() {
+                *place = Some(value);
+                continue;
             }
-            *place = Some(decode(value, input)?);
+            match lists.iter().find(|list| **list == name) {
+                Some(list) => query.further.push((list, value)),
+                None => return Err(input.repeated()),
+            }
         }
         Ok(query)
     }
@@ -69,41 +87,38 @@ impl<'a, const N: usize> Query<'a, N> {
         }
     }
 
+    /// A required list, sent as one pair for each item.
+    ///
+    /// # Errors
+    /// It is absent, has too few or too many items, or one that is empty or invalid for its type.
+    pub fn required_list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<T, RequestError> {
+        self.list(name, input)?.ok_or_else(|| input.missing())
+    }
+
+    /// An optional list.
+    ///
+    /// # Errors
+    /// As [`required_list`](Self::required_list), but for an absent one.
+    pub fn list<T: FromTexts>(&mut self, name: &str, input: Input<'_>) -> Result<Option<T>, RequestError> {
+        let Some(first) = self.take(name) else { return Ok(None) };
+        let further = self.further.iter().filter(|(list, _)| *list == name).map(|(_, value)| value.as_ref());
+        let texts: Vec<&str> = std::iter::once(first.as_ref()).chain(further).collect();
+        T::from_texts(&texts, input).map(Some)
+    }
+
     /// The text of a parameter, taken out; a credential is read so, to be wrapped before anything can show it.
     pub fn take(&mut self, name: &str) -> Option<Cow<'a, str>> {
         self.place(name)?.take()
     }
 }
 
-/// Decodes one name or value.
-fn decode<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>, RequestError> {
-    // Without a way out on the first hit, the processor looks at sixteen bytes at a time; tokens are long.
-    let encoded = raw.bytes().fold(false, |seen, byte| seen | matches!(byte, b'%' | b'+'));
-    if !encoded {
-        return Ok(Cow::Borrowed(raw));
-    }
-    let malformed = |expected| input.unexpected(ErrorCode::MalformedQuery, "type", expected, None);
-    let mut bytes = Vec::with_capacity(raw.len());
-    let mut rest = raw.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                match (digit(rest.next()), digit(rest.next())) {
-                    (Some(high), Some(low)) => (high << 4 | low) as u8,
-                    _ => return Err(malformed("two hexadecimal digits after each `%`")),
-                }
-            }
-            plain => plain,
-        });
-    }
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| malformed("percent-encoded UTF-8"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edge::{
+        responding::error_code::ErrorCode,
+        types::{integer::BoundedInteger, list::List},
+    };
 
     const KNOWN: &[&str; 3] = &["num", "sb", "api_key"];
 
@@ -121,6 +136,27 @@ mod tests {
         assert_eq!(value("%73b=a=b"), Some("a=b".to_owned()));
         assert_eq!(value("sb"), Some(String::new()));
         assert_eq!(value("num=1"), None);
+    }
+
+    #[test]
+    fn only_lists_may_be_repeated() {
+        const INPUT: Input<'_> =
+            Input::new(Part::Parameter("num"), &[("maxItems", "few")]).with_items(&[("any", "item")]);
+        type Numbers = List<BoundedInteger<0, 9>, 1, 3>;
+        let read = |raw| -> Result<Option<Numbers>, RequestError> {
+            Query::parse_with_lists(Some(raw), KNOWN, &["num"])?.list("num", INPUT)
+        };
+        let numbers = |raw| {
+            read(raw)
+                .unwrap()
+                .map(|list| list.into_vec().into_iter().map(BoundedInteger::get).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers("num=3&sb=x&num=1&num=3"), Some(vec![3, 1, 3]));
+        assert_eq!(numbers("sb=x"), None);
+        assert_eq!(read("sb=x&sb=y").unwrap_err().code, ErrorCode::Repeated);
+        let clause = |raw| read(raw).unwrap_err().clause;
+        assert_eq!((clause("num=1&num=2&num=3&num=4"), clause("num=1&num=77")), (Some("few"), Some("item")));
+        assert_eq!(read("num=1&num=").unwrap_err().code, ErrorCode::Empty);
     }
 
     #[test]

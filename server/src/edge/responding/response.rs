@@ -20,6 +20,8 @@ use crate::connections::Connection;
 pub trait Responses: Sized {
     /// The methods that the operation's path has, as `Allow` lists them.
     const ALLOW: &'static str;
+    /// Status of a success.
+    const STATUS: StatusCode = StatusCode::OK;
     /// Description of the success response.
     const DESCRIPTION: &'static str;
     /// Headers that every response carries because the operation is deprecated: names in lower case, and values.
@@ -63,6 +65,10 @@ impl<O> TextOf<O> for NoText {
         match self {}
     }
 }
+
+/// The body of a success with status 204, which has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NoContent {}
 
 /// The headers that a success carries.
 pub trait SuccessHeaders {
@@ -135,6 +141,10 @@ impl<O: Responses> HttpResponse for OperationResponse<O> {
 
     fn response_metadata() -> ApiEndpointResponse {
         let mut metadata = HttpResponseHeaders::<HttpResponseOk<O::Success>, O::Headers>::response_metadata();
+        metadata.success = Some(O::STATUS);
+        if O::STATUS == StatusCode::NO_CONTENT {
+            metadata.schema = None;
+        }
         metadata.description = Some(O::DESCRIPTION.to_owned());
         metadata
     }
@@ -166,6 +176,8 @@ impl<const B: bool> Serialize for ConstantBool<B> {
 
 /// Lets Dropshot document the body of an error. Dropshot itself never sends one: our extractors cannot fail, and handlers
 /// return an [`OperationResponse`]. Should it try all the same, it sends an internal error.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! error_envelope {
     ($type:ty) => {
         impl From<::dropshot::HttpError> for $type {
@@ -192,7 +204,7 @@ macro_rules! error_envelope {
         }
     };
 }
-pub(crate) use error_envelope;
+pub use error_envelope;
 
 /// A number as a header. It takes half the memory that the conversion of [`HeaderValue`] itself takes.
 ///
@@ -202,14 +214,17 @@ pub fn number(value: impl itoa::Integer) -> Result<HeaderValue, InvalidHeaderVal
     HeaderValue::from_str(itoa::Buffer::new().format(value))
 }
 
-/// Status of every success.
-pub(crate) const SUCCESS: StatusCode = StatusCode::OK;
-
 fn success<O: Responses>(
     success: Success<O>,
     connection: &Arc<Connection>,
 ) -> Result<Response<Body>, ApiError> {
     let Success { content, headers } = success;
+    if O::STATUS == StatusCode::NO_CONTENT {
+        let mut response = response::<O>(O::STATUS, "application/json", Bytes::new());
+        response.headers_mut().remove(CONTENT_TYPE);
+        headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
+        return Ok(response);
+    }
     let (content_type, bytes) = match content {
         Content::Json(body) => {
             let bytes = serde_json::to_vec(&body).map_err(|_| ApiError::from(ErrorCode::Internal))?;
@@ -218,7 +233,7 @@ fn success<O: Responses>(
         Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
     };
     let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
-    let mut response = response::<O>(SUCCESS, content_type, bytes);
+    let mut response = response::<O>(O::STATUS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)
 }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, hash::Hash};
 use crate::edge::types::{
     json::Json,
     request_error::{Excerpt, Input, Part, RequestError},
-    value::FromJson,
+    value::{FromJson, FromText},
 };
 
 /// A list of `MIN` to `MAX` items.
@@ -30,13 +30,7 @@ impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, 
         let Json::Array(items) = value else {
             return Err(input.invalid("type", "a list", value.excerpt()));
         };
-        let found = || Excerpt::describe(counted(items.len()));
-        if items.len() < MIN {
-            return Err(input.invalid("minItems", format!("at least {}", counted(MIN)), found()));
-        }
-        if items.len() > MAX {
-            return Err(input.invalid("maxItems", format!("at most {}", counted(MAX)), found()));
-        }
+        check_length(items.len(), MIN, MAX, input)?;
         let name = match input.part {
             Part::Field(name) => name,
             _ => "",
@@ -44,6 +38,41 @@ impl<T: FromJson, const MIN: usize, const MAX: usize> FromJson for List<T, MIN, 
         let read = |(index, item)| T::from_json(item, Input::new(Part::Item(name, index), input.items));
         items.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
     }
+}
+
+/// A list that can be read from the values of a query parameter that may be sent several times.
+pub trait FromTexts: Sized {
+    /// Reads the values, of which there is at least one.
+    ///
+    /// # Errors
+    /// There are too few or too many of them, or one is invalid for its type.
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError>;
+}
+
+impl<T: FromText, const MIN: usize, const MAX: usize> FromTexts for List<T, MIN, MAX> {
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError> {
+        check_length(texts.len(), MIN, MAX, input)?;
+        let name = match input.part {
+            Part::Parameter(name) => name,
+            _ => "",
+        };
+        let read = |(index, text): (usize, &&str)| {
+            let input = Input::new(Part::Value(name, index + 1), input.items);
+            if text.is_empty() { Err(input.empty()) } else { T::from_text(text, input) }
+        };
+        texts.iter().enumerate().map(read).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn check_length(length: usize, min: usize, max: usize, input: Input<'_>) -> Result<(), RequestError> {
+    let found = || Excerpt::describe(counted(length));
+    if length < min {
+        return Err(input.invalid("minItems", format!("at least {}", counted(min)), found()));
+    }
+    if length > max {
+        return Err(input.invalid("maxItems", format!("at most {}", counted(max)), found()));
+    }
+    Ok(())
 }
 
 fn counted(items: usize) -> String {
@@ -73,16 +102,32 @@ impl<T: FromJson + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const 
     for DistinctList<T, MIN, MAX, DISTINCT>
 {
     fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
-        let mut items = List::<T, MIN, MAX>::from_json(value, input)?.into_vec();
-        // Enough for a valid list; an invalid one may take longer.
-        let mut seen = HashSet::with_capacity(DISTINCT.min(items.len()));
-        items.retain(|item| seen.insert(item.clone()));
-        if items.len() > DISTINCT {
-            let found = Excerpt::describe(format!("{} distinct ones", items.len()));
-            return Err(input.invalid("x-max-distinct", format!("at most {DISTINCT} distinct items"), found));
-        }
-        Ok(Self(items))
+        distinct(List::<T, MIN, MAX>::from_json(value, input)?, DISTINCT, input).map(Self)
     }
+}
+
+impl<T: FromText + Clone + Eq + Hash, const MIN: usize, const MAX: usize, const DISTINCT: usize> FromTexts
+    for DistinctList<T, MIN, MAX, DISTINCT>
+{
+    fn from_texts(texts: &[&str], input: Input<'_>) -> Result<Self, RequestError> {
+        distinct(List::<T, MIN, MAX>::from_texts(texts, input)?, DISTINCT, input).map(Self)
+    }
+}
+
+fn distinct<T: Clone + Eq + Hash, const MIN: usize, const MAX: usize>(
+    list: List<T, MIN, MAX>,
+    most: usize,
+    input: Input<'_>,
+) -> Result<Vec<T>, RequestError> {
+    let mut items = list.into_vec();
+    // Enough for a valid list; an invalid one may take longer.
+    let mut seen = HashSet::with_capacity(most.min(items.len()));
+    items.retain(|item| seen.insert(item.clone()));
+    if items.len() > most {
+        let found = Excerpt::describe(format!("{} distinct ones", items.len()));
+        return Err(input.invalid("x-max-distinct", format!("at most {most} distinct items"), found));
+    }
+    Ok(items)
 }
 
 #[cfg(test)]

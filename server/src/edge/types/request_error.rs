@@ -15,8 +15,12 @@ const MAX_EXCERPT: usize = 40;
 pub enum Part<'a> {
     /// The query as a whole.
     Query,
+    /// A parameter of the path.
+    Path(&'a str),
     /// A query parameter.
     Parameter(&'a str),
+    /// A value of a query parameter that may be sent several times, counted from 1.
+    Value(&'a str, usize),
     /// A header.
     Header(&'a str),
     /// The body as a whole.
@@ -31,7 +35,9 @@ impl fmt::Display for Part<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Query => f.write_str("query"),
+            Self::Path(name) => write!(f, "path parameter `{name}`"),
             Self::Parameter(name) => write!(f, "query parameter `{name}`"),
+            Self::Value(name, number) => write!(f, "value {number} of query parameter `{name}`"),
             Self::Header(name) => write!(f, "header `{name}`"),
             Self::Body => f.write_str("body"),
             Self::Field(name) => write!(f, "body field `{name}`"),
@@ -157,6 +163,16 @@ impl RequestError {
             None => format!("unknown {what}{name}; expected one of: {}", known.join(", ")),
         };
         Self { code: ErrorCode::Unknown, part: None, clause: None, problem: problem.into() }
+    }
+
+    /// The same error of a part that is inside `outer`.
+    #[must_use]
+    pub fn inside(self, outer: Part<'_>) -> Self {
+        let part = match self.part {
+            Some(inner) => format!("{inner} of {outer}"),
+            None => outer.to_string(),
+        };
+        Self { part: Some(part), ..self }
     }
 }
 

@@ -44,7 +44,10 @@ impl FromText for String {
 }
 
 /// A JSON string is read as text is.
-pub(crate) fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T, RequestError> {
+///
+/// # Errors
+/// It is no string, or invalid for its type.
+pub fn from_json_string<T: FromText>(value: &Json<'_>, input: Input<'_>) -> Result<T, RequestError> {
     match value {
         Json::String(text) => T::from_text(text, input),
         other => Err(input.invalid("type", "a string", other.excerpt())),

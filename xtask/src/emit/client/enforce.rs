@@ -38,7 +38,8 @@ fn request(constraint: &Constraint) -> Option<String> {
 
 fn response(constraint: &Constraint) -> Option<String> {
     // Responses are read leniently, so that one invalid value does not lose a page; the suite checks the rest.
-    let body = constraint.at.starts_with("200 body");
+    let part = success_part(&constraint.at);
+    let body = part.is_some_and(|part| part.starts_with("body"));
     match constraint.keyword {
         "enum" if constraint.at.ends_with(" code") => Some("contract::operation (success code)".to_owned()),
         // The text fields of an envelope are optional to the client; see `lower::relax_envelopes`.
@@ -46,10 +47,10 @@ fn response(constraint: &Constraint) -> Option<String> {
         "required" | "type" | "nullable" if body => Some("generated::types".to_owned()),
         "format" if constraint.value == "date-time" => Some("generated::types".to_owned()),
         "format" if constraint.value == "int64" && body => Some("generated::types (i64)".to_owned()),
-        "content" | "type" if matches!(constraint.at.as_str(), "200 body" | "200 text") => {
+        "content" | "type" if matches!(part, Some("body" | "text")) => {
             Some("contract::operation (text or JSON)".to_owned())
         }
-        "type" if constraint.at.starts_with("200 header ") => {
+        "type" if part.is_some_and(|part| part.starts_with("header ")) => {
             Some(format!("contract::{}Headers", name::pascal(&constraint.operation)))
         }
         "required" | "type" if constraint.at.ends_with("header Retry-After") => {
@@ -57,6 +58,11 @@ fn response(constraint: &Constraint) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The part of a success that `at` is in, such as `body data.items[]`; `None` for a rejection.
+fn success_part(at: &str) -> Option<&str> {
+    at.strip_prefix('2')?.split_once(' ').map(|(_, part)| part)
 }
 
 /// Whether the constraint requires a text or a flag beside the data of a response.

@@ -35,7 +35,12 @@ pub(super) fn input(
         let ty = if parameter.required { ty } else { quote!(Option<#ty>) };
         fields.push(quote!(#(#doc)* pub #field: #ty));
         let label = format!("{} {}", parameter.location, parameter.name);
-        let argument = Argument { value: quote!(self.#field), label: &label, optional: !parameter.required };
+        let argument = Argument {
+            value: quote!(self.#field),
+            label: &label,
+            optional: !parameter.required,
+            is_parameter: true,
+        };
         validations.push(validate::statements(document, &as_parameter(&parameter.schema), &argument)?);
         constants.extend(validate::constants(&parameter.name, &parameter.schema));
         setters.push(if parameter.required {
@@ -55,8 +60,12 @@ pub(super) fn input(
         for property in body.schema.properties() {
             let field = name::snake(&property.name);
             let label = format!("body {}", property.name);
-            let argument =
-                Argument { value: quote!(self.body.#field), label: &label, optional: !property.required };
+            let argument = Argument {
+                value: quote!(self.body.#field),
+                label: &label,
+                optional: !property.required,
+                is_parameter: false,
+            };
             validations.push(validate::statements(document, &property.schema, &argument)?);
             constants.extend(validate::constants(&property.name, &property.schema));
         }
@@ -151,12 +160,23 @@ fn rule_validation(document: &Document, operation: &Operation, rule: &Rule) -> T
 /// The schema as the lowered document has it: a parameter that is a plain string has no named type.
 fn as_parameter(schema: &Schema) -> Schema {
     let is_plain = matches!(&schema.kind, Kind::String { format: None, .. }) && schema.variants.is_none();
-    Schema { name: schema.name.clone().filter(|_| !is_plain), ..schema.clone() }
+    let mut schema = Schema { name: schema.name.clone().filter(|_| !is_plain), ..schema.clone() };
+    if let Kind::Array { items, .. } = &mut schema.kind {
+        **items = as_parameter(items);
+    }
+    schema
 }
 
 fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStream, Vec<Problem>> {
-    let schema = &parameter.schema;
-    Ok(match (&schema.kind, &schema.name, &schema.variants) {
+    scalar_type(document, &parameter.schema).ok_or_else(|| {
+        let help = "use a plain or named string, an integer, a boolean, a named string enum, or a list of these in the query";
+        let message = "the client cannot send a parameter of this kind";
+        vec![document.problem(parameter.pointer.clone(), message, help)]
+    })
+}
+
+fn scalar_type(document: &Document, schema: &Schema) -> Option<TokenStream> {
+    Some(match (&schema.kind, &schema.name, &schema.variants) {
         (Kind::String { .. }, Some(name), Some(_)) => {
             let ty = name::pascal(name);
             if validate::is_opened(document, schema) { quote!(#ty) } else { quote!(types::#ty) }
@@ -165,10 +185,10 @@ fn parameter_type(document: &Document, parameter: &Parameter) -> Result<TokenStr
         (Kind::String { format: Some(Format::DateTime), .. }, None, None) => quote!(jiff::Timestamp),
         (Kind::Integer { .. }, None, None) => quote!(i64),
         (Kind::Boolean, None, None) => quote!(bool),
-        _ => {
-            let help = "use a plain or named string, an integer, a boolean, or a named string enum";
-            let message = "the client cannot send a parameter of this kind";
-            return Err(vec![document.problem(parameter.pointer.clone(), message, help)]);
+        (Kind::Array { items, .. }, None, None) => {
+            let item = scalar_type(document, items)?;
+            quote!(Vec<#item>)
         }
+        _ => return None,
     })
 }

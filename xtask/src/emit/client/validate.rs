@@ -16,8 +16,10 @@ pub(super) struct Argument<'a> {
     pub(super) value: TokenStream,
     /// For example `body pageSize`.
     pub(super) label: &'a str,
-    /// Whether the value is an `Option` because it may be left out.
+    /// Whether the value may be left out: it is an `Option`, or for a list of a body one that is empty.
     pub(super) optional: bool,
+    /// Whether the value is a parameter, in which a list that may be left out is an `Option` as well.
+    pub(super) is_parameter: bool,
 }
 
 /// Statements that return early with an `InvalidArgument` when the value breaks its schema; empty when its type already
@@ -30,6 +32,17 @@ pub(super) fn statements(
     let label = argument.label;
     let mut calls = Vec::new();
     match &schema.kind {
+        Kind::String { format: Some(_), min_length, max_length, max_utf8_bytes, .. }
+            if [min_length, max_length, max_utf8_bytes].iter().any(|bound| bound.is_some()) =>
+        {
+            return Err(unsupported(document, schema, "a length beside a format"));
+        }
+        Kind::Array { .. } if schema.name.is_some() => {
+            return Err(unsupported(document, schema, "a list with a name"));
+        }
+        Kind::Object { .. } if schema.nullable => {
+            return Err(unsupported(document, schema, "an object that may be null"));
+        }
         Kind::Integer { minimum, maximum, .. } => {
             let (low, high) = (clause(schema, "minimum"), clause(schema, "maximum"));
             match (minimum, maximum) {
@@ -73,21 +86,43 @@ pub(super) fn statements(
                     calls.push(quote!(validate::#function(#label, #clause, #bound, value)?;));
                 }
             }
-            if !is_validated_by_type(items) {
-                return Err(unsupported(document, items, "limits on the items of an array"));
+            let label = format!("{label}[]");
+            let item = Argument { value: quote!(*item), label: &label, optional: false, is_parameter: false };
+            let inner = statements(document, items, &item)?;
+            if !inner.is_empty() {
+                calls.push(quote!(for item in value { #inner }));
             }
         }
         Kind::Boolean => {}
-        Kind::Object { .. } => return Err(unsupported(document, schema, "an object inside another object")),
+        Kind::Object { properties } => {
+            for property in properties {
+                let field = name::snake(&property.name);
+                let label = format!("{label}.{}", property.name);
+                let inner = Argument {
+                    value: quote!(value.#field),
+                    label: &label,
+                    optional: !property.required,
+                    is_parameter: false,
+                };
+                calls.push(statements(document, &property.schema, &inner)?);
+            }
+            calls.retain(|call| !call.is_empty());
+        }
     }
     if calls.is_empty() {
         return Ok(TokenStream::new());
     }
     let value = &argument.value;
-    let pattern = pattern(schema, argument.optional);
-    Ok(match pattern {
-        Some(pattern) => quote!(if let #pattern = &#value { #(#calls)* }),
-        None => quote!({ let value = &#value; #(#calls)* }),
+    // typify gives a list of a body that may be absent no `Option`: an empty one is not sent.
+    let is_list = matches!(schema.kind, Kind::Array { .. }) && !schema.nullable && !argument.is_parameter;
+    if is_list && argument.optional {
+        return Ok(quote!(if !#value.is_empty() { let value = &#value; #(#calls)* }));
+    }
+    let (pattern, may_be_absent) = pattern(schema, argument.optional);
+    Ok(if may_be_absent {
+        quote!(if let #pattern = &#value { #(#calls)* })
+    } else {
+        quote!({ let #pattern = &#value; #(#calls)* })
     })
 }
 
@@ -184,41 +219,27 @@ pub(super) fn is_opened(document: &Document, schema: &Schema) -> bool {
     schema.name.as_ref().is_some_and(|name| opened.contains(name))
 }
 
-/// Whether the type alone excludes every value that breaks the schema.
-fn is_validated_by_type(schema: &Schema) -> bool {
-    match &schema.kind {
-        Kind::String { min_length, max_length, max_utf8_bytes, .. } => {
-            schema.variants.is_none()
-                && [min_length, max_length, max_utf8_bytes].iter().all(|bound| bound.is_none())
-        }
-        Kind::Integer { minimum, maximum, .. } => minimum.is_none() && maximum.is_none(),
-        Kind::Boolean => true,
-        Kind::Array { .. } | Kind::Object { .. } => false,
-    }
-}
-
 /// The pattern that binds `value` to the innermost value: an `Option` for an optional field, then the newtype of a named
-/// schema, then an `Option` for `nullable`. `None` when the field is the value itself.
-fn pattern(schema: &Schema, optional: bool) -> Option<TokenStream> {
+/// schema, then an `Option` for `nullable`. The second value tells whether the field may match no value.
+fn pattern(schema: &Schema, optional: bool) -> (TokenStream, bool) {
     let is_newtype = schema.variants.is_none() && matches!(&schema.kind, Kind::String { format: None, .. });
     let is_named = is_newtype && schema.name.is_some();
     let mut pattern = quote!(value);
-    let mut plain = true;
+    let mut may_be_absent = false;
     if schema.nullable {
         pattern = quote!(Some(#pattern));
-        plain = false;
+        may_be_absent = true;
     }
     if let Some(name) = schema.name.as_ref().filter(|_| is_newtype) {
         let name = name::pascal(name);
         pattern = quote!(types::#name(#pattern));
-        plain = false;
     }
     // typify folds an optional value that is nullable in place into one `Option`.
     if optional && (is_named || !schema.nullable) {
         pattern = quote!(Some(#pattern));
-        plain = false;
+        may_be_absent = true;
     }
-    (!plain).then_some(pattern)
+    (pattern, may_be_absent)
 }
 
 pub(super) fn count(bound: u64) -> usize {

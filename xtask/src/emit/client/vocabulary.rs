@@ -327,8 +327,12 @@ fn properties(document: &Document, operation: &Operation, text: bool) -> Result<
     })
 }
 
-/// The property that distinguishes success from rejection, and its value for success.
+/// The property that distinguishes success from rejection, and its value for success; an empty name where a success has no
+/// body.
 fn business_code(success: &Response) -> Option<(String, i64)> {
+    if success.content.is_empty() {
+        return Some((String::new(), 0));
+    }
     let mut codes = success.json()?.properties().iter().filter_map(|property| {
         let [value] = property.schema.variants.as_deref()? else { return None };
         matches!(property.schema.kind, Kind::Integer { .. })

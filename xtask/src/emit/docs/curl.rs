@@ -6,16 +6,19 @@ use crate::model::{Credential, Location, Method, Operation, Parameter};
 
 /// A `curl` command with what the operation requires and the example of its body. The token stands as `$API_KEY`, for the shell to put in.
 pub(super) fn command(base: &str, operation: &Operation, body: Option<&Value>) -> String {
-    let url = format!("{base}{}", operation.path);
+    let mut url = format!("{base}{}", operation.path);
     let mut lines = Vec::new();
     let required =
         operation.parameters.iter().filter(|parameter| parameter.required && !parameter.credential);
     for parameter in required {
-        let pair = example(parameter);
-        lines.push(match parameter.location {
-            Location::Query => format!("--url-query {}", quoted(&format!("{}={pair}", parameter.name))),
-            Location::Header => format!("-H {}", quoted(&format!("{}: {pair}", parameter.name))),
-        });
+        let name = &parameter.name;
+        for value in examples(parameter) {
+            match parameter.location {
+                Location::Path => url = url.replace(&format!("{{{name}}}"), &value),
+                Location::Query => lines.push(format!("--url-query {}", quoted(&format!("{name}={value}")))),
+                Location::Header => lines.push(format!("-H {}", quoted(&format!("{name}: {value}")))),
+            }
+        }
     }
     // A header is in fewer logs than a query, so it is shown where there is a choice.
     let header = operation.credentials.iter().find(|way| !matches!(way, Credential::Query { .. }));
@@ -35,11 +38,13 @@ pub(super) fn command(base: &str, operation: &Operation, body: Option<&Value>) -
     lines.join(" \\\n  ")
 }
 
-fn example(parameter: &Parameter) -> String {
+/// The values to send: one, or one for each item of an array.
+fn examples(parameter: &Parameter) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match parameter.example.as_ref().or(parameter.schema.example.as_ref()) {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => format!("<{}>", parameter.name),
+        Some(Value::Array(items)) => items.iter().map(text).collect(),
+        Some(other) => vec![text(other)],
+        None => vec![format!("<{}>", parameter.name)],
     }
 }
 

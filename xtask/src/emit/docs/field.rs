@@ -58,6 +58,7 @@ pub(in crate::emit) fn parameter<'a>(
 ) -> Field<'a> {
     let Parameter { name, schema, citation, .. } = parameter;
     let (place, what) = match parameter.location {
+        Location::Path => ("path", "path parameter"),
         Location::Query => ("query", "query parameter"),
         Location::Header => ("header", "header"),
     };

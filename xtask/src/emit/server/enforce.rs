@@ -21,6 +21,7 @@ fn reader(constraint: &Constraint) -> Option<&'static str> {
         "required" | "type" | "minLength" if constraint.credential => "reading::credential",
         "x-rules" | "x-alias-of" | "x-aliases-agree" | "x-separators" => "reading::rules",
         "content" => "reading::body",
+        "required" | "type" if place == "path" => "reading::path",
         "required" | "type" | "nullable" | "default" if place == "query" => "reading::query",
         "required" | "type" | "nullable" | "default" | "x-falls-back-to" if place == "header" => {
             "reading::headers"

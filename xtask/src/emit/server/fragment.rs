@@ -70,9 +70,11 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// What stands under `schema` at the definition of a parameter or header.
+    /// What stands under `schema` at the definition of a parameter or header. Dropshot documents only scalars in a query, so
+    /// that an array is shown by its items; `project` does the same.
     pub(super) fn schema_at(&self, pointer: &str) -> Value {
-        self.document.get(&format!("{pointer}/schema")).cloned().unwrap_or_default()
+        let schema = self.document.get(&format!("{pointer}/schema")).unwrap_or(&Value::Null);
+        self.document.resolve(schema).get("items").unwrap_or(schema).clone()
     }
 
     /// Types that exist for their schema alone: named schemas that Rust knows as a general type.
@@ -105,10 +107,10 @@ impl Emitter<'_> {
     pub(super) fn has_own_type(&self, schema: &Schema) -> bool {
         match &schema.kind {
             Kind::Object { .. } => {
-                let is_body = |operation: &Operation| {
-                    operation.body.as_ref().is_some_and(|body| body.schema.pointer == schema.pointer)
+                let is_sent = |operation: &Operation| {
+                    operation.body.as_ref().is_some_and(|body| holds(&body.schema, &schema.pointer))
                 };
-                !self.contract.operations.iter().any(is_body)
+                !self.contract.operations.iter().any(is_sent)
             }
             _ => schema.text_variants().is_some(),
         }
@@ -124,6 +126,16 @@ impl Emitter<'_> {
             quote!(crate::api::generated::schemas::#ident)
         }
     }
+}
+
+/// Whether a schema is the one at `pointer`, or holds it.
+fn holds(schema: &Schema, pointer: &str) -> bool {
+    schema.pointer == pointer
+        || match &schema.kind {
+            Kind::Array { items, .. } => holds(items, pointer),
+            Kind::Object { properties } => properties.iter().any(|property| holds(&property.schema, pointer)),
+            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => false,
+        }
 }
 
 /// Text as a raw string, which people can read.

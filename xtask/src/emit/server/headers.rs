@@ -70,6 +70,7 @@ impl Emitter<'_> {
             })
             .collect();
         let described = self.described_members(&quote!(#ident), &members, &operation.success.pointer);
+        let headers = if operation.success.headers.is_empty() { quote!(_) } else { quote!(headers) };
         let summary = format!(" Headers of a success of `{}`.", operation.id);
         Some(quote! {
             #[doc = #summary]
@@ -78,7 +79,7 @@ impl Emitter<'_> {
             #enums
 
             impl SuccessHeaders for #ident {
-                fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+                fn write(self, #headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
                     #writes
                     Ok(())
                 }

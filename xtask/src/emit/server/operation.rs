@@ -1,13 +1,13 @@
 //! Operations: the impl of `Operation` for each, and the trait of all.
 
 use jiff::{civil::Date, tz::TimeZone};
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::{
     Emitter, names,
-    request::{Request, input},
+    request::{Request, input, parsed_query},
 };
 use crate::model::{Deprecation, Location, Operation};
 
@@ -15,29 +15,25 @@ impl Emitter<'_> {
     /// The types of an operation and how they belong together.
     pub(super) fn operation(&mut self, operation: &Operation) -> Option<TokenStream> {
         let ident = names::type_ident(&operation.id);
-        let [request_ident, headers_ident, query_ident, parameters_ident] =
-            ["Request", "Headers", "Query", "HeaderParameters"]
+        let [request_ident, headers_ident, query_ident, parameters_ident, path_ident] =
+            ["Request", "Headers", "Query", "HeaderParameters", "PathParameters"]
                 .map(|suffix| format_ident!("{ident}{suffix}"));
         let request = self.request(operation)?;
         let headers = self.success_headers(operation)?;
         let error = self.error_type(operation)?;
-        let Some(success) = operation.success.json().and_then(|schema| schema.name.as_deref()) else {
-            let help = "give the success a named schema under application/json";
-            return self.reject(&operation.success.pointer, "the success has no named JSON body", help);
-        };
-        let success = names::type_ident(success);
+        let success = self.success_type(operation)?;
+        let status = self.status(operation)?;
         let extra = operation.success.content.iter().find(|media| {
             !(media.name == "application/json" || (media.name == "text/plain" && media.schema.name.is_none()))
         });
-        if let (Some(media), _) | (None, Some(media)) =
-            (extra, operation.success.content.first().filter(|_| operation.success.status != "200"))
-        {
-            let help = "declare the status 200, with application/json and optionally text/plain";
+        if let Some(media) = extra {
+            let help = "declare application/json, and under status 200 optionally text/plain";
             let message =
                 format!("the server cannot respond with {} as {}", operation.success.status, media.name);
             return self.reject(&operation.success.pointer, message, help);
         }
 
+        let (path_parameters, path_type) = self.documented(operation, Location::Path, &path_ident);
         let (query, query_type) = self.documented(operation, Location::Query, &query_ident);
         let (header_parameters, header_type) =
             self.documented(operation, Location::Header, &parameters_ident);
@@ -49,7 +45,18 @@ impl Emitter<'_> {
             }
             Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
         };
+        let path_metadata = path_type.map(
+            |ty| quote!(<dropshot::Path<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone())),
+        );
+        let other_methods = path_metadata.as_ref().map(|metadata| {
+            quote! {
+                fn path_metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+                    #metadata
+                }
+            }
+        });
         let metadata = [
+            path_metadata.clone(),
             query_type.map(|ty| quote!(<DocumentedQuery<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
             header_type.map(|ty| quote!(<Header<#ty> as dropshot::SharedExtractor>::metadata(content_type.clone()))),
             body.as_ref().map(|ty| {
@@ -68,8 +75,10 @@ impl Emitter<'_> {
         let body_const = if body_input.is_some() { quote!(Some(Self::BODY_INPUT)) } else { quote!(None) };
         let allow = self.allow(&operation.path);
         let (path, id) = (&operation.path, &operation.id);
+        let parsed_query = parsed_query(operation, &quote!(query));
         let description = operation.success.description.as_deref().unwrap_or_default().trim();
-        let Request { types, fields, inputs, defaults, query: known, credential, reading, names } = request;
+        let Request { types, fields, inputs, defaults, query: known, credential, reading, names, .. } =
+            request;
         let known_count = known.len();
         let deprecation = self.deprecation(operation);
         let has_text = operation.success.content.iter().any(|media| media.name == "text/plain");
@@ -108,6 +117,7 @@ impl Emitter<'_> {
             #defaults
 
             #headers
+            #path_parameters
             #query
             #header_parameters
 
@@ -115,6 +125,7 @@ impl Emitter<'_> {
                 const ALLOW: &'static str = #allow;
                 const DESCRIPTION: &'static str = #description;
                 const DEPRECATION: &'static [(&'static str, &'static str)] = &[#(#deprecation),*];
+                #status
                 type Text = #text;
                 type Success = #success;
                 type Headers = #headers_ident;
@@ -131,12 +142,14 @@ impl Emitter<'_> {
                     joined([#(#metadata),*])
                 }
 
+                #other_methods
+
                 fn token(request: &Self::Request) -> &Token {
                     &request.credential
                 }
 
                 fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError> {
-                    Self::read_credential(&mut Query::parse(query, &Self::QUERY)?, headers)
+                    Self::read_credential(&mut #parsed_query, headers)
                 }
 
                 fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
@@ -146,6 +159,42 @@ impl Emitter<'_> {
                 }
             }
         })
+    }
+
+    /// The body of a success.
+    fn success_type(&mut self, operation: &Operation) -> Option<TokenStream> {
+        let success = &operation.success;
+        if success.content.is_empty() {
+            return Some(quote!(crate::edge::responding::response::NoContent));
+        }
+        match success.json().and_then(|schema| schema.name.as_deref()) {
+            Some(name) => {
+                let ident = names::type_ident(name);
+                Some(quote!(#ident))
+            }
+            None => {
+                let help = "give the success a named schema under application/json";
+                self.reject(&success.pointer, "the success has no named JSON body", help)
+            }
+        }
+    }
+
+    /// The status of a success, where it is not 200.
+    fn status(&mut self, operation: &Operation) -> Option<Option<TokenStream>> {
+        let success = &operation.success;
+        let name = match (success.status.as_str(), success.content.is_empty()) {
+            ("200", false) => return Some(None),
+            ("201", false) => "CREATED",
+            ("202", false) => "ACCEPTED",
+            ("204", true) => "NO_CONTENT",
+            (status, _) => {
+                let help = "declare 200, 201 or 202 with application/json, or 204 without content";
+                let message = format!("the server cannot respond with {status}");
+                return self.reject(&success.pointer, message, help);
+            }
+        };
+        let name = names::ident(name);
+        Some(Some(quote!(const STATUS: http::StatusCode = http::StatusCode::#name;)))
     }
 
     /// The type whose schema documents the operation's parameters at one place, if it has any.
@@ -185,7 +234,8 @@ impl Emitter<'_> {
             headers.push(("sunset", sunset.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()));
         }
         let other = self.contract.operations.iter().find(|other| Some(&other.id) == replaced_by.as_ref());
-        if let Some(other) = other {
+        // A path with a parameter is no address.
+        if let Some(other) = other.filter(|other| !other.path.contains('{')) {
             headers.push(("link", format!("<{}>; rel=\"successor-version\"", other.path)));
         }
         headers.into_iter().map(|(name, value)| quote!((#name, #value))).collect()
@@ -236,9 +286,17 @@ impl Emitter<'_> {
         let tags: Vec<_> = tags.collect();
         let info = self.info();
         let ids = contract.operations.iter().map(|operation| &operation.id);
+        // `status` has rejected those that are no number.
+        let statuses = contract
+            .operations
+            .iter()
+            .map(|operation| Literal::u16_unsuffixed(operation.success.status.parse().unwrap_or_default()));
         quote! {
             /// The `operationId` of every operation.
             pub const OPERATIONS: &[&str] = &[#(#ids),*];
+
+            /// The HTTP status of a success of each, in the same order.
+            pub const SUCCESS_STATUSES: &[u16] = &[#(#statuses),*];
 
             /// The API. A type that implements it is a server; nothing has a default.
             #[dropshot::api_description { tag_config = { tags = { #(#tags),* } } }]

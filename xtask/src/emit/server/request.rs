@@ -32,9 +32,25 @@ pub(super) struct Request {
     pub(super) reading: TokenStream,
     /// The fields, by name, once they are read.
     pub(super) names: Vec<Ident>,
+    /// The struct that the fields belong to, as its own code names it.
+    owner: TokenStream,
 }
 
 impl Request {
+    fn new(owner: TokenStream) -> Self {
+        Self {
+            types: TokenStream::new(),
+            fields: TokenStream::new(),
+            inputs: TokenStream::new(),
+            defaults: TokenStream::new(),
+            query: Vec::new(),
+            credential: TokenStream::new(),
+            reading: TokenStream::new(),
+            names: Vec::new(),
+            owner,
+        }
+    }
+
     /// Notes the input of a value with the clauses of its constraints, and gives the name of its constant.
     pub(super) fn input(
         &mut self,
@@ -59,16 +75,10 @@ impl Request {
 impl Emitter<'_> {
     /// The request of an operation.
     pub(super) fn request(&mut self, operation: &Operation) -> Option<Request> {
-        let mut request = Request {
-            types: TokenStream::new(),
-            fields: TokenStream::new(),
-            inputs: TokenStream::new(),
-            defaults: TokenStream::new(),
-            query: query_names(operation),
-            credential: TokenStream::new(),
-            reading: quote!(let mut query = Query::parse(parts.query, &Self::QUERY)?;),
-            names: Vec::new(),
-        };
+        let mut request = Request::new(quote!(Self::Request));
+        request.query = query_names(operation);
+        let query = parsed_query(operation, &quote!(parts.query));
+        request.reading = quote!(let mut query = #query;);
         let mut folded: HashSet<&str> = HashSet::new();
         let mut enforced: HashSet<&str> = HashSet::new();
         for alias in operation.parameters.iter().filter(|parameter| parameter.alias_of.is_some()) {
@@ -190,12 +200,13 @@ impl Emitter<'_> {
                 let reading = match &schema.default {
                     Some(Value::String(text)) if schema.variants.is_none() => {
                         let constant = names::constant_ident(&format!("{ident}-default"));
+                        let owner = &request.owner;
                         let summary = format!(" What an absent `{ident}` stands for.");
                         request.defaults.extend(quote! {
                             #[doc = #summary]
                             pub const #constant: &'static str = #text;
                         });
-                        quote!(let #ident = #ident.unwrap_or_else(|| Self::Request::#constant.to_owned());)
+                        quote!(let #ident = #ident.unwrap_or_else(|| #owner::#constant.to_owned());)
                     }
                     _ => quote!(let #ident = #ident.unwrap_or(#default);),
                 };
@@ -213,18 +224,22 @@ impl Emitter<'_> {
         request: &mut Request,
     ) -> Option<(TokenStream, Ident)> {
         let Parameter { name, schema, pointer, .. } = parameter;
-        if schema.nullable || matches!(schema.kind, Kind::Array { .. } | Kind::Object { .. }) {
-            let help = "use a string, an integer or a boolean that is not nullable";
-            return self.reject(pointer, "the server reads no such value from a query or header", help);
+        let is_list = parameter.location == Location::Query && matches!(schema.kind, Kind::Array { .. });
+        let is_scalar = !matches!(schema.kind, Kind::Array { .. } | Kind::Object { .. });
+        if schema.nullable || !(is_list || is_scalar) {
+            let help =
+                "use a string, an integer or a boolean that is not nullable, or a list of them in the query";
+            return self.reject(pointer, "the server reads no such value from a path, query or header", help);
         }
         let hint = format!("{}-{name}", operation.id);
         let ty = self.named_type(schema, &hint, &parameter.description, request)?;
-        let at = match parameter.location {
-            Location::Query => "Parameter",
-            Location::Header => "Header",
-        };
+        let at = part(parameter.location);
         let required = parameter.citation.clauses_for("required");
-        let input = request.input(at, name, &with_required(&schema.citation, required), None);
+        let items = match &schema.kind {
+            Kind::Array { items, .. } => Some(&items.citation),
+            _ => None,
+        };
+        let input = request.input(at, name, &with_required(&schema.citation, required), items);
         Some((ty, input))
     }
 
@@ -236,6 +251,9 @@ impl Emitter<'_> {
         description: &Option<String>,
         request: &mut Request,
     ) -> Option<TokenStream> {
+        if let Kind::Object { .. } = &schema.kind {
+            return self.inner_object(schema, request);
+        }
         if let Kind::Array { items, .. } = &schema.kind {
             self.named_type(items, &format!("{hint}-item"), description, request)?;
         }
@@ -273,6 +291,50 @@ impl Emitter<'_> {
             let Some(json) = parts.json else { return Err(Self::BODY_INPUT.missing()) };
             let mut fields = Fields::new(json, Self::BODY_INPUT, &[#(#known),*])?;
         });
+        self.object_fields(schema, owner, request)
+    }
+
+    /// The struct of an object inside a body: it is read as a value of a field or of a list.
+    fn inner_object(&mut self, schema: &Schema, request: &mut Request) -> Option<TokenStream> {
+        let Some(name) = schema.name.as_deref() else {
+            let help = "give the object a name under components/schemas";
+            return self.reject(&schema.pointer, "an object inside a request has no name", help);
+        };
+        let ident = names::type_ident(name);
+        if !self.declared.insert(name.to_owned()) {
+            return Some(quote!(#ident));
+        }
+        let mut inner = Request::new(quote!(Self));
+        self.object_fields(schema, name, &mut inner)?;
+        let Request { types, fields, inputs, defaults, reading, names, .. } = inner;
+        let defaults = if defaults.is_empty() { defaults } else { quote!(impl #ident { #defaults }) };
+        let known = schema.properties().iter().map(|property| &property.name);
+        let doc = doc(&schema.description, &schema.citation, &format!("`{name}` of the document."));
+        request.types.extend(quote! {
+            #types
+
+            #doc
+            #[derive(Clone, Debug)]
+            pub struct #ident { #fields }
+            #defaults
+
+            impl FromJson for #ident {
+                fn from_json(value: &Json<'_>, input: Input<'_>) -> Result<Self, RequestError> {
+                    #inputs
+                    let mut fields = Fields::inside(value, input, &[#(#known),*])?;
+                    let mut read = || {
+                        #reading
+                        Ok(Self { #(#names),* })
+                    };
+                    read().map_err(|error: RequestError| error.inside(input.part))
+                }
+            }
+        });
+        Some(quote!(#ident))
+    }
+
+    /// The fields of an object, and the calls that read them out of `fields`.
+    fn object_fields(&mut self, schema: &Schema, owner: &str, request: &mut Request) -> Option<()> {
         for Property { name, required, schema } in schema.properties() {
             let hint = format!("{owner}-{name}");
             let ty = self.named_type(schema, &hint, &None, request)?;
@@ -335,10 +397,7 @@ impl Emitter<'_> {
             return self.reject(&parameter.schema.pointer, "the server keeps no such limit on a token", help);
         };
         let name = &parameter.name;
-        let at = match parameter.location {
-            Location::Query => "Parameter",
-            Location::Header => "Header",
-        };
+        let at = part(parameter.location);
         let required = operation.citation.all().find(|clause| *clause == "all.token-required");
         let fallback = required.map(str::to_owned).into_iter().collect::<Vec<_>>();
         let citation = with_required(&parameter.citation, &fallback);
@@ -359,6 +418,29 @@ impl Emitter<'_> {
     }
 }
 
+/// The variant of `Part` for a parameter.
+fn part(location: Location) -> &'static str {
+    match location {
+        Location::Path => "Path",
+        Location::Query => "Parameter",
+        Location::Header => "Header",
+    }
+}
+
+fn is_list(parameter: &Parameter) -> bool {
+    parameter.location == Location::Query && matches!(parameter.schema.kind, Kind::Array { .. })
+}
+
+/// The call that parses a query; lists may be sent as several pairs.
+pub(super) fn parsed_query(operation: &Operation, raw: &TokenStream) -> TokenStream {
+    let lists: Vec<_> =
+        operation.parameters.iter().filter(|one| is_list(one)).map(|one| one.name.as_str()).collect();
+    if lists.is_empty() {
+        return quote!(Query::parse(#raw, &Self::QUERY)?);
+    }
+    quote!(Query::parse_with_lists(#raw, &Self::QUERY, &[#(#lists),*])?)
+}
+
 fn query_names(operation: &Operation) -> Vec<String> {
     let in_query = operation.parameters.iter().filter(|parameter| parameter.location == Location::Query);
     in_query.map(|parameter| parameter.name.clone()).collect()
@@ -369,6 +451,11 @@ fn read_parameter(parameter: &Parameter, input: &Ident) -> TokenStream {
     let name = &parameter.name;
     let header = header_name(name);
     match (parameter.location, parameter.required) {
+        (Location::Path, _) => {
+            quote!(crate::edge::reading::path::required(Self::PATH, parts.path, #name, #input)?)
+        }
+        (Location::Query, true) if is_list(parameter) => quote!(query.required_list(#name, #input)?),
+        (Location::Query, false) if is_list(parameter) => quote!(query.list(#name, #input)?),
         (Location::Query, true) => quote!(query.required(#name, #input)?),
         (Location::Query, false) => quote!(query.optional(#name, #input)?),
         (Location::Header, true) => quote!(headers::required(parts.headers, &#header, #input)?),

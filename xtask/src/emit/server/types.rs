@@ -90,9 +90,10 @@ impl Emitter<'_> {
                     return self.reject(at, "an object inside a response has no name", help);
                 }
             },
+            // `named_type` declares it.
             Kind::Object { .. } => {
-                let help = "bring its fields up into the body; the server reads flat objects";
-                return self.reject(at, "an object lies inside a request body", help);
+                let name = names::ident(&name);
+                quote!(#name)
             }
         })
     }
