@@ -25,7 +25,7 @@ pub(crate) fn bench() {
     let begun = thread_cpu();
     for _ in 0..ROUNDS {
         let json = Some(Json::parse(&body).unwrap());
-        let parts = RequestParts { query: Some("api_key=token"), headers: &headers, json };
+        let parts = RequestParts { path: "/", query: Some("api_key=token"), headers: &headers, json };
         let request = SearchStaticInstances::read(parts).unwrap();
         assert_eq!(request.ips.into_vec().len(), DISTINCT);
     }

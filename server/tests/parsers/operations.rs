@@ -98,7 +98,9 @@ fn headers() -> impl Strategy<Value = HeaderMap> {
 /// Reads a request as `O` does; what a rejection says, if it is one.
 fn rejection<O: Operation>(query: Option<&str>, headers: &HeaderMap, json: Option<Json>) -> Option<String> {
     let json = O::BODY.and(json.or(Some(Json::Null)));
-    O::read(RequestParts { query, headers, json }).err().map(|error| format!("{error} {error:?}"))
+    O::read(RequestParts { path: O::PATH, query, headers, json })
+        .err()
+        .map(|error| format!("{error} {error:?}"))
 }
 
 proptest! {
