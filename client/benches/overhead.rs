@@ -36,7 +36,7 @@ fn main() {
     let (clients, raw) = runtime.block_on(async {
         let builder = || Client::builder().base_url(&base).retry(RetryPolicy::none());
         let plain = builder().token(TOKEN).build().unwrap();
-        let full = builder().token_file(&file).middleware(Passing).build().unwrap();
+        let full = builder().token_file(&file).middleware(Passthrough).build().unwrap();
         ([("as it comes", plain), ("with token file and middleware", full)], reqwest::Client::new())
     });
     let theirs = async || raw_search(&raw, &base).await;
@@ -61,9 +61,9 @@ fn main() {
 }
 
 /// Does nothing, so that only the way through it is measured.
-struct Passing;
+struct Passthrough;
 
-impl Middleware for Passing {
+impl Middleware for Passthrough {
     fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
         next.run(request)
     }

@@ -19,7 +19,7 @@ use crate::{
     with_response::Recorder,
 };
 
-type Pending<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+type PendingFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 /// An extraction that is not sent yet; see [`Client::extract`]. Await it to send it.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ macro_rules! options {
             /// [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES) bytes of UTF-8. Default, and
             /// when empty: a random one.
             ///
-            /// The service answers a known request id with the gateways that it returned before, so pass
+            /// For a known request id the service returns the same gateways again, so pass
             /// [`Error::request_id`] to repeat an interrupted extraction (`extract.idempotent`).
             pub fn request_id(mut self, id: impl Into<String>) -> Self {
                 self.options.request_id = Some(id.into());
@@ -171,7 +171,7 @@ macro_rules! options {
 
         impl IntoFuture for $name {
             type Output = Result<$result, Error>;
-            type IntoFuture = Pending<$result>;
+            type IntoFuture = PendingFuture<$result>;
 
             fn into_future(self) -> Self::IntoFuture {
                 Box::pin(self.send(None))

@@ -143,7 +143,7 @@
 //! ```
 //!
 //! # Test your code
-//! [`testing::Replies`](crate::testing::Replies) answers requests with the responses that a test wrote down. Limits, retries
+//! [`testing::Replies`](crate::testing::Replies) serves requests with the responses that a test wrote down. Limits, retries
 //! and errors are those of production, and nothing is sent.
 //!
 //! ```

@@ -12,7 +12,7 @@ use crate::{
     options::CallOptions,
     response::{RawResponse, bare_unexpected_response, unexpected_response},
     secret::Token,
-    transport::{Completed, Transport},
+    transport::{SuccessResponse, Transport},
     with_response::Recorder,
 };
 
@@ -37,7 +37,7 @@ impl ClientHooks<Hooks> for generated::Client {
             None => Err(Error::configuration(format!("unknown operation `{}`", info.operation_id))),
         };
         Ok(match outcome {
-            Ok(Completed { response, token, attempts }) => {
+            Ok(SuccessResponse { response, token, attempts }) => {
                 if let Some(recorder) = &hooks.recorder {
                     recorder.keep(&response, attempts);
                 }

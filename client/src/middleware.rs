@@ -177,10 +177,10 @@ fn into_reqwest(
 
 fn changed_url(uri: &Uri, base: &Url) -> Result<Url, Error> {
     let url = Url::parse(&uri.to_string())
-        .map_err(|error| Error::configuration(format!("invalid URL of a middleware: {error}")))?;
+        .map_err(|error| Error::configuration(format!("a middleware set an invalid URL: {error}")))?;
     if url.origin() != base.origin() {
         return Err(Error::configuration(
-            "a middleware changed scheme, host or port of the request; the token is sent to the base URL only",
+            "a middleware changed the scheme, host or port of the request; the token is sent to the base URL only",
         ));
     }
     Ok(url)

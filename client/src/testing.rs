@@ -1,6 +1,6 @@
 //! Stands in for the service in the tests of your program: no server, no socket, no waiting for a network.
 //!
-//! [`Replies`] is a [`Middleware`] that answers each request with the next of the responses that a test wrote down, and keeps the
+//! [`Replies`] is a [`Middleware`] that serves each request with the next of the responses that a test wrote down, and keeps the
 //! requests. Everything else is the client as it runs in production: limits, retries, request ids, classification of errors.
 //!
 //! ```
@@ -47,7 +47,7 @@ const TIME: Timestamp = Timestamp::constant(1_769_846_400, 0);
 /// The service's id of each response here.
 const TRACE_ID: &str = "trace-of-a-test";
 
-/// Responses in the order in which they are given, and the requests that they answered. Clones share both.
+/// Responses in the order in which they are given, and the requests that got them. Clones share both.
 #[derive(Clone, Default)]
 #[must_use = "replies are given by the client of builder()"]
 pub struct Replies(Arc<Mutex<Script>>);

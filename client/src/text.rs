@@ -43,7 +43,7 @@ pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'st
     if is_list || entries.unparsed.iter().any(|entry| is_gateway(entry)) {
         return Ok(entries);
     }
-    Err("expected a list of gateways, found a text without a host and its port")
+    Err("expected a list of gateways, found text without `host:port` entries")
 }
 
 /// Whether an entry in another layout than `host:port` holds a gateway: an IP address or a name with a dot, and after one

@@ -77,11 +77,11 @@ where
 /// ```
 pub struct TokenFile {
     path: PathBuf,
-    last: Mutex<Loaded>,
+    last: Mutex<LoadedToken>,
 }
 
 /// A token and the state of the file that it was read from; `None` to read it again in any case.
-struct Loaded {
+struct LoadedToken {
     token: SecretString,
     version: Option<Version>,
 }
@@ -109,7 +109,7 @@ impl TokenFile {
         Ok(Self { path, last: Mutex::new(loaded) })
     }
 
-    fn last(&self) -> MutexGuard<'_, Loaded> {
+    fn last(&self) -> MutexGuard<'_, LoadedToken> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -215,7 +215,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The reason of a failure holds nothing of the file's content.
-fn load(path: &Path) -> Result<Loaded, String> {
+fn load(path: &Path) -> Result<LoadedToken, String> {
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     let mut text = String::new();
@@ -229,7 +229,7 @@ fn load(path: &Path) -> Result<Loaded, String> {
     if text.expose_secret().len() as u64 > MAX_FILE {
         return Err(format!("expected at most {MAX_FILE} bytes, found more"));
     }
-    Ok(Loaded { token: SecretString::from(token), version: Some(version(metadata)) })
+    Ok(LoadedToken { token: SecretString::from(token), version: Some(version(metadata)) })
 }
 
 fn version(metadata: fs::Metadata) -> Version {

@@ -45,7 +45,7 @@ pub(crate) struct Transport {
 }
 
 /// The response of a success.
-pub(crate) struct Completed {
+pub(crate) struct SuccessResponse {
     pub(crate) response: RawResponse,
     /// The token that its request was sent with.
     pub(crate) token: Arc<Token>,
@@ -70,7 +70,7 @@ impl Transport {
         mut request: Request,
         operation: &'static Operation,
         hooks: &Hooks,
-    ) -> Result<Completed, Error> {
+    ) -> Result<SuccessResponse, Error> {
         let options = &hooks.options;
         self.prepare(&mut request, operation, options)?;
         let total = options.total_timeout.unwrap_or(self.total_timeout);
@@ -93,14 +93,14 @@ impl Transport {
         call: &Call<'_>,
         deadline: Instant,
         total: Duration,
-    ) -> Result<Completed, Error> {
+    ) -> Result<SuccessResponse, Error> {
         let policy = call.options.retry.as_deref().unwrap_or(&self.retry);
         let (mut retries, mut attempts) = (0, 0);
         loop {
             let error = match timeout_at(deadline, self.attempt(call, &mut attempts)).await {
                 Ok(Ok((response, token))) => {
                     self.budget.refill();
-                    return Ok(Completed { response, token, attempts });
+                    return Ok(SuccessResponse { response, token, attempts });
                 }
                 Ok(Err(error)) => error,
                 Err(_) => return Err(timeout(true, total)),

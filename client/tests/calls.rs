@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator};
 
 const EMPTY_PAGE: &str =
@@ -23,7 +23,7 @@ async fn a_partial_result_tells_what_the_service_sent() {
         ("retry-after", "7"),
     ];
     let body = r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#;
-    let server = Faulty::start(vec![reply(200, &headers, body)]).await;
+    let server = FaultyServer::start(vec![reply(200, &headers, body)]).await;
     let extraction = server.client().extract(3).await.unwrap();
     assert!(extraction.is_partial, "the number of gateways decides");
     assert_eq!((extraction.requested, extraction.returned, extraction.endpoints.len()), (3, 2, 1));
@@ -32,12 +32,12 @@ async fn a_partial_result_tells_what_the_service_sent() {
     assert_eq!((sent.x_proxy_requested_count, sent.x_proxy_returned_count), (Some(3), Some(2)));
     assert_eq!(sent.x_proxy_partial.as_deref(), Some("Yes"));
 
-    let server = Faulty::start(vec![reply(200, &headers, "gw.invalid:80\r\n")]).await;
+    let server = FaultyServer::start(vec![reply(200, &headers, "gw.invalid:80\r\n")]).await;
     let text = server.client().extract_text(3, Separator::CrLf).await.unwrap();
     assert_eq!((text.is_partial, text.retry_after), (true, Some(Duration::from_secs(7))));
     assert_eq!(text.headers.x_proxy_partial.as_deref(), Some("Yes"));
 
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     let whole = server.client().extract(1).await.unwrap();
     assert!(!whole.is_partial && whole.retry_after.is_none() && whole.headers.x_proxy_partial.is_none());
 }
@@ -45,7 +45,7 @@ async fn a_partial_result_tells_what_the_service_sent() {
 #[tokio::test]
 async fn a_text_that_is_no_list_of_gateways_is_an_error() {
     for text in ["error 50301: too few gateways", "your address 203.0.113.7, 4012: no\r\n", "50301"] {
-        let server = Faulty::start(vec![reply(200, &[("content-type", "text/plain")], text)]).await;
+        let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], text)]).await;
         let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
         let Error::UnexpectedResponse(response) = &error else { panic!("{text}: {error:?}") };
         assert_eq!((response.excerpt.as_str(), server.seen().len()), (text, 1));
@@ -56,7 +56,7 @@ async fn a_text_that_is_no_list_of_gateways_is_an_error() {
 #[tokio::test]
 async fn hosts_and_ports_are_typed() {
     let body = r#"{"code":0,"data":[{"ip":"203.0.113.7","port":"8080"},{"ip":"gw.invalid","port":70000}]}"#;
-    let server = Faulty::start(vec![ok(body)]).await;
+    let server = FaultyServer::start(vec![ok(body)]).await;
     let endpoints = server.client().extract(2).await.unwrap().endpoints;
     assert_eq!(endpoints[0].socket_addr(), Some(SocketAddr::from(([203, 0, 113, 7], 8080))));
     assert_eq!((endpoints[1].host(), endpoints[1].port_u16()), (Host::Name("gw.invalid"), None));
@@ -64,9 +64,13 @@ async fn hosts_and_ports_are_typed() {
 
 #[tokio::test]
 async fn every_call_takes_headers_of_its_own() {
-    let server =
-        Faulty::start(vec![no_groups(), one_gateway(), reply(200, &[], "gw.invalid:1"), ok(EMPTY_PAGE)])
-            .await;
+    let server = FaultyServer::start(vec![
+        no_groups(),
+        one_gateway(),
+        reply(200, &[], "gw.invalid:1"),
+        ok(EMPTY_PAGE),
+    ])
+    .await;
     let client = server.client();
     client.groups().header("X-Job", "17").header("x-job", "18").await.unwrap();
     client.extract(1).header("traceparent", "00-1").await.unwrap();
@@ -88,7 +92,7 @@ async fn every_call_takes_headers_of_its_own() {
 
 #[tokio::test]
 async fn headers_of_the_client_are_not_replaced() {
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     let client = server.client();
     for (name, value) in [
         ("X-API-Key", "canary"),
@@ -112,7 +116,7 @@ async fn headers_of_the_client_are_not_replaced() {
 
 #[tokio::test]
 async fn every_call_takes_timeouts_and_retries_of_its_own() {
-    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     let client = server.client();
     client.groups().retry(RetryPolicy::none()).await.unwrap_err();
     assert_eq!(server.seen().len(), 1);
@@ -121,7 +125,7 @@ async fn every_call_takes_timeouts_and_retries_of_its_own() {
     assert_eq!(server.seen().len(), 6);
 
     // The client's own limits are far away; a minute would fail the test by its length.
-    let server = Faulty::start(vec![Reply::Hang]).await;
+    let server = FaultyServer::start(vec![Reply::Hang]).await;
     let minute = Duration::from_secs(60);
     let client = server.builder().request_timeout(minute).total_timeout(minute).build().unwrap();
     let (short, started) = (Duration::from_millis(30), Instant::now());
@@ -147,22 +151,26 @@ async fn every_call_takes_timeouts_and_retries_of_its_own() {
 #[tokio::test]
 async fn the_response_is_there_beside_the_typed_result() {
     let groups = r#"{"code":200,"data":{"items":[]},"more":1}"#;
-    let server = Faulty::start(vec![
+    let server = FaultyServer::start(vec![
         reply(503, &[], ""),
         reply(200, &[("x-plan", "gold"), ("x-request-id", "t")], groups),
     ])
     .await;
-    let answer = server.client().groups().with_response().await.unwrap();
-    assert!(answer.value.is_empty());
-    assert_eq!((answer.status.as_u16(), answer.attempts, &answer.body[..]), (200, 2, groups.as_bytes()));
+    let response = server.client().groups().with_response().await.unwrap();
+    assert!(response.value.is_empty());
     assert_eq!(
-        (&answer.headers["x-plan"], &answer.headers["x-request-id"]),
+        (response.status.as_u16(), response.attempts, &response.body[..]),
+        (200, 2, groups.as_bytes())
+    );
+    assert_eq!(
+        (&response.headers["x-plan"], &response.headers["x-request-id"]),
         (&"gold".parse().unwrap(), &"t".parse().unwrap())
     );
-    let shown = format!("{answer:?}");
+    let shown = format!("{response:?}");
     assert!(shown.contains("x-plan") && !shown.contains("gold") && !shown.contains("more"), "{shown}");
 
-    let server = Faulty::start(vec![one_gateway(), reply(200, &[], "gw.invalid:1"), ok(EMPTY_PAGE)]).await;
+    let server =
+        FaultyServer::start(vec![one_gateway(), reply(200, &[], "gw.invalid:1"), ok(EMPTY_PAGE)]).await;
     let client = server.client();
     let extraction = client.extract(1).with_response().await.unwrap();
     assert_eq!((extraction.value.endpoints.len(), extraction.attempts), (1, 1));
@@ -171,13 +179,13 @@ async fn the_response_is_there_beside_the_typed_result() {
     assert_eq!((text.value.endpoints.len(), &text.body[..]), (1, &b"gw.invalid:1"[..]));
     let page = client.search(["192.0.2.1"]).page_with_response(1).await.unwrap();
     assert_eq!((page.value.total, &page.body[..]), (0, EMPTY_PAGE.as_bytes()));
-    let server = Faulty::start(vec![reply(400, &[], "{}")]).await;
+    let server = FaultyServer::start(vec![reply(400, &[], "{}")]).await;
     assert!(matches!(server.client().groups().with_response().await, Err(Error::Rejected(_))));
 }
 
 #[tokio::test]
 async fn retries_of_all_calls_share_a_budget() {
-    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     let budget = RetryBudget::new(3);
     let client = server.builder().retry_budget(budget.clone()).build().unwrap();
     // Two retries each, until the budget is empty.
@@ -192,7 +200,7 @@ async fn retries_of_all_calls_share_a_budget() {
     script.extend([reply(503, &[], ""), no_groups()]);
     script.extend(vec![reply(429, &[("retry-after", "0")], ""); 2]);
     script.push(no_groups());
-    let server = Faulty::start(script).await;
+    let server = FaultyServer::start(script).await;
     let client = server.builder().retry_budget(budget.clone()).build().unwrap();
     for _ in 0..10 {
         client.groups().await.unwrap();
@@ -206,7 +214,7 @@ async fn retries_of_all_calls_share_a_budget() {
 
 #[tokio::test]
 async fn an_extraction_is_resumed_with_the_id_of_its_error() {
-    let server = Faulty::start(vec![Reply::Raw(Vec::new()), one_gateway()]).await;
+    let server = FaultyServer::start(vec![Reply::Raw(Vec::new()), one_gateway()]).await;
     let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
     let error = client.extract(1).await.unwrap_err();
     let extraction = client.extract(1).resume(&error).await.unwrap();

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use faulty::{Faulty, Reply, no_groups, one_gateway, reply};
+use faulty::{FaultyServer, Reply, no_groups, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy};
 use tokio::runtime::{Builder, Runtime};
 
@@ -45,7 +45,7 @@ fn servers() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-fn builder(server: &Faulty) -> sallyport_client::ClientBuilder {
+fn builder(server: &FaultyServer) -> sallyport_client::ClientBuilder {
     let policy = RetryPolicy { initial_backoff: Duration::from_millis(2), ..RetryPolicy::default() };
     // Without certificates, which take longer to load than all the rest of a test.
     let http = sallyport_client::reqwest::Client::builder().tls_certs_only([]);
@@ -66,7 +66,7 @@ fn an_extraction_dropped_at_any_await_point_is_resumed_under_its_id() {
     let mut completed = false;
     for polls in 0..LIMIT {
         let script = vec![reply(503, &[], ""), slow.clone(), one_gateway()];
-        let server = servers.block_on(Faulty::start(script));
+        let server = servers.block_on(FaultyServer::start(script));
         let id = without_tasks_left(async || {
             let client = builder(&server).build().unwrap();
             let mut call = client.extract(1);
@@ -100,7 +100,7 @@ fn a_client_is_as_good_as_new_after_a_dropped_call() {
     let servers = servers();
     for polls in 0..LIMIT {
         let server =
-            servers.block_on(Faulty::start(vec![reply(429, &[("retry-after", "0")], ""), no_groups()]));
+            servers.block_on(FaultyServer::start(vec![reply(429, &[("retry-after", "0")], ""), no_groups()]));
         let is_complete = without_tasks_left(async || {
             let client = builder(&server).build().unwrap();
             let outcome = poll_at_most(client.groups().into_future(), polls).await;
@@ -127,7 +127,7 @@ fn pages_go_on_where_they_were_dropped() {
     };
     for polls in 0..LIMIT {
         let is_complete = without_tasks_left(async || {
-            let first = servers.spawn(Faulty::start(vec![page(1)])).await.unwrap();
+            let first = servers.spawn(FaultyServer::start(vec![page(1)])).await.unwrap();
             let client = builder(&first).build().unwrap();
             let mut pages = client.search(["203.0.113.7"]).page_size(1).pages();
             let outcome = poll_at_most(pages.next(), polls).await;
@@ -148,7 +148,7 @@ fn pages_go_on_where_they_were_dropped() {
 #[test]
 fn an_error_goes_on_in_another_client() {
     let servers = servers();
-    let server = servers.block_on(Faulty::start(vec![Reply::Raw(Vec::new()), one_gateway()]));
+    let server = servers.block_on(FaultyServer::start(vec![Reply::Raw(Vec::new()), one_gateway()]));
     without_tasks_left(async || {
         let client = builder(&server).retry(RetryPolicy::none()).build().unwrap();
         let error = client.extract(1).await.unwrap_err();

@@ -9,7 +9,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{InstanceStatus, Protocol, contract::ExtractProxies};
 
 const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
@@ -18,7 +18,7 @@ const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items"
     "groupId":null}],"page":1,"pageSize":1000,"total":1}}"#;
 
 /// Runs the program on a thread that may wait, with the token in the environment.
-async fn run(server: &Faulty, arguments: &[&str], input: &str) -> Output {
+async fn run(server: &FaultyServer, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
     command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
     start(command, input.to_owned()).await
@@ -46,7 +46,7 @@ fn stdout(output: &Output) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_extraction_is_lines_or_json() {
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     assert_eq!(stdout(&run(&server, &["extract", "1"], "").await), "gw.invalid:80\n");
     let text = stdout(&run(&server, &["extract", "1", "--format", "json", "--protocol", "socks5"], "").await);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -56,14 +56,14 @@ async fn an_extraction_is_lines_or_json() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn groups_are_a_table_or_json() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     assert!(stdout(&run(&server, &["groups"], "").await).starts_with("ID"));
     assert_eq!(stdout(&run(&server, &["groups", "--format", "json"], "").await), "[]\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn addresses_come_from_standard_input_and_instances_in_three_forms() {
-    let server = Faulty::start(vec![ok(PAGE)]).await;
+    let server = FaultyServer::start(vec![ok(PAGE)]).await;
     let input = "# mine\n203.0.113.7\n\n  203.0.113.8:80\n";
     let csv = stdout(&run(&server, &["search", "--file", "-", "--format", "csv"], input).await);
     assert_eq!(csv.lines().count(), 2);
@@ -83,11 +83,11 @@ async fn groups_are_chosen_by_number_or_none() {
         (&["--group", "none"], r#""groupId":0"#),
         (&["--ungrouped"], r#""groupId":0"#),
     ] {
-        let server = Faulty::start(vec![ok(PAGE)]).await;
+        let server = FaultyServer::start(vec![ok(PAGE)]).await;
         stdout(&run(&server, &[&["search", "203.0.113.7"], arguments].concat(), "").await);
         assert!(server.seen()[0].contains(sent), "{arguments:?}: {:?}", server.seen());
     }
-    let server = Faulty::start(vec![ok(PAGE)]).await;
+    let server = FaultyServer::start(vec![ok(PAGE)]).await;
     let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("number of a group or `none`"), "{output:?}");
@@ -108,7 +108,7 @@ async fn exit_codes_tell_what_went_wrong() {
         (reply(429, &[("retry-after", "9000")], ""), vec!["groups"], 3),
         (Reply::Raw(Vec::new()), vec!["groups", "--retries", "0"], 3),
     ] {
-        let server = Faulty::start(vec![script]).await;
+        let server = FaultyServer::start(vec![script]).await;
         let output = run(&server, &arguments, "").await;
         assert_eq!(output.status.code(), Some(code), "{arguments:?} {output:?}");
         assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
@@ -157,7 +157,7 @@ async fn no_text_of_the_service_steers_the_terminal() {
         (ok(&gateways.to_string()), vec!["extract", "1"], 1),
         (ok(&gateways.to_string()), vec!["extract", "1", "--format", "json"], 1),
     ] {
-        let server = Faulty::start(vec![script]).await;
+        let server = FaultyServer::start(vec![script]).await;
         let output = run(&server, &arguments, "").await;
         assert_harmless(&output);
         let text = stdout(&output);
@@ -178,14 +178,14 @@ async fn no_text_of_the_service_steers_the_terminal() {
         reply(302, &[("location", "https://else.invalid")], STEERING),
     ] {
         for command in [["groups"].as_slice(), &["search", "192.0.2.1"], &["extract", "1"]] {
-            let server = Faulty::start(vec![script.clone()]).await;
+            let server = FaultyServer::start(vec![script.clone()]).await;
             let output = run(&server, &[command, &["--retries", "0"]].concat(), "").await;
             assert_harmless(&output);
             let text = String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success() && text.lines().count() == 1, "{command:?}: {text}");
         }
     }
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let long = STEERING.repeat(20);
     for arguments in [
         vec!["search", STEERING],
@@ -204,7 +204,8 @@ async fn no_text_of_the_service_steers_the_terminal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
-    let (server, proxy) = (Faulty::start(vec![no_groups()]).await, Faulty::start(vec![no_groups()]).await);
+    let (server, proxy) =
+        (FaultyServer::start(vec![no_groups()]).await, FaultyServer::start(vec![no_groups()]).await);
     let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
     command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).arg("groups");
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
@@ -238,7 +239,7 @@ async fn completions_need_no_service() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_partial_result_is_reported_on_standard_error() {
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     let output = run(&server, &["extract", "3"], "").await;
     assert_eq!(stdout(&output), "gw.invalid:80\n");
     assert_eq!(
@@ -249,7 +250,7 @@ async fn a_partial_result_is_reported_on_standard_error() {
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     // What the service says about waiting is passed on.
     let waiting = reply(200, &[("retry-after", "7")], r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#);
-    let server = Faulty::start(vec![waiting]).await;
+    let server = FaultyServer::start(vec![waiting]).await;
     let output = run(&server, &["extract", "2", "--json"], "").await;
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("1 of 2 requested gateways; retry after 7s"),
@@ -261,7 +262,7 @@ async fn a_partial_result_is_reported_on_standard_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_result_is_a_failure_in_every_format() {
-    let server = Faulty::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
+    let server = FaultyServer::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
     for format in [vec![], vec!["--json"]] {
         let output = run(&server, &[vec!["extract", "2"], format].concat(), "").await;
         assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -279,7 +280,7 @@ async fn every_command_prints_json() {
         (groups, vec!["groups"], 2),
         (ok(PAGE), vec!["search", "203.0.113.7"], 1),
     ] {
-        let server = Faulty::start(vec![script]).await;
+        let server = FaultyServer::start(vec![script]).await;
         let text = stdout(&run(&server, &[arguments.as_slice(), &["--json"]].concat(), "").await);
         assert_eq!(text.lines().count(), lines, "{text}");
         for line in text.lines() {
@@ -295,7 +296,7 @@ async fn every_command_prints_json() {
 async fn the_token_comes_from_a_file_under_either_name() {
     let path = std::env::temp_dir().join(format!("sallyport-cli-token-{}", std::process::id()));
     std::fs::write(&path, format!("{CANARY}\n")).unwrap();
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let start_with = |option: &str, path: &std::path::Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
         command.env("SALLYPORT_BASE_URL", server.base_url()).env_remove("SALLYPORT_API_KEY");
@@ -320,11 +321,11 @@ async fn the_token_comes_from_a_file_under_either_name() {
 async fn retry_after_is_waited_for_within_the_timeout_unless_max_wait_is_shorter() {
     let throttled = || reply(429, &[("retry-after", "31")], "");
     for arguments in [["groups", "--timeout", "30"], ["groups", "--max-wait", "30"]] {
-        let server = Faulty::start(vec![throttled(), no_groups()]).await;
+        let server = FaultyServer::start(vec![throttled(), no_groups()]).await;
         let output = run(&server, &arguments, "").await;
         assert_eq!((output.status.code(), server.seen().len()), (Some(3), 1), "{output:?}");
     }
-    let server = Faulty::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
+    let server = FaultyServer::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
     stdout(&run(&server, &["groups", "--max-wait", "1"], "").await);
     assert_eq!(server.seen().len(), 2);
 }
@@ -332,7 +333,7 @@ async fn retry_after_is_waited_for_within_the_timeout_unless_max_wait_is_shorter
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_prints_the_request_id_of_the_extraction() {
-    let server = Faulty::start(vec![Reply::Hang]).await;
+    let server = FaultyServer::start(vec![Reply::Hang]).await;
     let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
     command
         .env("SALLYPORT_BASE_URL", server.base_url())
@@ -355,7 +356,7 @@ async fn ctrl_c_prints_the_request_id_of_the_extraction() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_list_the_values_of_an_argument() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let known = |values: &[&str]| format!("[possible values: {}]", values.join(", "));
     let (protocols, statuses) = (known(Protocol::KNOWN), known(InstanceStatus::KNOWN));
     for (arguments, values) in [

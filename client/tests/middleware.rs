@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use faulty::{CANARY, Faulty, Reply, no_groups, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, one_gateway, reply};
 use sallyport_client::{
     Attempt, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, TransportError,
     bytes::Bytes,
@@ -21,12 +21,12 @@ use serde_json::json;
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Writes down everything that it sees, and adds a header.
-struct Recording {
+struct RecordingMiddleware {
     name: &'static str,
     log: Log,
 }
 
-impl Middleware for Recording {
+impl Middleware for RecordingMiddleware {
     fn handle<'a>(&'a self, mut request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
         Box::pin(async move {
             let attempt = *request.extensions().get::<Attempt>().unwrap();
@@ -43,9 +43,9 @@ impl Middleware for Recording {
 
 #[tokio::test]
 async fn the_first_one_is_outermost_and_runs_for_each_request() {
-    let server = Faulty::start(vec![reply(503, &[], ""), no_groups()]).await;
+    let server = FaultyServer::start(vec![reply(503, &[], ""), no_groups()]).await;
     let log = Log::default();
-    let recording = |name| Recording { name, log: log.clone() };
+    let recording = |name| RecordingMiddleware { name, log: log.clone() };
     let client =
         server.builder().middleware(recording("outer")).middleware(recording("inner")).build().unwrap();
     client.groups().await.unwrap();
@@ -76,10 +76,10 @@ async fn the_token_is_out_of_reach_in_both_directions() {
         reply(302, &headers, &echo),
         Reply::Raw(format!("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{CANARY}").into_bytes()),
     ] {
-        let server = Faulty::start(vec![script]).await;
+        let server = FaultyServer::start(vec![script]).await;
         let log = Log::default();
         let builder = server.builder().retry(RetryPolicy::none());
-        let client = builder.middleware(Recording { name: "m", log: log.clone() }).build().unwrap();
+        let client = builder.middleware(RecordingMiddleware { name: "m", log: log.clone() }).build().unwrap();
         assert!(!format!("{client:?}").contains("T0ken"));
         client.groups().await.unwrap_err();
         client.extract(1).await.unwrap_err();
@@ -91,9 +91,9 @@ async fn the_token_is_out_of_reach_in_both_directions() {
 }
 
 /// Does one thing with each request.
-struct Each<F>(F);
+struct EachRequest<F>(F);
 
-impl<F> Middleware for Each<F>
+impl<F> Middleware for EachRequest<F>
 where
     F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
 {
@@ -102,16 +102,17 @@ where
     }
 }
 
-fn each<F>(what: F) -> Each<F>
+fn each<F>(what: F) -> EachRequest<F>
 where
     F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
 {
-    Each(what)
+    EachRequest(what)
 }
 
 #[tokio::test]
 async fn the_token_goes_to_no_other_service() {
-    let (server, other) = (Faulty::start(vec![no_groups()]).await, Faulty::start(vec![no_groups()]).await);
+    let (server, other) =
+        (FaultyServer::start(vec![no_groups()]).await, FaultyServer::start(vec![no_groups()]).await);
     for target in [other.base_url(), "https://127.0.0.1/".to_owned(), "http://localhost:1".to_owned()] {
         let redirect = each(move |mut request, next| {
             *request.uri_mut() = target.parse().unwrap();
@@ -126,7 +127,7 @@ async fn the_token_goes_to_no_other_service() {
 
 #[tokio::test]
 async fn a_header_with_the_name_of_the_token_is_replaced() {
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     let forging = each(|mut request, next| {
         request.headers_mut().insert("x-api-key", "forged".parse().unwrap());
         next.run(request)
@@ -139,7 +140,7 @@ async fn a_header_with_the_name_of_the_token_is_replaced() {
 
 #[tokio::test]
 async fn requests_are_the_same_with_middleware_as_without() {
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     let passing = each(|request, next| next.run(request));
     let clients =
         [server.builder(), server.builder().middleware(passing)].map(|builder| builder.build().unwrap());
@@ -160,7 +161,7 @@ async fn requests_are_the_same_with_middleware_as_without() {
 async fn a_text_cut_short_is_noticed_behind_a_middleware() {
     let cut = Reply::Raw(b"HTTP/1.1 200 OK\r\n\r\na.invalid:80\r\nb.invalid:80".to_vec());
     let whole = reply(200, &[], "a.invalid:80\r\nb.invalid:8080");
-    let server = Faulty::start(vec![cut, whole]).await;
+    let server = FaultyServer::start(vec![cut, whole]).await;
     let passing = each(|request, next| next.run(request));
     let client = server.builder().middleware(passing).build().unwrap();
     let text = client.extract_text(2, Separator::CrLf).await.unwrap();
@@ -169,7 +170,7 @@ async fn a_text_cut_short_is_noticed_behind_a_middleware() {
 
 #[tokio::test]
 async fn errors_of_a_middleware_are_retried_if_they_may_pass() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let left = Mutex::new(2);
     let failing = each(move |request, next| {
         let mut left = left.lock().unwrap();

@@ -4,7 +4,7 @@ mod faulty;
 
 use std::time::{Duration, Instant, SystemTime};
 
-use faulty::{Faulty, Reply, no_groups, ok, one_gateway, reply};
+use faulty::{FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
 use sallyport_client::{Address, BusinessCode, Error, GroupFilter, InstanceStatus, RetryPolicy, Separator};
 
@@ -12,7 +12,7 @@ use sallyport_client::{Address, BusinessCode, Error, GroupFilter, InstanceStatus
 async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
     let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1));
     for wait in ["0", "1", date.as_str()] {
-        let server = Faulty::start(vec![reply(429, &[("retry-after", wait)], "{}"), no_groups()]).await;
+        let server = FaultyServer::start(vec![reply(429, &[("retry-after", wait)], "{}"), no_groups()]).await;
         let started = Instant::now();
         server.client().groups().await.unwrap();
         if wait == "1" {
@@ -25,7 +25,7 @@ async fn throttling_is_waited_out_in_both_forms_of_retry_after() {
 #[tokio::test]
 async fn a_request_id_over_the_limit_is_not_sent() {
     const MOST: usize = sallyport_client::contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     for (id, is_sent) in
         [("x".repeat(MOST), true), ("x".repeat(MOST + 1), false), ("é".repeat(MOST / 2 + 1), false)]
     {
@@ -47,7 +47,7 @@ async fn no_wait_or_one_that_is_over_leaves_the_backoff() {
     let past = httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(3600));
     for wait in ["0", past.as_str()] {
         let throttled = reply(429, &[("retry-after", wait)], "{}");
-        let server = Faulty::start(vec![throttled.clone(), throttled, no_groups()]).await;
+        let server = FaultyServer::start(vec![throttled.clone(), throttled, no_groups()]).await;
         let policy = RetryPolicy { initial_backoff: Duration::from_millis(200), ..RetryPolicy::default() };
         let patient = server.builder().request_timeout(Duration::from_secs(30));
         let client = patient.total_timeout(Duration::from_secs(60)).retry(policy).build().unwrap();
@@ -61,7 +61,7 @@ async fn no_wait_or_one_that_is_over_leaves_the_backoff() {
 
 #[tokio::test]
 async fn a_retry_after_past_the_total_timeout_ends_the_call_at_once() {
-    let server = Faulty::start(vec![reply(429, &[("retry-after", "3600")], "")]).await;
+    let server = FaultyServer::start(vec![reply(429, &[("retry-after", "3600")], "")]).await;
     let error = server.client().groups().await.unwrap_err();
     assert!(matches!(error, Error::Throttled(_)) && error.is_retryable(), "{error}");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
@@ -70,7 +70,7 @@ async fn a_retry_after_past_the_total_timeout_ends_the_call_at_once() {
 
 #[tokio::test]
 async fn tries_are_limited_and_can_be_switched_off() {
-    let server = Faulty::start(vec![reply(503, &[], "")]).await;
+    let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
     assert!(server.client().groups().await.is_err());
     assert_eq!(server.seen().len(), 3);
     let once = server.builder().retry(RetryPolicy::none()).build().unwrap();
@@ -82,7 +82,8 @@ async fn tries_are_limited_and_can_be_switched_off() {
 async fn an_html_503_keeps_its_status_and_its_retry_after() {
     let html = "<html><body>down for maintenance</body></html>";
     let server =
-        Faulty::start(vec![reply(503, &[("content-type", "text/html"), ("retry-after", "60")], html)]).await;
+        FaultyServer::start(vec![reply(503, &[("content-type", "text/html"), ("retry-after", "60")], html)])
+            .await;
     let error = server.client().groups().await.unwrap_err();
     assert!(matches!(error, Error::Rejected(_)), "{error:?}");
     assert_eq!(error.status().unwrap(), 503);
@@ -92,7 +93,7 @@ async fn an_html_503_keeps_its_status_and_its_retry_after() {
 
 #[tokio::test]
 async fn another_business_code_under_200_is_a_rejection_that_is_not_repeated() {
-    let server = Faulty::start(vec![ok(r#"{"code":7,"message":"no","requestId":"trace-1"}"#)]).await;
+    let server = FaultyServer::start(vec![ok(r#"{"code":7,"message":"no","requestId":"trace-1"}"#)]).await;
     let error = server.client().groups().await.unwrap_err();
     assert!(matches!(error, Error::Rejected(_)), "{error:?}");
     assert_eq!(error.code(), Some(&BusinessCode::Number(7)));
@@ -108,7 +109,7 @@ async fn another_business_code_under_200_is_a_rejection_that_is_not_repeated() {
 async fn an_extraction_keeps_its_number_over_every_kind_of_interruption() {
     let cut = Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"code\":0,".to_vec());
     for fault in [cut, Reply::Raw(Vec::new()), Reply::Hang, reply(500, &[], "")] {
-        let server = Faulty::start(vec![fault.clone(), fault, one_gateway()]).await;
+        let server = FaultyServer::start(vec![fault.clone(), fault, one_gateway()]).await;
         let extraction = server.client().extract(1).await.unwrap();
         let seen = server.seen();
         assert_eq!(seen.len(), 3);
@@ -119,7 +120,7 @@ async fn an_extraction_keeps_its_number_over_every_kind_of_interruption() {
 
 #[tokio::test]
 async fn the_error_of_an_extraction_has_its_request_id() {
-    let server = Faulty::start(vec![Reply::Raw(Vec::new())]).await;
+    let server = FaultyServer::start(vec![Reply::Raw(Vec::new())]).await;
     let error = server.client().extract(1).await.unwrap_err();
     assert!(matches!(error, Error::Transport(_)) && error.is_retryable(), "{error:?}");
     assert!(server.seen()[0].contains(error.request_id().unwrap()));
@@ -127,7 +128,7 @@ async fn the_error_of_an_extraction_has_its_request_id() {
 
 #[tokio::test]
 async fn the_generated_client_makes_a_number_too_and_keeps_it() {
-    let server = Faulty::start(vec![reply(500, &[], ""), one_gateway()]).await;
+    let server = FaultyServer::start(vec![reply(500, &[], ""), one_gateway()]).await;
     let client = server.client();
     let generated = client.generated();
     generated.extract_proxies().num(1).send().await.unwrap();
@@ -147,7 +148,7 @@ async fn hangs_and_drips_end_in_time() {
     let head = b"HTTP/1.1 200 OK\r\ncontent-length: 10000\r\n\r\n";
     let drip = Reply::Drip([head.as_slice(), &[b' '; 10_000]].concat(), Duration::from_millis(5));
     for fault in [Reply::Hang, drip] {
-        let server = Faulty::start(vec![fault]).await;
+        let server = FaultyServer::start(vec![fault]).await;
         let started = Instant::now();
         let error = server.builder().retry(RetryPolicy::none()).build().unwrap().groups().await.unwrap_err();
         assert!(matches!(&error, Error::Timeout(timeout) if !timeout.is_total), "{error:?}");
@@ -157,7 +158,7 @@ async fn hangs_and_drips_end_in_time() {
 
 #[tokio::test]
 async fn the_total_limit_ends_a_call_with_its_retries() {
-    let server = Faulty::start(vec![Reply::Hang]).await;
+    let server = FaultyServer::start(vec![Reply::Hang]).await;
     let policy = RetryPolicy { max_retries: 1000, ..RetryPolicy::default() };
     let client = server.builder().retry(policy).total_timeout(Duration::from_millis(600)).build().unwrap();
     let started = Instant::now();
@@ -168,7 +169,7 @@ async fn the_total_limit_ends_a_call_with_its_retries() {
 
 #[tokio::test]
 async fn a_body_without_end_is_not_read_to_its_end() {
-    let server = Faulty::start(vec![Reply::Flood(50 << 20)]).await;
+    let server = FaultyServer::start(vec![Reply::Flood(50 << 20)]).await;
     let client =
         server.builder().request_timeout(Duration::from_secs(20)).max_body_bytes(1 << 20).build().unwrap();
     let error = client.groups().await.unwrap_err();
@@ -180,9 +181,12 @@ async fn a_body_without_end_is_not_read_to_its_end() {
 async fn garbage_is_an_unexpected_response_with_status_headers_and_excerpt() {
     let gzip = "\u{1f}\u{8b}\u{8}garbage";
     for body in ["", "garbage", "[1,2]", "{\"code\":200", "{\"code\":200,\"data\":7}", gzip] {
-        let server =
-            Faulty::start(vec![reply(200, &[("content-type", "text/plain"), ("x-request-id", "t1")], body)])
-                .await;
+        let server = FaultyServer::start(vec![reply(
+            200,
+            &[("content-type", "text/plain"), ("x-request-id", "t1")],
+            body,
+        )])
+        .await;
         let error = server.client().groups().await.unwrap_err();
         let Error::UnexpectedResponse(response) = &error else { panic!("{body:?}: {error:?}") };
         assert_eq!(response.status, 200);
@@ -201,7 +205,8 @@ async fn garbage_is_an_unexpected_response_with_status_headers_and_excerpt() {
 #[tokio::test]
 async fn an_error_in_a_text_body_is_not_a_gateway() {
     let server =
-        Faulty::start(vec![reply(200, &[("content-type", "text/plain")], "error: token expired")]).await;
+        FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], "error: token expired")])
+            .await;
     let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
     assert!(matches!(&error, Error::UnexpectedResponse(response) if response.status == 200), "{error:?}");
     assert!(error.to_string().contains("token expired") && error.request_id().is_some(), "{error}");
@@ -215,7 +220,7 @@ async fn what_is_new_or_odd_breaks_no_page() {
     let body = format!(
         r#"{{"code":"200","message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
     );
-    let server = Faulty::start(vec![ok(&body)]).await;
+    let server = FaultyServer::start(vec![ok(&body)]).await;
     let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
     let instance = &page.items[0];
     assert_eq!((instance.instance_id, instance.port), (9001, 20001));
@@ -232,7 +237,7 @@ async fn odd_times_and_terms_break_no_page() {
     let body = format!(
         r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
     );
-    let server = Faulty::start(vec![ok(&body)]).await;
+    let server = FaultyServer::start(vec![ok(&body)]).await;
     let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
     let instance = &page.items[0];
     assert_eq!(instance.expires_at, Some(sallyport_client::jiff::Timestamp::MAX));
@@ -246,7 +251,7 @@ async fn odd_times_and_terms_break_no_page() {
 async fn addresses_come_in_every_type_and_go_as_they_were_written() {
     let body =
         r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
-    let server = Faulty::start(vec![ok(body)]).await;
+    let server = FaultyServer::start(vec![ok(body)]).await;
     let client = server.client();
     let address: Address = "2001:DB8::1".parse().unwrap();
     let v4 = std::net::Ipv4Addr::new(192, 0, 2, 1);
@@ -264,7 +269,7 @@ async fn addresses_come_in_every_type_and_go_as_they_were_written() {
 
 #[tokio::test]
 async fn an_empty_request_id_is_none_and_a_number_is_made() {
-    let server = Faulty::start(vec![reply(500, &[], ""), one_gateway()]).await;
+    let server = FaultyServer::start(vec![reply(500, &[], ""), one_gateway()]).await;
     let extraction = server.client().extract(1).request_id("").region("").await.unwrap();
     let seen = server.seen();
     assert!(!extraction.request_id.is_empty());
@@ -272,7 +277,7 @@ async fn an_empty_request_id_is_none_and_a_number_is_made() {
     assert!(seen.len() == 2 && seen.iter().all(|request| request.contains(&number)), "{seen:?}");
     assert!(!seen[0].contains("regions="), "{}", seen[0]);
 
-    let server = Faulty::start(vec![one_gateway()]).await;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
     server.client().generated().extract_proxies().num(1).request_id("").send().await.unwrap();
     let request = server.seen()[0].to_ascii_lowercase();
     assert!(
@@ -287,7 +292,7 @@ async fn a_rejection_whose_body_breaks_off_keeps_its_status_and_its_wait() {
         let cut = format!(
             "HTTP/1.1 {status} No\r\nretry-after: 60\r\ncontent-length: 500\r\n\r\n{{\"code\":7,\"message\":"
         );
-        let server = Faulty::start(vec![Reply::Raw(cut.into_bytes())]).await;
+        let server = FaultyServer::start(vec![Reply::Raw(cut.into_bytes())]).await;
         let error = server.client().groups().await.unwrap_err();
         assert_eq!(error.status().map(|status| status.as_u16()), Some(status), "{error:?}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
@@ -297,7 +302,7 @@ async fn a_rejection_whose_body_breaks_off_keeps_its_status_and_its_wait() {
 #[tokio::test]
 async fn a_rejection_of_any_length_stays_one() {
     let page = format!("<html>{}</html>", "down ".repeat(4 << 20));
-    let server = Faulty::start(vec![reply(503, &[("retry-after", "60")], &page)]).await;
+    let server = FaultyServer::start(vec![reply(503, &[("retry-after", "60")], &page)]).await;
     let error = server.client().groups().await.unwrap_err();
     assert!(
         matches!(&error, Error::Rejected(rejection) if rejection.message.starts_with("<html>down")),
@@ -309,7 +314,7 @@ async fn a_rejection_of_any_length_stays_one() {
 #[tokio::test]
 async fn a_rejected_caller_is_not_retried() {
     let body = r#"{"code":40301,"message":"not in the whitelist"}"#;
-    let server = Faulty::start(vec![reply(403, &[("retry-after", "0")], body), one_gateway()]).await;
+    let server = FaultyServer::start(vec![reply(403, &[("retry-after", "0")], body), one_gateway()]).await;
     let error = server.client().extract(1).await.unwrap_err();
     assert!(matches!(error, Error::Rejected(_)), "{error:?}");
     assert_eq!(server.seen().len(), 1);
@@ -324,8 +329,8 @@ async fn no_limit_is_too_large() {
         max_retry_after: None,
     };
     let wait = u64::MAX.to_string();
-    let server = Faulty::start(vec![reply(429, &[("retry-after", &wait)], "")]).await;
-    let endless = |server: &Faulty| {
+    let server = FaultyServer::start(vec![reply(429, &[("retry-after", &wait)], "")]).await;
+    let endless = |server: &FaultyServer| {
         server
             .builder()
             .connect_timeout(Duration::MAX)
@@ -339,7 +344,7 @@ async fn no_limit_is_too_large() {
     let error = endless(&server).groups().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(u64::MAX)));
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{{", u64::MAX / 2);
-    let server = Faulty::start(vec![Reply::Raw(head.into_bytes())]).await;
+    let server = FaultyServer::start(vec![Reply::Raw(head.into_bytes())]).await;
     assert!(matches!(endless(&server).groups().await.unwrap_err(), Error::Transport(_)));
 }
 
@@ -350,7 +355,7 @@ async fn totals_of_batches_are_added_up_whatever_they_are() {
         let body = format!(
             r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[],"page":1,"pageSize":20,"total":{total}}}}}"#
         );
-        let server = Faulty::start(vec![ok(&body)]).await;
+        let server = FaultyServer::start(vec![ok(&body)]).await;
         for number in [1, 1_000_000] {
             let page = server.client().search(&many).in_batches().page_size(1000).page(number).await.unwrap();
             assert_eq!(page.total, total.max(0));
@@ -361,7 +366,7 @@ async fn totals_of_batches_are_added_up_whatever_they_are() {
 #[tokio::test]
 async fn what_the_generated_client_cannot_read_keeps_its_own_head() {
     let odd = |id: &str| reply(200, &[("x-request-id", id)], r#"{"code":200,"data":7}"#);
-    let server = Faulty::start(vec![odd("first"), odd("second")]).await;
+    let server = FaultyServer::start(vec![odd("first"), odd("second")]).await;
     let generated = server.client().generated();
     let again = generated.clone();
     let first = generated.list_static_groups().send().await.unwrap_err();
@@ -374,7 +379,7 @@ async fn what_the_generated_client_cannot_read_keeps_its_own_head() {
 #[tokio::test]
 async fn other_layouts_of_a_text_lose_nothing() {
     let body = "gw.invalid:80\r\ngw.invalid:81:user:pass\r\n";
-    let server = Faulty::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
+    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
     let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
     assert_eq!((text.raw.as_str(), text.endpoints.len(), text.is_partial), (body, 1, false));
     assert_eq!(text.unparsed, ["gw.invalid:81:user:pass"]);
@@ -385,7 +390,7 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     // The head of RFC 1952 and the beginning of one stored block.
     let gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2, 0, 0xfd, 0xff, b'{', b'}'];
     let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
-    let server = Faulty::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
+    let server = FaultyServer::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
     let error = server.client().groups().await.unwrap_err();
     let Error::UnexpectedResponse(response) = &error else { panic!("{error:?}") };
     assert!(response.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())), "{response:?}");
@@ -398,7 +403,7 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
     // Without the header, and as a rejection.
     for (status, header) in [(200, ""), (404, ""), (404, "content-encoding: gzip\r\n")] {
         let head = format!("HTTP/1.1 {status} Some\r\n{header}content-length: {}\r\n\r\n", gzip.len());
-        let server = Faulty::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
+        let server = FaultyServer::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
         let error = server.client().groups().await.unwrap_err().to_string();
         assert!(error.contains("gzip") && !error.contains(['\u{fffd}', '\u{1f}', '\\']), "{error}");
     }
@@ -408,7 +413,7 @@ async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
 async fn a_field_that_must_be_there_is_missed() {
     let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
     let body = format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}]}}}}"#);
-    let server = Faulty::start(vec![ok(&body)]).await;
+    let server = FaultyServer::start(vec![ok(&body)]).await;
     let error = server.client().groups().await.unwrap_err();
     assert!(
         matches!(error, Error::UnexpectedResponse(_)) && error.to_string().contains("updatedAt"),
@@ -418,7 +423,7 @@ async fn a_field_that_must_be_there_is_missed() {
 
 #[tokio::test]
 async fn invalid_arguments_are_not_sent() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
     let beyond = |limit: i64| u32::try_from(limit + 1).unwrap();
     let distinct = SearchStaticInstances::IPS_MAX_DISTINCT;
@@ -470,7 +475,7 @@ async fn a_shortage_with_any_status_is_waited_out() {
     let body = r#"{"code":50301,"message":"none left"}"#;
     for status in [200, 400, 404, 409, 422, 500, 503] {
         let shortage = reply(status, &[("retry-after", "1")], body);
-        let server = Faulty::start(vec![shortage, one_gateway()]).await;
+        let server = FaultyServer::start(vec![shortage, one_gateway()]).await;
         let started = Instant::now();
         let extraction = server.client().extract(1).await.unwrap();
         assert!(started.elapsed() >= Duration::from_secs(1), "{status}");
@@ -482,20 +487,20 @@ async fn a_shortage_with_any_status_is_waited_out() {
 #[tokio::test]
 async fn a_rejection_of_another_operation_is_no_shortage() {
     let rejection = reply(400, &[("retry-after", "1")], r#"{"code":40001,"message":"no"}"#);
-    let server = Faulty::start(vec![rejection, no_groups()]).await;
+    let server = FaultyServer::start(vec![rejection, no_groups()]).await;
     assert!(matches!(server.client().groups().await, Err(Error::Rejected(_))));
     assert_eq!(server.seen().len(), 1);
 }
 
 #[tokio::test]
 async fn retry_after_is_limited_by_the_policy_if_it_says_so() {
-    let server = Faulty::start(vec![reply(429, &[("retry-after", "2")], ""), no_groups()]).await;
+    let server = FaultyServer::start(vec![reply(429, &[("retry-after", "2")], ""), no_groups()]).await;
     let second = Duration::from_secs(1);
     let policy = RetryPolicy { max_retry_after: Some(second), ..RetryPolicy::default() };
     let error = server.builder().retry(policy).build().unwrap().groups().await.unwrap_err();
     assert_eq!((error.retry_after(), server.seen().len()), (Some(2 * second), 1));
     // A short maximum of the backoff does not limit Retry-After.
-    let server = Faulty::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
+    let server = FaultyServer::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
     let policy = RetryPolicy { max_backoff: Duration::from_millis(1), ..RetryPolicy::default() };
     let started = Instant::now();
     server.builder().retry(policy).build().unwrap().groups().await.unwrap();
@@ -509,7 +514,7 @@ async fn a_retry_after_date_is_relative_to_the_date_of_the_response() {
         let (sent, until) =
             (httpdate::fmt_http_date(clock), httpdate::fmt_http_date(clock + Duration::from_secs(1)));
         let throttled = reply(429, &[("date", &sent), ("retry-after", &until)], "");
-        let server = Faulty::start(vec![throttled, no_groups()]).await;
+        let server = FaultyServer::start(vec![throttled, no_groups()]).await;
         let started = Instant::now();
         server.client().groups().await.unwrap();
         assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
@@ -526,26 +531,26 @@ fn text_without_length(body: &str) -> Reply {
 async fn a_text_cut_short_yields_no_shortened_port() {
     for cut in ["", "a.invalid:80\r\nb.invalid:80", "a.invalid:80\r\nb.inv"] {
         let whole = text_without_length("a.invalid:80\r\nb.invalid:8080\r\n");
-        let server = Faulty::start(vec![text_without_length(cut), whole]).await;
+        let server = FaultyServer::start(vec![text_without_length(cut), whole]).await;
         let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
         assert_eq!((text.endpoints.len(), text.endpoints[1].port), (2, 8080), "{cut:?}");
         let id = format!("request_id={}", text.request_id);
         assert!(server.seen().iter().all(|request| request.contains(&id)), "{:?}", server.seen());
 
-        let server = Faulty::start(vec![text_without_length(cut)]).await;
+        let server = FaultyServer::start(vec![text_without_length(cut)]).await;
         let error = server.client().extract_text(2, Separator::CrLf).await.unwrap_err();
         assert!(matches!(&error, Error::Transport(_)) && error.request_id().is_some(), "{error:?}");
         assert_eq!(server.seen().len(), 3);
     }
     // With a declared length the text needs no separator at its end.
     let body = "a.invalid:80\r\nb.invalid:8080";
-    let server = Faulty::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
+    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
     assert_eq!(server.client().extract_text(2, Separator::CrLf).await.unwrap().endpoints.len(), 2);
     // A rejection and a page stay what they are.
-    let server = Faulty::start(vec![text_without_length(r#"{"code":7,"message":"no"}"#)]).await;
+    let server = FaultyServer::start(vec![text_without_length(r#"{"code":7,"message":"no"}"#)]).await;
     let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
     assert!(matches!(error, Error::Rejected(_)), "{error:?}");
-    let server = Faulty::start(vec![text_without_length("<html>8080</html>")]).await;
+    let server = FaultyServer::start(vec![text_without_length("<html>8080</html>")]).await;
     let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
     assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
 }
@@ -554,15 +559,16 @@ async fn a_text_cut_short_yields_no_shortened_port() {
 async fn data_is_kept_when_a_text_beside_it_is_missing() {
     let gateway = r#"{"ip":"gw.invalid","port":80}"#;
     for beside in ["", r#","msg":null,"success":null,"request_ip":null"#, r#","request_ip":"unknown""#] {
-        let server = Faulty::start(vec![ok(&format!(r#"{{"code":0,"data":[{gateway}]{beside}}}"#))]).await;
+        let server =
+            FaultyServer::start(vec![ok(&format!(r#"{{"code":0,"data":[{gateway}]{beside}}}"#))]).await;
         let extraction = server.client().extract(1).await.unwrap();
         assert_eq!((extraction.endpoints.len(), extraction.request_ip), (1, None), "{beside}");
         assert_eq!(extraction.message, "");
     }
-    let server = Faulty::start(vec![ok(r#"{"code":200,"data":{"items":[]}}"#)]).await;
+    let server = FaultyServer::start(vec![ok(r#"{"code":200,"data":{"items":[]}}"#)]).await;
     assert!(server.client().groups().await.unwrap().is_empty());
     let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
-    let server = Faulty::start(vec![ok(body)]).await;
+    let server = FaultyServer::start(vec![ok(body)]).await;
     assert_eq!(server.client().search(["192.0.2.1"]).page(1).await.unwrap().trace_id, None);
 }
 
@@ -581,7 +587,7 @@ async fn an_awaited_search_collects_all_pages() {
             item(number)
         ))
     };
-    let server = Faulty::start(vec![page(1), page(2)]).await;
+    let server = FaultyServer::start(vec![page(1), page(2)]).await;
     let instances = server.client().search(["203.0.113.7"]).page_size(1).await.unwrap();
     assert_eq!(instances.iter().map(|instance| instance.instance_id).collect::<Vec<_>>(), [1, 2]);
 }
@@ -589,7 +595,7 @@ async fn an_awaited_search_collects_all_pages() {
 #[tokio::test]
 async fn a_stream_needs_one_request_for_each_page() {
     let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":1000,"total":0}}"#;
-    let server = Faulty::start(vec![ok(body)]).await;
+    let server = FaultyServer::start(vec![ok(body)]).await;
     let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
     assert!(server.client().search(&addresses).in_batches().await.unwrap().is_empty());
     assert_eq!(server.seen().len(), 3, "one for each batch");
@@ -601,7 +607,7 @@ async fn a_stream_needs_one_request_for_each_page() {
 
 #[tokio::test]
 async fn the_error_for_too_many_addresses_names_in_batches() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
     let addresses: Vec<String> = (0..501u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
     let duplicated: Vec<String> = addresses.iter().cycle().take(10_521).cloned().collect();
@@ -617,11 +623,12 @@ async fn the_error_for_too_many_addresses_names_in_batches() {
 #[tokio::test]
 async fn ids_of_request_and_trace_are_two() {
     let server =
-        Faulty::start(vec![reply(400, &[("x-request-id", "t1")], r#"{"code":7,"message":"no"}"#)]).await;
+        FaultyServer::start(vec![reply(400, &[("x-request-id", "t1")], r#"{"code":7,"message":"no"}"#)])
+            .await;
     let error = server.client().extract(1).request_id("mine").await.unwrap_err();
     assert_eq!((error.request_id(), error.trace_id()), (Some("mine"), Some("t1")));
     assert!(error.to_string().ends_with("[request id mine] [trace id t1]"), "{error}");
-    let server = Faulty::start(vec![reply(400, &[("x-request-id", "mine")], "{}")]).await;
+    let server = FaultyServer::start(vec![reply(400, &[("x-request-id", "mine")], "{}")]).await;
     let error = server.client().extract(1).request_id("mine").await.unwrap_err();
     assert_eq!(error.to_string().matches("mine").count(), 1, "{error}");
 }

@@ -9,7 +9,7 @@ use sallyport_client::{
     Address, Client, Error, GroupFilter, InstanceStatus, RetryPolicy, SearchPage, Separator,
 };
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     data::{
         seed::{Sample, seed},
         tokens::{self, End},
@@ -20,7 +20,7 @@ use sallyport_server::{
 };
 
 struct Reference {
-    running: Running,
+    running: RunningServer,
     sample: Sample,
 }
 
@@ -136,7 +136,7 @@ async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
 }
 
 #[test]
-fn paging_and_batching_equal_the_brute_force_answer() {
+fn paging_and_batching_equal_the_brute_force_result() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let reference = runtime.block_on(Reference::start());
     let (client, addresses) = (reference.client(), reference.addresses());

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use faulty::{CANARY, Faulty, Reply, no_groups, ok, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
 use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
 use tracing::Level;
@@ -68,7 +68,7 @@ async fn every_call(client: &Client) -> Vec<Error> {
 
 #[tokio::test]
 async fn requests_carry_the_token_where_the_document_says_and_nothing_else_of_note() {
-    let server = Faulty::start(vec![no_groups(), one_gateway()]).await;
+    let server = FaultyServer::start(vec![no_groups(), one_gateway()]).await;
     let client = server.client();
     client.groups().await.unwrap();
     client.extract(1).await.unwrap();
@@ -103,7 +103,7 @@ async fn errors_hold_no_token_whatever_the_service_echoes() {
         ok(r#"{"code":0,"data":"canary/T0ken+9"}"#),
     ];
     for script in scripts {
-        let server = Faulty::start(vec![script]).await;
+        let server = FaultyServer::start(vec![script]).await;
         let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
         let errors = every_call(&client).await;
         assert!(errors.len() >= 3, "{errors:?}");
@@ -134,8 +134,8 @@ async fn no_connection_no_token() {
 
 #[tokio::test]
 async fn no_proxy_comes_between_this_machine_and_itself() {
-    let proxy = Faulty::start(vec![no_groups()]).await;
-    let server = Faulty::start(vec![no_groups()]).await;
+    let proxy = FaultyServer::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
     server.builder().http(http).build().unwrap().groups().await.unwrap();
     assert_eq!((proxy.seen().len(), server.seen().len()), (0, 1));
@@ -147,7 +147,7 @@ async fn a_token_with_odd_characters_does_not_leak_either() {
         let url = reqwest::Url::parse_with_params("http://x.invalid/", [("api_key", token)]).unwrap();
         let sent = url.query().unwrap();
         let body = format!("no such page: ?{sent} {}", sent.to_ascii_lowercase());
-        let server = Faulty::start(vec![reply(404, &[], &body)]).await;
+        let server = FaultyServer::start(vec![reply(404, &[], &body)]).await;
         let error = server.builder().token(token).build().unwrap().groups().await.unwrap_err();
         let shown = format!("{error} {error:?}");
         assert!(shown.contains("<API_KEY>") && !shown.contains("canary"), "{shown}");
@@ -156,10 +156,10 @@ async fn a_token_with_odd_characters_does_not_leak_either() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let other = Faulty::start(vec![no_groups()]).await;
+    let other = FaultyServer::start(vec![no_groups()]).await;
     for status in [301, 302, 303, 307, 308] {
         let target = format!("{}{}?api_key=x", other.base_url(), ListStaticGroups::PATH);
-        let server = Faulty::start(vec![reply(status, &[("location", &target)], "")]).await;
+        let server = FaultyServer::start(vec![reply(status, &[("location", &target)], "")]).await;
         for error in every_call(&server.client()).await {
             assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
         }
@@ -171,7 +171,7 @@ async fn a_redirect_is_not_followed() {
 async fn logs_of_all_crates_at_all_levels_hold_no_token() {
     let log = log();
     let script = vec![reply(503, &[], CANARY), no_groups()];
-    let server = Faulty::start(script).await;
+    let server = FaultyServer::start(script).await;
     let client = server.client();
     client.groups().await.unwrap();
     every_call(&client).await;
@@ -190,7 +190,7 @@ async fn logs_of_all_crates_at_all_levels_hold_no_token() {
 
 #[tokio::test]
 async fn debug_of_everything_holds_no_token() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let client = server.client();
     let (generated, search) = (client.generated(), client.search(["203.0.113.7"]));
     for text in [
@@ -206,7 +206,7 @@ async fn debug_of_everything_holds_no_token() {
 
 #[tokio::test]
 async fn a_panic_holds_no_token() {
-    let server = Faulty::start(vec![reply(400, &[], CANARY)]).await;
+    let server = FaultyServer::start(vec![reply(400, &[], CANARY)]).await;
     let outcome = server.client().groups().await;
     let panic = catch_unwind(AssertUnwindSafe(|| outcome.unwrap())).unwrap_err();
     let message = panic.downcast_ref::<String>().unwrap();

@@ -5,7 +5,7 @@ mod faulty;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use faulty::{CANARY, Faulty, Reply, no_groups, one_gateway, reply};
+use faulty::{CANARY, FaultyServer, Reply, no_groups, one_gateway, reply};
 use opentelemetry::{
     KeyValue, global,
     trace::{SpanKind, Status, TraceContextExt, Tracer, TracerProvider},
@@ -57,7 +57,7 @@ async fn calls_are_spans_metrics_and_trace_context() {
     global::set_meter_provider(meters.clone());
     global::set_text_map_propagator(TraceContextPropagator::new());
 
-    let server = Faulty::start(vec![
+    let server = FaultyServer::start(vec![
         reply(503, &[], CANARY),
         no_groups(),
         one_gateway(),
@@ -110,7 +110,7 @@ async fn calls_are_spans_metrics_and_trace_context() {
     assert!(has(&attributes(&calls[2].attributes), "error.type", "rejected"));
     assert!(has(&attributes(&calls[3].attributes), "error.type", "cancelled"), "a dropped call has its end");
 
-    // Each request carries the context of its own span.
+    // EachRequest request carries the context of its own span.
     for (request, span) in server.seen().iter().zip(&requests) {
         let (trace, span) = (span.span_context.trace_id(), span.span_context.span_id());
         assert!(request.contains(&format!("traceparent: 00-{trace}-{span}-01\r\n")), "{request}");

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use faulty::{Faulty, Reply, no_groups, reply};
+use faulty::{FaultyServer, Reply, no_groups, reply};
 use sallyport_client::{
     Client, ClientBuilder, Error, RetryPolicy, TokenFile, TokenFuture, TokenSource, TokenVariable,
     secrecy::SecretString,
@@ -49,12 +49,12 @@ impl Drop for Folder {
     }
 }
 
-fn builder(server: &Faulty) -> ClientBuilder {
+fn builder(server: &FaultyServer) -> ClientBuilder {
     Client::builder().base_url(server.base_url()).retry(RetryPolicy::none())
 }
 
 /// The tokens of the requests so far.
-fn tokens(server: &Faulty) -> Vec<String> {
+fn tokens(server: &FaultyServer) -> Vec<String> {
     let token = |request: String| {
         request.split("api_key=").nth(1).unwrap().split([' ', '&']).next().unwrap().to_owned()
     };
@@ -63,7 +63,7 @@ fn tokens(server: &Faulty) -> Vec<String> {
 
 #[tokio::test]
 async fn a_file_is_read_again_when_it_changes() {
-    let (server, folder) = (Faulty::start(vec![no_groups()]).await, Folder::new());
+    let (server, folder) = (FaultyServer::start(vec![no_groups()]).await, Folder::new());
     folder.replace("first\n");
     let client = builder(&server).token_file(folder.token()).build().unwrap();
     client.groups().await.unwrap();
@@ -78,7 +78,7 @@ async fn a_file_is_read_again_when_it_changes() {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
-    let (server, folder) = (Faulty::start(vec![no_groups()]).await, Folder::new());
+    let (server, folder) = (FaultyServer::start(vec![no_groups()]).await, Folder::new());
     folder.replace("first");
     let client = builder(&server).token_file(folder.token()).build().unwrap();
     for broken in [None, Some(""), Some("\n"), Some("x".repeat(20_000).as_str())] {
@@ -97,8 +97,8 @@ async fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
 async fn a_rejected_token_is_replaced_at_once_by_a_newer_one() {
     for status in [401, 403] {
         let rejected = reply(status, &[], r#"{"code":1,"message":"no"}"#);
-        let server = Faulty::start(vec![rejected, no_groups()]).await;
-        let rotating = Rotating::new(&["old", "new"]);
+        let server = FaultyServer::start(vec![rejected, no_groups()]).await;
+        let rotating = RotatingSource::new(&["old", "new"]);
         let client = builder(&server).token_source(rotating.clone()).build().unwrap();
         client.groups().await.unwrap();
         assert_eq!((tokens(&server), rotating.invalidated()), (vec!["old".to_owned(), "new".to_owned()], 1));
@@ -108,7 +108,7 @@ async fn a_rejected_token_is_replaced_at_once_by_a_newer_one() {
 #[tokio::test]
 async fn a_rejection_is_final_without_a_newer_token() {
     let rejected = reply(401, &[], r#"{"code":1,"message":"no"}"#);
-    let server = Faulty::start(vec![rejected]).await;
+    let server = FaultyServer::start(vec![rejected]).await;
     let folder = Folder::new();
     folder.replace("first");
     let clients = [
@@ -121,7 +121,7 @@ async fn a_rejection_is_final_without_a_newer_token() {
     }
     assert_eq!(tokens(&server), ["first"; 3]);
     // Two newer tokens, each rejected: the request is repeated once only.
-    let rotating = Rotating::new(&["a", "b", "c"]);
+    let rotating = RotatingSource::new(&["a", "b", "c"]);
     let client = builder(&server).token_source(rotating).build().unwrap();
     assert!(matches!(client.groups().await, Err(Error::Rejected(_))));
     assert_eq!(tokens(&server)[3..], ["a", "b"]);
@@ -129,7 +129,7 @@ async fn a_rejection_is_final_without_a_newer_token() {
 
 #[tokio::test]
 async fn a_source_that_fails_is_asked_again_with_backoff() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = asked.clone();
     let source = move || {
@@ -148,7 +148,7 @@ async fn a_source_that_fails_is_asked_again_with_backoff() {
 
 #[tokio::test]
 async fn a_source_that_hangs_ends_with_the_call() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let hanging = || std::future::pending();
     let client = server.builder().token_source(hanging).total_timeout(std::time::Duration::from_millis(50));
     let error = client.build().unwrap().groups().await.unwrap_err();
@@ -161,7 +161,7 @@ async fn no_text_holds_a_token_of_a_source() {
     let canary = "canary-token-1";
     let echo =
         reply(400, &[("x-request-id", canary)], &format!(r#"{{"code":"{canary}","message":"{canary}"}}"#));
-    let server = Faulty::start(vec![echo, no_groups()]).await;
+    let server = FaultyServer::start(vec![echo, no_groups()]).await;
     let folder = Folder::new();
     folder.replace(canary);
     let file = TokenFile::open(folder.token()).unwrap();
@@ -215,7 +215,7 @@ fn a_missing_file_is_named_when_the_client_is_built() {
 
 #[tokio::test]
 async fn a_variable_that_is_not_set_is_named() {
-    let server = Faulty::start(vec![no_groups()]).await;
+    let server = FaultyServer::start(vec![no_groups()]).await;
     let client =
         builder(&server).token_source(TokenVariable::new("SALLYPORT_NO_SUCH_VARIABLE")).build().unwrap();
     let error = client.groups().await.unwrap_err();
@@ -228,9 +228,9 @@ async fn a_variable_that_is_not_set_is_named() {
 
 /// Gives one token after another, the next one after each that was rejected.
 #[derive(Clone)]
-struct Rotating(Arc<Mutex<(Vec<&'static str>, usize)>>);
+struct RotatingSource(Arc<Mutex<(Vec<&'static str>, usize)>>);
 
-impl Rotating {
+impl RotatingSource {
     fn new(tokens: &[&'static str]) -> Self {
         Self(Arc::new(Mutex::new((tokens.to_vec(), 0))))
     }
@@ -240,7 +240,7 @@ impl Rotating {
     }
 }
 
-impl TokenSource for Rotating {
+impl TokenSource for RotatingSource {
     fn token(&self) -> TokenFuture<'_> {
         let (tokens, at) = &*self.0.lock().unwrap();
         let token = SecretString::from(tokens[*at]);
@@ -255,8 +255,8 @@ impl TokenSource for Rotating {
 #[tokio::test]
 async fn a_rotated_extraction_keeps_its_request_id() {
     let rejected = reply(401, &[], r#"{"code":1,"message":"no"}"#);
-    let server = Faulty::start(vec![rejected, Reply::Raw(Vec::new()), faulty::one_gateway()]).await;
-    let client = server.builder().token_source(Rotating::new(&["old", "new"])).build().unwrap();
+    let server = FaultyServer::start(vec![rejected, Reply::Raw(Vec::new()), faulty::one_gateway()]).await;
+    let client = server.builder().token_source(RotatingSource::new(&["old", "new"])).build().unwrap();
     let extraction = client.extract(1).await.unwrap();
     let (seen, id) = (server.seen(), format!("request_id={}", extraction.request_id));
     assert!(seen.len() == 3 && seen.iter().all(|request| request.contains(&id)), "{seen:?}");

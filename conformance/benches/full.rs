@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Profile;
-use sallyport_conformance::{Contract, Options, Report, Silent, Suite, Verdict};
+use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Verdict};
 
 const RUNS: usize = 5;
 
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let reference = Reference::start().await?;
         let options = Options { budget: Profile::Full.budget(), ..Options::default() };
         let begun = Instant::now();
-        let report = Suite::new(contract, reference.target(), options)?.run(&Silent).await;
+        let report = Suite::new(contract, reference.target(), options)?.run(&SilentObserver).await;
         let wall = begun.elapsed();
         reference.close().await;
         if report.verdict != Verdict::Conforms {

@@ -9,18 +9,18 @@ use sallyport_server::domain::instance::Id;
 use sallyport_server::store::record::InstanceRecord;
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::store::{OpenError, Store};
-use sallyport_server::{Config, Running, StartError, start};
+use sallyport_server::{Config, RunningServer, StartError, start};
 
 use crate::contract::Contract;
 use crate::target::{
-    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
-    Target, TargetError,
+    Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason,
+    Secret, Target, TargetError,
 };
 
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
 pub struct Reference {
-    running: Running,
+    running: RunningServer,
     target: Target,
 }
 
@@ -58,7 +58,7 @@ impl Reference {
     /// # Errors
     /// When the data or the port can't be had.
     pub async fn on(store: Arc<dyn Store>) -> Result<Self, ReferenceError> {
-        Self::reached_by(Config::loopback(store), Running::base_url).await
+        Self::reached_by(Config::loopback(store), RunningServer::base_url).await
     }
 
     /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
@@ -68,7 +68,7 @@ impl Reference {
     /// When the data, the port or the URL can't be had.
     pub async fn reached_by(
         config: Config,
-        url: impl FnOnce(&Running) -> String,
+        url: impl FnOnce(&RunningServer) -> String,
     ) -> Result<Self, ReferenceError> {
         let sample = seed(config.store.as_ref()).await?;
         let running = start(config)?;
@@ -122,7 +122,7 @@ fn facts(sample: Sample) -> Facts {
         http_only,
     } = tokens;
     let secret = |fact: Fact, value: &str| Some(Secret::new(fact.variable(), value));
-    let held = |order: sallyport_server::data::seed::Order| HeldOrder {
+    let held = |order: sallyport_server::data::seed::Order| KnownOrder {
         number: order.number,
         addresses: order.addresses.iter().map(ToString::to_string).collect(),
     };

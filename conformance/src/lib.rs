@@ -2,12 +2,12 @@
 //! contract leaves open is observed and never judged.
 //!
 //! ```no_run
-//! use sallyport_conformance::{Contract, Facts, Options, Secret, Silent, Suite, Target};
+//! use sallyport_conformance::{Contract, Facts, Options, Secret, SilentObserver, Suite, Target};
 //!
 //! # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
 //! let token = Secret::new("API_KEY", std::env::var("SALLYPORT_API_KEY")?);
 //! let target = Target::new("https://api.example.com", token, Facts::default(), false)?;
-//! let report = Suite::new(Contract::embedded()?, &target, Options::default())?.run(&Silent).await;
+//! let report = Suite::new(Contract::embedded()?, &target, Options::default())?.run(&SilentObserver).await;
 //! println!("{:?}: {} checks passed", report.verdict, report.totals.passed);
 //! # Ok(())
 //! # }
@@ -33,6 +33,6 @@ pub mod wire;
 pub use check::{Check, Finding, Outcome};
 pub use checks::registry;
 pub use contract::Contract;
-pub use run::{Observer, Options, Report, Selection, Silent, Suite, Verdict};
+pub use run::{Observer, Options, Report, Selection, SilentObserver, Suite, Verdict};
 pub use target::{Facts, Secret, Target};
 pub use wire::Budget;

@@ -12,17 +12,17 @@ use sallyport_conformance::report::{Screen, failures};
 use sallyport_conformance::run::{Glob, Profile};
 use sallyport_conformance::target::facts_from;
 use sallyport_conformance::{
-    Check, Contract, Options, Outcome, Secret, Selection, Silent, Suite, Target, registry,
+    Check, Contract, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, registry,
 };
 
 /// What the tests share. Each of them builds a suite of its own, so that they can run in any order and any process.
-struct Tested {
+struct Fixture {
     runtime: tokio::runtime::Runtime,
-    at: At,
+    at: TestTarget,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of them, for the whole run")]
-enum At {
+enum TestTarget {
     Reference(Reference),
     Elsewhere(Target),
 }
@@ -30,7 +30,7 @@ enum At {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = Arguments::from_args();
     // Runners list the tests of a binary first; no server is needed for that.
-    let tested = if arguments.list { None } else { Some(Arc::new(Tested::new()?)) };
+    let tested = if arguments.list { None } else { Some(Arc::new(Fixture::new()?)) };
     let trial = |check: &'static Check| {
         let tested = tested.clone();
         Trial::test(check.id, move || tested.map_or(Ok(()), |tested| tested.hold(check)))
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     libtest_mimic::run(&arguments, trials).exit()
 }
 
-impl Tested {
+impl Fixture {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let runtime = tokio::runtime::Runtime::new()?;
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -54,9 +54,9 @@ impl Tested {
                 let token =
                     variable("SALLYPORT_API_KEY").ok_or("set SALLYPORT_API_KEY to the account's token")?;
                 let facts = facts_from(variable)?;
-                At::Elsewhere(Target::new(&base_url, Secret::new("API_KEY", token), facts, false)?)
+                TestTarget::Elsewhere(Target::new(&base_url, Secret::new("API_KEY", token), facts, false)?)
             }
-            None => At::Reference(runtime.block_on(Reference::start())?),
+            None => TestTarget::Reference(runtime.block_on(Reference::start())?),
         };
         Ok(Self { runtime, at })
     }
@@ -65,12 +65,12 @@ impl Tested {
     /// them beside it.
     fn hold(&self, check: &'static Check) -> Result<(), Failed> {
         let target = match &self.at {
-            At::Reference(reference) => reference.target(),
-            At::Elsewhere(target) => target,
+            TestTarget::Reference(reference) => reference.target(),
+            TestTarget::Elsewhere(target) => target,
         };
         let profile = match &self.at {
-            At::Reference(_) => Profile::Full,
-            At::Elsewhere(_) => Profile::Production,
+            TestTarget::Reference(_) => Profile::Full,
+            TestTarget::Elsewhere(_) => Profile::Production,
         };
         let watching = check.is_passive();
         let beside = ["groups.envelope", "search.envelope", "extract.envelope", "extract.num-range"];
@@ -83,7 +83,7 @@ impl Tested {
             ..Options::default()
         };
         let suite = Suite::new(Contract::embedded()?, target, options)?;
-        let mut report = self.runtime.block_on(suite.run(&Silent));
+        let mut report = self.runtime.block_on(suite.run(&SilentObserver));
         if let Some(reason) = report.stopped {
             return Err(reason.into());
         }

@@ -1,4 +1,4 @@
-//! What answers cost in memory, in bytes that are allocated: a body of two bytes for each value must not take fifty times its
+//! What responses cost in memory, in bytes that are allocated: a body of two bytes for each value must not take fifty times its
 //! length, nor may it be kept after it was judged.
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
@@ -10,7 +10,7 @@ use allocation_counter::measure;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{
-    Contract, Facts, Options, Outcome, Report, Secret, Selection, Silent, Suite, Target, Verdict,
+    Contract, Facts, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 
 /// A server in a thread of its own, whose memory is not counted.
@@ -51,7 +51,7 @@ fn peak(body: String) -> (u64, Report) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let suite = Suite::new(contract, &target, options).expect("a suite");
     let mut report = None;
-    let counted = measure(|| report = Some(runtime.block_on(suite.run(&Silent))));
+    let counted = measure(|| report = Some(runtime.block_on(suite.run(&SilentObserver))));
     (counted.bytes_max, report.expect("it ran"))
 }
 
@@ -65,7 +65,7 @@ fn envelope(items: &str) -> String {
 const BOUND: u64 = 8 * 64 * 1024 * 1024;
 
 #[test]
-fn an_answer_that_is_too_large_is_not_parsed() {
+fn a_response_that_is_too_large_is_not_parsed() {
     let numbers = format!("{}0", "0,".repeat(8 * 1024 * 1024));
     for items in [numbers.clone(), numbers[..1_500_000].trim_end_matches(',').to_owned()] {
         let (peak, report) = peak(envelope(&items));
@@ -86,7 +86,7 @@ fn an_answer_that_is_too_large_is_not_parsed() {
 }
 
 #[test]
-fn answers_at_the_limit_stay_within_the_bound() {
+fn responses_at_the_limit_stay_within_the_bound() {
     let limit = WireOptions::default().value_limit - 20;
     let objects = format!("{}0", r#"{"a":0},"#.repeat(limit / 3));
     let numbers = format!("{}0", "0,".repeat(limit));

@@ -1,4 +1,4 @@
-//! Whether time tells what the answers do not: calls that must look alike, taking turns on one connection, and the
+//! Whether time tells what the responses do not: calls that must look alike, taking turns on one connection, and the
 //! ratios of their median times. Figures of one run are compared with each other only. The first ratio of each table is
 //! of a call with another of its kind, and shows how much of the others is noise.
 //!
@@ -121,10 +121,10 @@ fn compare(address: SocketAddr, status: u16, calls: impl Fn(usize) -> [String; 4
         for which in order(round) {
             let begun = Instant::now();
             stream.write_all(calls[which].as_bytes()).unwrap();
-            let answer = answer(&mut stream);
+            let response = response(&mut stream);
             times[which].push(begun.elapsed());
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-            assert!(status != 200 || answer.contains("\"total\":0"), "{answer}");
+            assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+            assert!(status != 200 || response.contains("\"total\":0"), "{response}");
         }
     }
     let medians = times.map(|mut times| {
@@ -152,7 +152,7 @@ fn request(method: &str, path: &str, token: &Token, body: &str) -> String {
     )
 }
 
-fn answer(stream: &mut TcpStream) -> String {
+fn response(stream: &mut TcpStream) -> String {
     let (mut bytes, mut buffer) = (Vec::new(), [0; 16 * 1024]);
     loop {
         let count = stream.read(&mut buffer).unwrap();

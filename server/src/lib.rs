@@ -19,7 +19,7 @@ mod retention;
 mod running;
 pub mod store;
 
-pub use running::{Config, Running, Served, StartError, check_rates, start, start_api};
+pub use running::{Config, RunningServer, Served, StartError, check_rates, start, start_api};
 
 /// The OpenAPI document that the running API gives through Dropshot. `cargo xtask check` holds it against the contract.
 ///

@@ -123,7 +123,7 @@ const RESPONSE_BYTES: usize = 512 << 10;
 const CONNECTION_BYTES: usize = 4 << 20;
 
 /// A running server. It stops when it is dropped, without waiting for requests under way.
-pub struct Running {
+pub struct RunningServer {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
     stall_monitor: StallMonitor,
@@ -138,7 +138,7 @@ pub struct Running {
 ///
 /// # Panics
 /// If called outside a Tokio runtime.
-pub fn start(config: Config) -> Result<Running, StartError> {
+pub fn start(config: Config) -> Result<RunningServer, StartError> {
     let api = handlers::api().map_err(StartError::Api)?;
     start_api(Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config)
 }
@@ -160,7 +160,7 @@ pub struct Served {
 ///
 /// # Panics
 /// As [`start`].
-pub fn start_api(served: Served, config: Config) -> Result<Running, StartError> {
+pub fn start_api(served: Served, config: Config) -> Result<RunningServer, StartError> {
     let Served { api, operations, success_statuses } = served;
     let Config {
         listen,
@@ -208,10 +208,10 @@ pub fn start_api(served: Served, config: Config) -> Result<Running, StartError> 
     let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
     let ports = addresses.iter().flatten().map(SocketAddr::port).collect();
     let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, metrics);
-    Ok(Running { server, admin, stall_monitor, draining, retention })
+    Ok(RunningServer { server, admin, stall_monitor, draining, retention })
 }
 
-impl Running {
+impl RunningServer {
     /// The address that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -302,8 +302,8 @@ impl std::fmt::Debug for Served {
     }
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running").field("address", &self.address()).finish()
+        f.debug_struct("RunningServer").field("address", &self.address()).finish()
     }
 }

@@ -64,9 +64,9 @@ impl Drop for Server {
 fn get(address: SocketAddr, target: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 /// The path of the operation, from the document.
@@ -81,13 +81,13 @@ fn path_of(operation: &str) -> String {
 }
 
 #[test]
-fn the_sandbox_answers_until_a_signal_comes_and_logs_no_token() {
+fn the_sandbox_serves_until_a_signal_comes_and_logs_no_token() {
     for signal in ["TERM", "INT"] {
         let mut server = Server::run(&["--log", "trace"]);
         let (printed, address) = server.ready();
         let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
-        let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
-        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("warehouse"), "{answer}");
+        let response = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+        assert!(response.starts_with("HTTP/1.1 200") && response.contains("warehouse"), "{response}");
         server.signal(signal);
         let (status, log) = server.ended();
         assert_eq!(status.code(), Some(0), "{log}");
@@ -110,8 +110,8 @@ fn a_server_that_drains_is_not_ready_and_still_serves() {
         get(admin, "/readyz").starts_with("HTTP/1.1 503")
     });
     assert!(draining, "it says that it is ready after a signal");
-    let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let response = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     let (status, log) = server.ended();
     assert_eq!(status.code(), Some(0), "{log}");
 }
@@ -145,15 +145,15 @@ fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
     let (printed, address) = server.ready();
     let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
     let path = path_of("listStaticGroups");
-    let answers = [get(address, &format!("{path}?api_key={token}")), get(address, &path)];
+    let responses = [get(address, &format!("{path}?api_key={token}")), get(address, &path)];
     server.signal("TERM");
     let (_, log) = server.ended();
     assert!(!log.contains(token));
     let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (answer, outcome) in answers.iter().zip(["success", "rejected"]) {
+    for (response, outcome) in responses.iter().zip(["success", "rejected"]) {
         let line = lines.iter().find(|line| line["outcome"] == outcome).unwrap();
         let id = line["span"]["request_id"].as_str().unwrap();
-        assert!(answer.contains(&format!("x-request-id: {id}")), "{line} is not of {answer}");
+        assert!(response.contains(&format!("x-request-id: {id}")), "{line} is not of {response}");
         assert_eq!(line["span"]["operation"], "listStaticGroups", "{line}");
         assert_eq!(line["span"]["caller"], "127.0.0.1", "{line}");
         assert_eq!(line["span"]["account"].is_number(), outcome == "success", "{line}");
@@ -174,8 +174,8 @@ fn a_database_keeps_its_tokens_from_run_to_run() {
         let mut server = Server::run(&["--db", path.to_str().unwrap()]);
         let (before, address) = server.ready();
         assert_eq!(before, "", "tokens are shown when they are made, not later");
-        let answer = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let response = get(address, &format!("{}?api_key={token}", path_of("listStaticGroups")));
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
         server.signal("TERM");
         assert!(server.ended().0.success());
     }

@@ -75,8 +75,8 @@ fn in_json_as_well() {
 /// What the filter leaves out costs nothing: its values are not even looked at.
 #[test]
 fn an_event_below_the_filter_is_not_formatted() {
-    struct Counted<'a>(&'a Cell<u32>);
-    impl fmt::Display for Counted<'_> {
+    struct CountingDisplay<'a>(&'a Cell<u32>);
+    impl fmt::Display for CountingDisplay<'_> {
         fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.set(self.0.get() + 1);
             Ok(())
@@ -84,8 +84,8 @@ fn an_event_below_the_filter_is_not_formatted() {
     }
     let asked = Cell::new(0);
     let lines = logged("info", Format::Text, || {
-        tracing::debug!("{}", Counted(&asked));
-        tracing::info!("{}", Counted(&asked));
+        tracing::debug!("{}", CountingDisplay(&asked));
+        tracing::info!("{}", CountingDisplay(&asked));
     });
     assert_eq!((lines.len(), asked.get()), (1, 0), "{lines:?}");
 }

@@ -256,26 +256,30 @@ fn repeated(items: &[syn::Item]) -> Option<String> {
 
 /// What became of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum MutantOutcome {
     Unreadable,
     Rejected,
     Generated,
 }
 
-fn tried(seed: u64, original: &Document, pointers: &[String]) -> Result<Fate, String> {
-    let Ok(document) = mutant(seed, original, pointers) else { return Ok(Fate::Unreadable) };
+fn tried(seed: u64, original: &Document, pointers: &[String]) -> Result<MutantOutcome, String> {
+    let Ok(document) = mutant(seed, original, pointers) else { return Ok(MutantOutcome::Unreadable) };
     let problems = lint::run(&document);
     // Neither a broken document nor a sound one may stop the comparison.
     let _ = diff::compare(original, &document, date(2026, 6, 1));
     if let Some(problem) = problems.first() {
-        return if problem.help.is_empty() { Err(format!("no help: {problem}")) } else { Ok(Fate::Rejected) };
+        return if problem.help.is_empty() {
+            Err(format!("no help: {problem}"))
+        } else {
+            Ok(MutantOutcome::Rejected)
+        };
     }
-    let Ok(artifacts) = emit::code(&document) else { return Ok(Fate::Rejected) };
+    let Ok(artifacts) = emit::code(&document) else { return Ok(MutantOutcome::Rejected) };
     match artifacts.iter().find_map(|artifact| fault(artifact.path, &artifact.contents)) {
         Some(fault) => Err(fault),
         None => {
             let _ = emit::pages(&document, &[]);
-            Ok(Fate::Generated)
+            Ok(MutantOutcome::Generated)
         }
     }
 }

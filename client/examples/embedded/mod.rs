@@ -4,7 +4,7 @@
 use std::{error::Error, sync::Arc};
 
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     data::seed::{Sample, seed},
     start,
     store::sqlite::SqliteStore,
@@ -12,7 +12,7 @@ use sallyport_server::{
 
 /// The server, which stops when it is dropped.
 pub(crate) struct Embedded {
-    running: Running,
+    running: RunningServer,
     sample: Sample,
 }
 

@@ -59,12 +59,12 @@ pub(crate) fn no_groups() -> Reply {
     ok(r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[]}}"#)
 }
 
-pub(crate) struct Faulty {
+pub(crate) struct FaultyServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
-impl Faulty {
+impl FaultyServer {
     /// Starts the server; past the end of the script the last reply is given again.
     pub(crate) async fn start(script: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -29,13 +29,13 @@ use sallyport_client::printable;
 use serde_json::{Value, json};
 
 use crate::{
-    faulty::{CANARY, Faulty, reply},
+    faulty::{CANARY, FaultyServer, reply},
     hooks::Hooks,
 };
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 
-fn client(server: &Faulty) -> generated::Client {
+fn client(server: &FaultyServer) -> generated::Client {
     generated::Client::new_with_client(&server.base_url(), reqwest::Client::new(), Hooks)
 }
 
@@ -56,7 +56,7 @@ fn new_book() -> NewBook {
 #[tokio::test]
 async fn requests_have_their_method_path_lists_and_objects() {
     let created = json!({"code": 201, "message": "created", "data": book()}).to_string();
-    let server = Faulty::start(vec![
+    let server = FaultyServer::start(vec![
         reply(200, &JSON, &json!({"code": 200, "message": "ok", "data": [book()]}).to_string()),
         reply(201, &JSON, &created),
         reply(204, &[], ""),
@@ -105,7 +105,7 @@ async fn requests_have_their_method_path_lists_and_objects() {
 
 #[tokio::test]
 async fn limits_inside_lists_and_objects_are_checked_before_anything_is_sent() {
-    let server = Faulty::start(vec![reply(500, &[], "")]).await;
+    let server = FaultyServer::start(vec![reply(500, &[], "")]).await;
     let client = client(&server);
     let broken = |change: fn(&mut NewBook)| {
         let mut body = new_book();

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::{Observed, PassiveFinding, Probe};
+use super::{ObservedExchange, PassiveFinding, Probe};
 use crate::contract::{Clause, Contract, OperationId, OtherOperation};
 use crate::target::{Fact, Facts};
-use crate::wire::{Exhausted, WireError};
+use crate::wire::{BudgetError, WireError};
 
 /// One rule of the contract under test: a list of cases, or a passive check.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub enum Run {
     /// The same for one operation of the document that has no checks of its own.
     OtherCases(fn(&Scope<'_>, &OtherOperation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the exchange does not concern it.
-    Passive(fn(&Observed<'_>) -> Option<Vec<PassiveFinding>>),
+    Passive(fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>),
 }
 
 /// What cases are made from. The same scope gives the same cases, so that a plan knows labels and costs.
@@ -69,10 +69,10 @@ pub struct SharedControl {
     is_in_run: bool,
 }
 
-type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync>;
+type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync>;
 
 /// The future of a running case.
-pub type Running<'p> = BoxFuture<'p, Result<(), Stop>>;
+pub type RunningServer<'p> = BoxFuture<'p, Result<(), Stop>>;
 
 /// Maximum number of requests and gateways of a case, its control request included, without retries. A control that is
 /// sent only when a request is not accepted does not count: it takes the gateways that the request did not get.
@@ -98,7 +98,7 @@ pub enum Stop {
     Error(String),
     /// The budget is used up. This ends the whole check.
     #[error(transparent)]
-    Budget(#[from] Exhausted),
+    Budget(#[from] BudgetError),
 }
 
 impl Check {
@@ -128,7 +128,7 @@ impl Case {
     pub fn new(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync + 'static,
     ) -> Self {
         Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
@@ -139,7 +139,7 @@ impl Case {
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         data: T,
-        run: for<'p> fn(&'p Probe<'p>, T) -> Running<'p>,
+        run: for<'p> fn(&'p Probe<'p>, T) -> RunningServer<'p>,
     ) -> Self {
         Self::new(label, cost, move |probe| run(probe, data.clone()))
     }
@@ -148,7 +148,7 @@ impl Case {
     #[must_use]
     pub fn single(
         cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> Running<'p> + Send + Sync + 'static,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync + 'static,
     ) -> Vec<Self> {
         vec![Self::new("", cost, run)]
     }
@@ -205,7 +205,7 @@ impl Case {
         &self.needs
     }
 
-    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> Running<'p> {
+    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> RunningServer<'p> {
         (self.run)(probe)
     }
 }

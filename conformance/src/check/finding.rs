@@ -126,7 +126,7 @@ pub enum Outcome {
 pub struct Evidence {
     /// Method and path with its query, cut when it is long.
     pub request: String,
-    /// HTTP status, when a response came.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
     /// Why there was no response.
     pub failure: Option<String>,
@@ -249,13 +249,13 @@ fn listed(reasons: &[String]) -> String {
 impl Evidence {
     /// An exchange in brief.
     #[must_use]
-    pub fn of(exchange: &Exchange, redactor: &Redactor) -> Self {
+    pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
         const LONGEST: usize = 240;
         let request = format!("{} {}", exchange.request.method_name(), exchange.request.target());
         let failure = exchange.result.as_ref().err();
         Self {
             request: redactor.excerpt(&request, LONGEST),
-            status: exchange.result.as_ref().ok().map(|answer| answer.status),
+            status: exchange.result.as_ref().ok().map(|response| response.status),
             failure: failure.map(|failure| redactor.excerpt(&failure.to_string(), LONGEST)),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
         }
@@ -266,7 +266,7 @@ impl Evidence {
 mod tests {
     use super::*;
 
-    fn of(outcomes: &[Outcome]) -> Outcome {
+    fn combined(outcomes: &[Outcome]) -> Outcome {
         let case = |(number, outcome): (usize, &Outcome)| CaseResult {
             label: format!("case-{number}"),
             outcome: outcome.clone(),
@@ -279,11 +279,11 @@ mod tests {
     fn a_check_comes_to_what_its_cases_come_to() {
         let skipped = || Outcome::Skipped("no fact".to_owned());
         let unclear = || Outcome::Inconclusive("busy".to_owned());
-        assert_eq!(of(&[Outcome::Passed, Outcome::Failed, unclear()]), Outcome::Failed);
-        assert_eq!(of(&[skipped(), Outcome::Passed]), Outcome::Passed);
-        assert_eq!(of(&[Outcome::Warning, Outcome::Passed]), Outcome::Warning);
-        assert_eq!(of(&[skipped(), skipped()]), skipped());
-        assert_eq!(of(&[Outcome::Passed, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
-        assert_eq!(of(&[unclear()]), unclear());
+        assert_eq!(combined(&[Outcome::Passed, Outcome::Failed, unclear()]), Outcome::Failed);
+        assert_eq!(combined(&[skipped(), Outcome::Passed]), Outcome::Passed);
+        assert_eq!(combined(&[Outcome::Warning, Outcome::Passed]), Outcome::Warning);
+        assert_eq!(combined(&[skipped(), skipped()]), skipped());
+        assert_eq!(combined(&[Outcome::Passed, unclear()]), Outcome::Inconclusive("case-1: busy".to_owned()));
+        assert_eq!(combined(&[unclear()]), unclear());
     }
 }

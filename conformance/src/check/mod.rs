@@ -6,11 +6,11 @@ mod passive;
 mod probe;
 mod sending;
 
-pub use definition::{Case, Check, Cost, Run, Running, Scope, SharedControl, Stop};
+pub use definition::{Case, Check, Cost, Run, RunningServer, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
-pub use passive::{Observed, PassiveFinding};
+pub use passive::{ObservedExchange, PassiveFinding};
 pub use probe::Probe;
-pub use sending::Accepted;
+pub use sending::AcceptedResponse;
 
 pub use crate::response::{Decision, Form, ResponseClass};
 

@@ -4,11 +4,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Check, Form, InferredClauses, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId, Violation};
 use crate::target::Canaries;
-use crate::wire::{Answer, Exchange, Recorded, Redactor, Request};
+use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response};
 
 /// One exchange of any check, for passive checks to judge.
 #[derive(Debug)]
-pub struct Observed<'a> {
+pub struct ObservedExchange<'a> {
     /// The contract.
     pub contract: &'a Contract,
     /// The texts that must never appear in a response.
@@ -22,7 +22,7 @@ pub struct Observed<'a> {
     /// The request.
     pub request: &'a Request,
     /// The response.
-    pub answer: &'a Answer,
+    pub response: &'a Response,
 }
 
 /// What a passive check finds in an exchange. Findings of one clause and key are reported once.
@@ -63,7 +63,7 @@ pub(crate) type FindingKey = (Clause, String);
 pub(crate) struct Occurrence {
     pub(crate) finding: PassiveFinding,
     pub(crate) times: u64,
-    pub(crate) exchange: Recorded,
+    pub(crate) exchange: RecordedExchange,
     /// The request.
     request: Request,
     /// The checks and cases whose exchanges show it.
@@ -83,7 +83,7 @@ impl PassiveChecks {
     /// Passes one exchange of a check's case to the passive checks. What is kept of it is redacted.
     pub(crate) fn show(
         &self,
-        observed: &Observed<'_>,
+        observed: &ObservedExchange<'_>,
         exchange: &Exchange,
         (check, label): (&'static str, &str),
         redactor: &Redactor,
@@ -102,7 +102,7 @@ impl PassiveChecks {
                 let noted = passive.findings.entry(key).or_insert_with(|| Occurrence {
                     finding: finding.redacted(redactor),
                     times: 0,
-                    exchange: Recorded::new(exchange, redactor),
+                    exchange: RecordedExchange::new(exchange, redactor),
                     request: observed.request.clone(),
                     seen_in: BTreeSet::new(),
                     doubtful: false,

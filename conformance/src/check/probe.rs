@@ -7,13 +7,13 @@ use reqwest::Url;
 
 use super::sending::undecided;
 use super::{
-    Case, CaseResult, Check, Evidence, Finding, Form, InferredClauses, Observation, Observed, Outcome,
-    PassiveChecks, ResponseClass, Severity, Stop,
+    Case, CaseResult, Check, Evidence, Finding, Form, InferredClauses, Observation, ObservedExchange,
+    Outcome, PassiveChecks, ResponseClass, Severity, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
 use crate::response::{self, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
-use crate::wire::{Exchange, Patience, Recorded, Redactor, Request, Wire};
+use crate::wire::{Exchange, RecordedExchange, Redactor, Request, ThrottlingPolicy, Wire};
 
 /// Everything that the checks of a run share.
 #[derive(Debug)]
@@ -46,12 +46,12 @@ pub(super) struct Notes {
     pub(super) accepted: Vec<Request>,
     misuse: Option<String>,
     /// The running case.
-    case: Begun,
+    case: CaseStart,
 }
 
 /// The running case, and the length of the notes when it began.
 #[derive(Debug, Default)]
-struct Begun {
+struct CaseStart {
     label: String,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
@@ -64,10 +64,10 @@ const LONGEST: usize = 1_000;
 
 /// What a check has recorded.
 #[derive(Debug)]
-pub(crate) struct Concluded {
+pub(crate) struct ProbeRecord {
     pub(crate) findings: Vec<Finding>,
     pub(crate) observations: Vec<Observation>,
-    pub(crate) exchanges: Vec<Recorded>,
+    pub(crate) exchanges: Vec<RecordedExchange>,
     pub(crate) evidence: Vec<Evidence>,
     pub(crate) requests: usize,
     /// The data that it depends on has changed.
@@ -131,7 +131,7 @@ impl<'a> Probe<'a> {
     /// Reports a response that does not fit the document.
     pub(crate) fn violation(&self, violation: &Violation, exchange: &Exchange) {
         let Violation { clause, schema_path, instance_path, message, is_null } = violation;
-        let expected = format!("an answer that fits the document at {schema_path}");
+        let expected = format!("a response that fits the document at {schema_path}");
         let actual = format!("at {instance_path}: {message}");
         self.report(Severity::Fail, (*clause, *is_null), &expected, &actual, &[exchange]);
     }
@@ -160,7 +160,7 @@ impl<'a> Probe<'a> {
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
         let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
         let facts = facts.into_iter().map(Fact::variable).collect();
-        notes.case = Begun { label: case.label().to_owned(), facts, findings, requests };
+        notes.case = CaseStart { label: case.label().to_owned(), facts, findings, requests };
     }
 
     /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
@@ -185,7 +185,7 @@ impl<'a> Probe<'a> {
     }
 
     /// What the check has recorded.
-    pub(crate) fn conclude(self) -> Concluded {
+    pub(crate) fn conclude(self) -> ProbeRecord {
         let stale = self.stale.load(Ordering::Relaxed);
         let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         const MOST_EVIDENCE: usize = 24;
@@ -196,14 +196,18 @@ impl<'a> Probe<'a> {
             .recording
             .iter()
             .take(MOST_EVIDENCE)
-            .map(|exchange| Evidence::of(exchange, redactor))
+            .map(|exchange| Evidence::new(exchange, redactor))
             .collect();
         let cited = |exchange: &&Exchange| {
             notes.findings.iter().any(|finding| finding.exchanges.contains(&exchange.index))
         };
-        let exchanges =
-            notes.recording.iter().filter(cited).map(|exchange| Recorded::new(exchange, redactor)).collect();
-        Concluded {
+        let exchanges = notes
+            .recording
+            .iter()
+            .filter(cited)
+            .map(|exchange| RecordedExchange::new(exchange, redactor))
+            .collect();
+        ProbeRecord {
             findings: notes.findings,
             observations: notes.observations,
             exchanges,
@@ -216,33 +220,41 @@ impl<'a> Probe<'a> {
     pub(super) async fn send_with(
         &self,
         request: &Request,
-        patience: Patience,
+        policy: ThrottlingPolicy,
     ) -> Result<(Exchange, ResponseClass), Stop> {
         let contract = self.contract();
         let operation = response::operation_of(contract, request).or(self.check.operation);
         let operation = operation.unwrap_or(OperationId::Groups);
-        let form = Form::of(contract, operation, request);
+        let form = Form::from_request(contract, operation, request);
         let Probe { context, .. } = self;
         let mut class = None;
         let record = |exchange: &mut Exchange| {
             self.record(exchange);
-            if let Ok(answer) = &exchange.result {
+            if let Ok(response) = &exchange.result {
                 // Before the response is judged.
-                context.redactor.learn_from(answer);
+                response.reveal_passwords(context.redactor);
             }
-            let judged = ResponseClass::of(contract, operation, form, &exchange.result, context.redactor);
-            if let Ok(answer) = &exchange.result {
+            let judged =
+                ResponseClass::classify(contract, operation, form, &exchange.result, context.redactor);
+            if let Ok(response) = &exchange.result {
                 let canaries = context.canaries;
-                let observed =
-                    Observed { contract, canaries, operation, form, class: &judged, request, answer };
+                let observed = ObservedExchange {
+                    contract,
+                    canaries,
+                    operation,
+                    form,
+                    class: &judged,
+                    request,
+                    response,
+                };
                 let case = (self.check.id, self.notes().case.label.clone());
                 context.passive.show(&observed, exchange, (case.0, &case.1), context.redactor);
             }
             class = Some(judged);
-            gateways::took(contract, request, &exchange.result)
+            gateways::count(contract, request, &exchange.result)
         };
-        let hold = gateways::hold(contract, request);
-        let exchange = context.wire.send(request, hold, patience, record).await?;
+        let cost = gateways::cost(contract, request);
+        let exchange = context.wire.send(request, cost, policy, record).await?;
         match class {
             Some(ResponseClass::Unreachable(what)) => Err(Stop::Error(what)),
             // The rest is unknown, so no check may treat this as a rejection or as no response.

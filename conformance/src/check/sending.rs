@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use super::{Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Unspecified};
-use crate::wire::{Answer, Exchange, Patience, Request};
+use crate::wire::{Exchange, Request, Response, ThrottlingPolicy};
 
 /// A request that was accepted.
 #[derive(Debug, Clone)]
-pub struct Accepted {
+pub struct AcceptedResponse {
     /// Request and response.
     pub exchange: Exchange,
     /// The response.
-    pub answer: Answer,
+    pub response: Response,
 }
 
 impl Probe<'_> {
     /// Sends a request, waiting out 429 and 503.
     ///
     /// # Errors
-    /// Inconclusive when the service stays busy; when the budget is used up or there is no connection at all.
+    /// Inconclusive when the service stays busy; when the budget is used up or no connection can be made.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-        not_busy(self.send_with(request, Patience::WaitOut).await?)
+        not_busy(self.send_with(request, ThrottlingPolicy::WaitOut).await?)
     }
 
     /// Sends a request a few times without waiting as long as `Retry-After` says, because a shortage may come as 503 with a
@@ -37,9 +37,9 @@ impl Probe<'_> {
     /// may conclude anything.
     ///
     /// # Errors
-    /// When the budget is used up or there is no connection at all.
+    /// When the budget is used up or no connection can be made.
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-        self.send_with(request, Patience::FirstAnswer).await
+        self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
 
     /// Sends requests of one kind until the response is not 429 or 503, a few times at most and without waiting as long as
@@ -82,7 +82,7 @@ impl Probe<'_> {
         for is_control in IS_CONTROL {
             let sent = if is_control { control() } else { request() };
             let (exchange, class) = self.send_once(&sent).await?;
-            let throttled = exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
+            let throttled = exchange.result.as_ref().is_ok_and(|response| response.status == 429);
             let as_supposed = match class {
                 ResponseClass::Accepted => is_control,
                 ResponseClass::Throttled(_) => !is_control && !throttled,
@@ -119,7 +119,7 @@ impl Probe<'_> {
     ///
     /// # Errors
     /// Inconclusive when it is not accepted.
-    pub async fn control(&self, request: &Request) -> Result<Accepted, Stop> {
+    pub async fn control(&self, request: &Request) -> Result<AcceptedResponse, Stop> {
         let (exchange, class) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &class) else {
             return Err(match class {
@@ -158,7 +158,7 @@ impl Probe<'_> {
         clause: Clause,
         why: &str,
         request: &Request,
-    ) -> Result<Option<Accepted>, Stop> {
+    ) -> Result<Option<AcceptedResponse>, Stop> {
         self.accepts_or_control(clause, why, request, async { Ok(()) }).await
     }
 
@@ -173,7 +173,7 @@ impl Probe<'_> {
         why: &str,
         request: &Request,
         control: impl Future<Output = Result<(), Stop>> + Send,
-    ) -> Result<Option<Accepted>, Stop> {
+    ) -> Result<Option<AcceptedResponse>, Stop> {
         let (exchange, class) = self.send(request).await?;
         match (class.decision(), &class) {
             (Decision::Accepted, _) => {}
@@ -264,14 +264,14 @@ impl Probe<'_> {
 
 /// Whether a response carries a code as rejections have it, a number or a string.
 fn has_business_code(exchange: &Exchange) -> bool {
-    let code = exchange.result.as_ref().ok().and_then(|answer| answer.at("/code"));
+    let code = exchange.result.as_ref().ok().and_then(|response| response.at("/code"));
     code.is_some_and(|code| code.is_number() || code.as_str().is_some_and(|code| !code.is_empty()))
 }
 
-fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<Accepted> {
+fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<AcceptedResponse> {
     match (&exchange.result, class) {
-        (Ok(answer), ResponseClass::Accepted) => {
-            Some(Accepted { answer: answer.clone(), exchange: exchange.clone() })
+        (Ok(response), ResponseClass::Accepted) => {
+            Some(AcceptedResponse { response: response.clone(), exchange: exchange.clone() })
         }
         _ => None,
     }

@@ -35,7 +35,7 @@ async fn judge(
     request: &Request,
     case: &Boundary,
 ) -> Result<(), Stop> {
-    let clause = citations.of(case.keyword);
+    let clause = citations.clause(case.keyword);
     let clause =
         clause.ok_or_else(|| Stop::Error(format!("no clause is cited for {} of {name}", case.keyword)))?;
     let why = format!("{name}={}, {}", case.text(), case.reason);

@@ -15,7 +15,7 @@ mod success;
 mod token;
 
 pub use registry::{UNCOVERED, registry, registry_of};
-pub use requests::{NOBODYS_ADDRESS, Requests};
+pub use requests::{Requests, UNKNOWN_ADDRESS};
 
 pub(crate) use generic::valid_request;
 pub(crate) use requests::first_requests;

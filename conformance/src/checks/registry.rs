@@ -4,7 +4,7 @@ use super::{ALL, generic};
 use crate::check::Check;
 use crate::contract::{Clause, Contract};
 
-/// Clauses that answers over HTTP can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
+/// Clauses that HTTP responses can show and that no check cites yet. It may only shrink: a test keeps it exact, and what
 /// can't be observed says so, with its reason, in the document.
 pub static UNCOVERED: &[Clause] = &[];
 

@@ -8,7 +8,7 @@ use crate::target::Target;
 use crate::wire::Request;
 
 /// An address of a documentation range (RFC 5737): in form, and of no instance.
-pub const NOBODYS_ADDRESS: &str = "203.0.113.250";
+pub const UNKNOWN_ADDRESS: &str = "203.0.113.250";
 
 /// Valid requests, for checks to start from: they change one thing of them.
 pub trait Requests<'a> {
@@ -61,7 +61,7 @@ impl<'a> Requests<'a> for Probe<'a> {
 
     fn any_search(&self) -> Request {
         let own = self.facts().own_addresses.first().map(String::as_str);
-        self.search([own.unwrap_or(NOBODYS_ADDRESS)])
+        self.search([own.unwrap_or(UNKNOWN_ADDRESS)])
     }
 
     fn own_addresses(&self, most: usize) -> Vec<&'a str> {
@@ -89,14 +89,14 @@ fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
     if search.default_page == first { request } else { request.field(&search.page.name, first) }
 }
 
-/// One request to each operation, for finding out whether a service answers at all. None of them takes a gateway from a
+/// One request to each operation, for finding out whether a service responds at all. None of them takes a gateway from a
 /// conforming service: the last one lacks what an extraction needs, so it is rejected.
 pub(crate) fn first_requests(contract: &Contract, target: &Target) -> [Request; 3] {
     let Contract { groups, search, extract, .. } = contract;
     let token = target.token.expose();
     [
         Request::to(&groups.operation).query(&groups.api_key.name, token),
-        self::search(search, token, vec![NOBODYS_ADDRESS.into()]),
+        self::search(search, token, vec![UNKNOWN_ADDRESS.into()]),
         Request::to(&extract.operation).query(&extract.api_key.name, token),
     ]
 }

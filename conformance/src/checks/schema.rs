@@ -1,22 +1,22 @@
 //! Holds successful JSON responses against the document's response schemas, headers included.
 
-use crate::check::{Form, Observed, PassiveFinding, ResponseClass, Severity};
+use crate::check::{Form, ObservedExchange, PassiveFinding, ResponseClass, Severity};
 use crate::contract::Clause;
 
 /// Every constraint of the document that a successful response breaks; none for other responses.
 ///
 /// A response that is half a success is taken too: its envelope breaks the schema or the status.
-pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
     let successful = matches!(observed.class, ResponseClass::Accepted | ResponseClass::Ambiguous(_));
     if !successful || observed.form != Form::Json {
         return None;
     }
     let body = match operation.success.has_body {
-        true => observed.answer.json()?,
+        true => observed.response.json()?,
         false => &serde_json::Value::Null,
     };
-    let violations = operation.success.violations(body, |name| observed.answer.header_values(name));
+    let violations = operation.success.violations(body, |name| observed.response.header_values(name));
     let mut findings: Vec<_> = violations
         .into_iter()
         .map(|violation| (violation.key(), violation))
@@ -28,7 +28,7 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
             severity: Severity::Fail,
         })
         .collect();
-    if observed.answer.status != operation.success.status {
+    if observed.response.status != operation.success.status {
         findings.push(PassiveFinding {
             clause: operation.success.clause(),
             key: "status".to_owned(),
@@ -41,12 +41,15 @@ pub(super) fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
 }
 
 /// A successful static response whose `X-Request-Id` is there and blank; its form is open, but a blank one is none.
-pub(super) fn judge_request_id(observed: &Observed<'_>, clause: Clause) -> Option<Vec<PassiveFinding>> {
+pub(super) fn judge_request_id(
+    observed: &ObservedExchange<'_>,
+    clause: Clause,
+) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
     }
     let name = &observed.contract.extract.request_id_header.name;
-    let id = observed.answer.header(name)?;
+    let id = observed.response.header(name)?;
     let finding = PassiveFinding {
         clause,
         key: "blank".to_owned(),

@@ -71,7 +71,7 @@ impl WrongToken {
     ///
     /// # Errors
     /// Skip when there is none: some account has this token, or the account's token has no letters.
-    pub(super) fn of(self, probe: &Probe<'_>) -> Result<String, Stop> {
+    pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         let token = probe.token();
         let text = match self {
             Self::Empty => return Ok(String::new()),
@@ -101,7 +101,7 @@ pub(super) async fn required(
     let without = good.clone().without_query(name);
     probe.rejects_after_control(clause, "the token is absent", good, &without).await?;
     for wrong in WrongToken::ALL {
-        let Ok(token) = wrong.of(probe) else { continue };
+        let Ok(token) = wrong.text(probe) else { continue };
         probe.rejects_after_control(clause, wrong.reason(), good, &good.clone().query(name, token)).await?;
     }
     Ok(())

@@ -3,8 +3,8 @@ use std::path::Path;
 
 use super::document::{ConfigError, Item, Section};
 use crate::target::{
-    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
-    Source,
+    Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason,
+    Secret, Source,
 };
 
 /// The key of a fact in `[facts]`: its variable, in lower case and without the prefix.
@@ -80,7 +80,7 @@ impl Source for Entry<'_> {
         lines(self.item)
     }
 
-    fn orders(&self) -> Result<Vec<HeldOrder>, ConfigError> {
+    fn orders(&self) -> Result<Vec<KnownOrder>, ConfigError> {
         orders(self.item)
     }
 
@@ -149,12 +149,12 @@ fn lines(item: &Item<'_>) -> Result<Vec<String>, ConfigError> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-fn orders(item: &Item<'_>) -> Result<Vec<HeldOrder>, ConfigError> {
+fn orders(item: &Item<'_>) -> Result<Vec<KnownOrder>, ConfigError> {
     let order = |item: &Item<'_>| {
         item.section(|order| {
             let need =
                 |key: &str| order.get(key).ok_or_else(|| item.wrong(&format!("a key `{key}` in each order")));
-            Ok(HeldOrder { number: need("number")?.string()?, addresses: lines(&need("addresses")?)? })
+            Ok(KnownOrder { number: need("number")?.string()?, addresses: lines(&need("addresses")?)? })
         })
     };
     item.items("a list of { number = \"…\", addresses = [\"…\"] }")?.iter().map(order).collect()

@@ -146,7 +146,7 @@ impl Citations {
 
     /// The clause of a keyword, else the one that stands for all others.
     #[must_use]
-    pub fn of(&self, keyword: &str) -> Option<Clause> {
+    pub fn clause(&self, keyword: &str) -> Option<Clause> {
         let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, clause)| *clause);
         own.unwrap_or_else(|| self.any.first().copied())
     }

@@ -56,12 +56,12 @@ const MOST_OF_A_CONSTRAINT: usize = 100;
 impl ResponseSchema {
     pub(super) fn read(source: &Source, response: &Node<'_>) -> Result<Self, ContractError> {
         let citations = super::Citations::read(response)?;
-        let fallback = citations.of("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
+        let fallback = citations.clause("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
         let headers = match response.find("headers") {
             Some(headers) => headers.members()?,
             None => Vec::new(),
         };
-        let clause = citations.of("headers").unwrap_or(fallback);
+        let clause = citations.clause("headers").unwrap_or(fallback);
         let headers = headers
             .into_iter()
             .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())

@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cases, KnownFault, MOST_NOTICES, Matrix};
+use super::{Cases, KnownFault, MAX_DETECTORS, Matrix};
 use crate::contract::Clause;
 
 /// Least precision and recall of a fault that is named.
@@ -137,7 +137,7 @@ impl<'a> Recording<'a> {
     /// Whether a failing case agrees with the recording of its judge; none when the recording has none of that judge.
     fn agrees(&self, case: &FailingCase<'_>) -> Option<bool> {
         let recorded = self.of_judge.get(case.judge)?;
-        Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MOST_NOTICES)
+        Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MAX_DETECTORS)
     }
 
     fn suspect(
@@ -191,7 +191,7 @@ fn ratio(part: usize, rest: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detection::Notice;
+    use crate::detection::Detector;
 
     const LABELS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -199,7 +199,7 @@ mod tests {
     fn matrix(faults: &[&[&'static str]]) -> Matrix {
         let mut matrix = Matrix::default();
         for noticed in faults {
-            let notices = noticed.iter().map(|label| Notice {
+            let notices = noticed.iter().map(|label| Detector {
                 judge: "search.page.x".to_owned(),
                 case: matrix.add_case("search.page.x", label),
             });
@@ -260,7 +260,7 @@ mod tests {
                 id: id.to_owned(),
                 clause: Clause::SearchTotal,
                 breaks: "Counts wrongly.".to_owned(),
-                noticed_by: vec![Notice { judge: "search.total.x".to_owned(), case }],
+                noticed_by: vec![Detector { judge: "search.total.x".to_owned(), case }],
             });
         }
         let failing = [of_x(&["a", "b"]), vec![("search.total.x", "a")]].concat();
@@ -271,14 +271,14 @@ mod tests {
 
     #[test]
     fn a_full_list_says_nothing_against_further_cases() {
-        let labels: Vec<String> = (0..MOST_NOTICES).map(|number| format!("{number:02}")).collect();
+        let labels: Vec<String> = (0..MAX_DETECTORS).map(|number| format!("{number:02}")).collect();
         let further: Vec<String> = (0..60).map(|number| format!("further {number}")).collect();
         let mut matrix = Matrix::default();
         let mut ran = Cases::default();
         further.iter().for_each(|label| ran.add("search.page.x", label, None));
         let noticed_by = labels.iter().map(|label| {
             ran.add("search.page.x", label, None);
-            Notice { judge: "search.page.x".to_owned(), case: matrix.add_case("search.page.x", label) }
+            Detector { judge: "search.page.x".to_owned(), case: matrix.add_case("search.page.x", label) }
         });
         let noticed_by = noticed_by.collect();
         let (id, breaks) = ("all".to_owned(), "Rejects everything.".to_owned());
@@ -287,6 +287,6 @@ mod tests {
         let failing =
             failing.map(|label| FailingCase { judge: "search.page.x", check: "search.page.x", label });
         let found = diagnose(&matrix, &ran, failing, |_, _| true);
-        assert_eq!(found[0].suspects[0].agreeing, MOST_NOTICES + 60);
+        assert_eq!(found[0].suspects[0].agreeing, MAX_DETECTORS + 60);
     }
 }

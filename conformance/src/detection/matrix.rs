@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Clause;
 
-/// Known faults, each with the cases that notice it. Recorded against servers that have one fault at a time, with every
+/// Known faults, each with the cases that notice it. RecordedExchange against servers that have one fault at a time, with every
 /// fact supplied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
@@ -33,12 +33,12 @@ pub struct KnownFault {
     /// What the server does wrong, in a sentence.
     pub breaks: String,
     /// The checks that notice it; empty for a fault that none notices.
-    pub noticed_by: Vec<Notice>,
+    pub noticed_by: Vec<Detector>,
 }
 
 /// A check that finds fault with an exchange of a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Notice {
+pub struct Detector {
     /// The check's id. It is another one than the case's for passive checks only.
     pub judge: String,
     /// Number of the case in [`Matrix::cases`].
@@ -46,7 +46,7 @@ pub struct Notice {
 }
 
 /// Most cases of a fault and a judge that are kept; see [`Matrix::keep_cheapest`].
-pub const MOST_NOTICES: usize = 32;
+pub const MAX_DETECTORS: usize = 32;
 
 /// The first line of a file: the cases that each check had when it was recorded.
 type AllCases = BTreeMap<String, BTreeSet<String>>;
@@ -136,8 +136,8 @@ impl Matrix {
             let mut kept = Vec::new();
             for (judge, mut cases) in by_judge {
                 cases.sort_by_cached_key(|case| (price(&self.cases[*case]), self.cases[*case].clone()));
-                let cheapest = cases.into_iter().take(MOST_NOTICES);
-                kept.extend(cheapest.map(|case| Notice { judge: judge.to_owned(), case }));
+                let cheapest = cases.into_iter().take(MAX_DETECTORS);
+                kept.extend(cheapest.map(|case| Detector { judge: judge.to_owned(), case }));
             }
             fault.noticed_by = kept;
         }
@@ -169,7 +169,7 @@ impl Matrix {
 
     fn line(&self, fault: &KnownFault, all: &AllCases) -> Line {
         let mut noticed: BTreeMap<String, AllCases> = BTreeMap::new();
-        for Notice { judge, case } in &fault.noticed_by {
+        for Detector { judge, case } in &fault.noticed_by {
             let CaseName { check, label } = &self.cases[*case];
             let of_judge = noticed.entry(judge.clone()).or_default();
             of_judge.entry(check.clone()).or_default().insert(label.clone());
@@ -208,7 +208,7 @@ impl Matrix {
                     };
                     notices.extend(labels.iter().map(|label| {
                         let case = self.add_case(&check, label);
-                        Notice { judge: judge.clone(), case }
+                        Detector { judge: judge.clone(), case }
                     }));
                 }
             }
@@ -230,7 +230,7 @@ mod tests {
         {
             matrix.add_case(check, label);
         }
-        let notice = |judge: &str, case| Notice { judge: judge.to_owned(), case };
+        let notice = |judge: &str, case| Detector { judge: judge.to_owned(), case };
         for (id, noticed_by) in [
             ("z", vec![notice("search.a", 0), notice("search.a", 1), notice("search.c", 3)]),
             ("a", vec![notice("all.passive", 2)]),

@@ -7,5 +7,5 @@ mod matrix;
 mod power;
 
 pub use diagnosis::{Cause, FailingCase, LEAST, Suspect, diagnose};
-pub use matrix::{CaseName, KnownFault, MOST_NOTICES, Matrix, Notice};
+pub use matrix::{CaseName, Detector, KnownFault, MAX_DETECTORS, Matrix};
 pub use power::{Cases, ClauseDetection, Detection, Unlock};

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Matrix, Notice};
+use super::{Detector, Matrix};
 use crate::contract::Clause;
 
 /// How many of the known faults a run would have noticed.
@@ -35,7 +35,7 @@ pub struct ClauseDetection {
 pub struct Unlock {
     /// Why the cases did not run, and what the tester can do about it.
     pub reason: String,
-    /// Known faults that only cases without a result notice, this reason being that of one of them.
+    /// Known faults that only cases without a result detector, this reason being that of one of them.
     pub faults: usize,
 }
 
@@ -57,9 +57,9 @@ impl<'a> Cases<'a> {
         self.of_case.contains_key(&(check, label))
     }
 
-    /// Whether the case of a notice was chosen, was judged, and has a result.
-    pub(super) fn has_result(&self, matrix: &Matrix, notice: &Notice) -> bool {
-        came(matrix, self, notice) == Some(None)
+    /// Whether the case of a detector was chosen, was judged, and has a result.
+    pub(super) fn has_result(&self, matrix: &Matrix, detector: &Detector) -> bool {
+        reason_without_result(matrix, self, detector) == Some(None)
     }
 
     /// Adds a check whose findings count.
@@ -69,21 +69,24 @@ impl<'a> Cases<'a> {
 }
 
 impl Detection {
-    /// How many known faults the cases notice. A case that is not in the matrix notices none.
+    /// How many known faults the cases detector. A case that is not in the matrix notices none.
     #[must_use]
-    pub fn of(matrix: &Matrix, cases: &Cases<'_>) -> Self {
+    pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
         for fault in matrix.faults() {
             let (known, noticed) = clauses.entry(fault.clause).or_default();
             *known += 1;
-            let came: Vec<Option<&str>> =
-                fault.noticed_by.iter().filter_map(|notice| came(matrix, cases, notice)).collect();
-            if came.contains(&None) {
+            let reasons: Vec<Option<&str>> = fault
+                .noticed_by
+                .iter()
+                .filter_map(|detector| reason_without_result(matrix, cases, detector))
+                .collect();
+            if reasons.contains(&None) {
                 *noticed += 1;
                 continue;
             }
-            for reason in came.into_iter().flatten().collect::<BTreeSet<_>>() {
+            for reason in reasons.into_iter().flatten().collect::<BTreeSet<_>>() {
                 *unlocks.entry(reason).or_default() += 1;
             }
         }
@@ -114,10 +117,14 @@ impl Detection {
     }
 }
 
-/// Some(None) when the notice's case has a result, Some(reason) when it has none; none for a case that was not chosen.
-fn came<'a>(matrix: &Matrix, cases: &Cases<'a>, notice: &Notice) -> Option<Option<&'a str>> {
-    let name = &matrix.cases()[notice.case];
-    let is_judged = name.check == notice.judge || cases.judges.contains(notice.judge.as_str());
+/// Some(None) when the detector's case has a result, Some(reason) when it has none; none for a case that was not chosen.
+fn reason_without_result<'a>(
+    matrix: &Matrix,
+    cases: &Cases<'a>,
+    detector: &Detector,
+) -> Option<Option<&'a str>> {
+    let name = &matrix.cases()[detector.case];
+    let is_judged = name.check == detector.judge || cases.judges.contains(detector.judge.as_str());
     let of_case = cases.of_case.get(&(name.check.as_str(), name.label.as_str()));
     of_case.copied().filter(|_| is_judged)
 }
@@ -137,7 +144,7 @@ mod tests {
             id: id.to_owned(),
             clause: Clause::SearchPage,
             breaks: "Is wrong.".to_owned(),
-            noticed_by: vec![Notice { judge: judge.to_owned(), case }],
+            noticed_by: vec![Detector { judge: judge.to_owned(), case }],
         };
         matrix.add_fault(fault("a", "search.a", 0));
         matrix.add_fault(fault("b", "search.a", 1));
@@ -148,11 +155,11 @@ mod tests {
         let mut cases = Cases::default();
         cases.add("search.a", "one", None);
         cases.add("search.a", "two", Some("supply addresses"));
-        let without = Detection::of(&matrix, &cases);
+        let without = Detection::new(&matrix, &cases);
         assert_eq!((without.known, without.noticed, without.percent()), (5, 1, 20));
         assert_eq!(without.unlocks, [Unlock { reason: "supply addresses".to_owned(), faults: 1 }]);
         cases.add_judge("all.passive");
-        assert_eq!(Detection::of(&matrix, &cases).noticed, 2);
-        assert_eq!(Detection::of(&Matrix::default(), &cases).percent(), 0);
+        assert_eq!(Detection::new(&matrix, &cases).noticed, 2);
+        assert_eq!(Detection::new(&Matrix::default(), &cases).percent(), 0);
     }
 }

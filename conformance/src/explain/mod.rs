@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::checks::{NOBODYS_ADDRESS, registry, valid_request};
+use crate::checks::{UNKNOWN_ADDRESS, registry, valid_request};
 use crate::contract::{
     Clause, ClauseEntry, Contract, Extract, OperationId, OtherOperation, Parameter, Place, Schema, Search,
 };
 use crate::report::curl;
 use crate::target::Secret;
-use crate::wire::{Exchange, FailureKind, Recorded, Redactor, Request, WireFailure};
+use crate::wire::{Exchange, FailureKind, RecordedExchange, Redactor, Request, WireFailure};
 
 /// A clause, explained.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
-    let shown = Redactor::new([&token]).map(|redactor| Recorded::new(&exchange, &redactor));
+    let shown = Redactor::new([&token]).map(|redactor| RecordedExchange::new(&exchange, &redactor));
     // The text above is long enough to be redacted.
     let command = shown.map(|shown| curl("$BASE_URL", &shown)).unwrap_or_default();
     command.replace("'$BASE_URL", "\"$BASE_URL\"'")
@@ -88,7 +88,7 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
 }
 
 fn searching(search: &Search, clause: Clause, request: Request) -> Request {
-    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![NOBODYS_ADDRESS].into());
+    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![UNKNOWN_ADDRESS].into());
     let request = request.field(&search.ips.name, ips);
     let cited = search.properties().into_iter().filter(|property| property.citations.cites(clause));
     cited.fold(request, |request, property| match shown(&property.schema) {
@@ -120,7 +120,7 @@ mod tests {
         }
         let sample = |clause| Explanation::new(contract, clause).sample;
         for property in contract.search.properties() {
-            let clause = property.citations.of("any").expect("each property cites a clause");
+            let clause = property.citations.clause("any").expect("each property cites a clause");
             assert!(sample(clause).contains(&property.name), "{}", sample(clause));
         }
         assert!(

@@ -1,7 +1,8 @@
 //! Random searches beyond the fixed cases, judged by relations between results. What breaks a relation is shrunk to the
 //! smallest requests that still do. Nothing is sent but searches, and the same seed sends the same ones to a service that
-//! answers the same.
+//! responds alike.
 
+mod explorer;
 mod query;
 mod relation;
 mod run;
@@ -30,7 +31,7 @@ pub struct Exploration {
 
 /// What an exploration did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Explored {
+pub struct ExplorationResult {
     /// What the random choices were made from.
     pub seed: u64,
     /// Longest time that it could take, in seconds.
@@ -92,8 +93,8 @@ impl Exploration {
     }
 
     /// What it did.
-    pub(crate) fn done(self, progress: &Progress) -> Explored {
-        Explored {
+    pub(crate) fn done(self, progress: &Progress) -> ExplorationResult {
+        ExplorationResult {
             seed: self.seed,
             seconds: self.time.as_secs(),
             requests: self.requests,

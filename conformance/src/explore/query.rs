@@ -15,7 +15,7 @@ use crate::wire::Request;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     pub(super) items: Vec<Item>,
-    pub(super) filters: Vec<Wanted>,
+    pub(super) filters: Vec<QueryFilter>,
     /// Pages that the result is split into, where a relation looks at pages.
     pub(super) pages: usize,
 }
@@ -29,7 +29,7 @@ pub(super) struct Item {
 
 /// A filter, and how a time of it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct QueryFilter {
     filter: Filter,
     /// Minutes east of UTC; none for `Z`.
     offset: Option<i32>,
@@ -46,7 +46,7 @@ impl Query {
         let mut kinds: Vec<FilterKind> = FilterKind::ALL.into();
         rng.shuffle(&mut kinds);
         let kinds = kinds.into_iter().take(rng.usize(..=MOST_FILTERS));
-        let mut filters: Vec<Wanted> =
+        let mut filters: Vec<QueryFilter> =
             kinds.filter_map(|kind| draw_filter(rng, kind, survey, &instances, search)).collect();
         order_bounds(&mut filters);
         Self { items, filters, pages: rng.usize(2..=4) }
@@ -66,7 +66,7 @@ impl Query {
         filtered.field(&search.ips.name, items)
     }
 
-    /// The request with one more item: another spelling of an IPv6 address that is there already. None without one.
+    /// The request with one more item: another spelling of one of its IPv6 addresses. None without an IPv6 address.
     pub(super) fn respelt(&self, probe: &Probe<'_>, survey: &Survey) -> Option<Request> {
         let search = &probe.contract().search;
         let again = self.items.iter().find_map(|item| item.respelt())?;
@@ -113,14 +113,14 @@ impl Query {
     }
 
     /// The same query with other filters.
-    pub(super) fn of_filters(&self, filters: &[Wanted]) -> Self {
+    pub(super) fn of_filters(&self, filters: &[QueryFilter]) -> Self {
         Self { filters: filters.to_vec(), ..self.clone() }
     }
 
     /// The same query with one status, whatever it asked for.
     pub(super) fn of_status(&self, status: &str) -> Self {
         let mut with = self.without_status();
-        with.filters.push(Wanted { filter: Filter::Status(status.to_owned()), offset: None });
+        with.filters.push(QueryFilter { filter: Filter::Status(status.to_owned()), offset: None });
         with
     }
 
@@ -192,7 +192,7 @@ impl Item {
     }
 }
 
-impl Wanted {
+impl QueryFilter {
     fn on(&self, search: &Search, request: Request) -> Request {
         let written = |time: &Timestamp| {
             let offset = self.offset.and_then(|minutes| Offset::from_seconds(minutes * 60).ok());
@@ -232,14 +232,14 @@ fn draw_filter(
     survey: &Survey,
     instances: &[&Instance],
     search: &Search,
-) -> Option<Wanted> {
+) -> Option<QueryFilter> {
     const OFFSETS: [Option<i32>; 5] = [None, None, Some(0), Some(330), Some(-600)];
     let instance = instances.get(rng.usize(..instances.len().max(1)))?;
     let filter = match kind {
         FilterKind::Status => {
             Filter::Status(search.statuses.get(rng.usize(..search.statuses.len()))?.clone())
         }
-        kind => Filter::of(kind, instance, &survey.orders)?,
+        kind => Filter::matching(kind, instance, &survey.orders)?,
     };
     let shift = SignedDuration::from_secs(rng.i64(-1..=1));
     let shifted = |time: Timestamp| time.checked_add(shift).unwrap_or(time);
@@ -248,11 +248,11 @@ fn draw_filter(
         Filter::To(time) => Filter::To(shifted(time)),
         filter => filter,
     };
-    Some(Wanted { filter, offset: OFFSETS[rng.usize(..OFFSETS.len())] })
+    Some(QueryFilter { filter, offset: OFFSETS[rng.usize(..OFFSETS.len())] })
 }
 
 /// An upper bound before the lower one is rejected, so the two change places.
-fn order_bounds(filters: &mut [Wanted]) {
+fn order_bounds(filters: &mut [QueryFilter]) {
     let from = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::From);
     let to = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::To);
     let (Some(from), Some(to)) = (from, to) else { return };

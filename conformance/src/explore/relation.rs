@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
+use super::explorer::Explorer;
 use super::query::Query;
-use super::run::Explorer;
 use crate::check::Stop;
 use crate::checks::relation::ResultSet;
 use crate::contract::Clause;
@@ -28,7 +28,7 @@ pub(super) enum Relation {
 
 /// A relation that does not hold.
 #[derive(Debug)]
-pub(super) struct Broken {
+pub(super) struct BrokenRelation {
     pub(super) clause: Clause,
     pub(super) expected: String,
     pub(super) actual: String,
@@ -50,7 +50,7 @@ impl Relation {
     ];
 
     /// Tries the relation on a query. None when it holds, does not apply, or can't be told.
-    pub(super) async fn broken(self, explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+    pub(super) async fn broken(self, explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
         match self {
             Self::Survey => of_survey(explorer, query).await,
             Self::Union => union(explorer, query).await,
@@ -63,12 +63,12 @@ impl Relation {
     }
 }
 
-async fn of_survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn of_survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let Some(found) = explorer.read(query).await? else { return Ok(None) };
     let expected = query.expected(explorer.survey);
     let count = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
     if found.ids() == expected && found.totals.iter().any(|total| *total != count) {
-        return Ok(Some(Broken {
+        return Ok(Some(BrokenRelation {
             clause: Clause::SearchTotal,
             expected: format!("total {count}"),
             actual: format!("{:?} on the pages", found.totals),
@@ -78,7 +78,7 @@ async fn of_survey(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
     Ok(differ(query.clause(), "what the surveyed instances say", &expected, &found, Vec::new()))
 }
 
-async fn union(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn union(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let half = query.items.len() / 2;
     if half == 0 {
         return Ok(None);
@@ -91,7 +91,7 @@ async fn union(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
     Ok(differ(query.match_clause(), "what the two halves of the batch find", &expected, &both, parts))
 }
 
-async fn intersection(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn intersection(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let half = query.filters.len() / 2;
     if half == 0 {
         return Ok(None);
@@ -109,7 +109,7 @@ async fn intersection(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Br
     Ok(differ(Clause::SearchIntersection, what, &expected, &both, parts))
 }
 
-async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let all = query.without_status();
     let Some(whole) = explorer.read(&all).await? else { return Ok(None) };
     let clause = if all.filters.is_empty() { Clause::SearchStatus } else { Clause::SearchIntersection };
@@ -121,7 +121,7 @@ async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
         parts.extend(part.exchanges);
     }
     if count != expected.len() {
-        return Ok(Some(Broken {
+        return Ok(Some(BrokenRelation {
             clause,
             expected: "each instance under one status".to_owned(),
             actual: format!("{} instances, {count} counted by status", expected.len()),
@@ -131,7 +131,7 @@ async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
     Ok(differ(clause, "what is found under each status", &expected, &whole, parts))
 }
 
-async fn order(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn order(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let Some(given) = explorer.read(query).await? else { return Ok(None) };
     let request = query.request(explorer.probe, explorer.survey, true);
     let Some(reversed) = explorer.send(&request).await? else { return Ok(None) };
@@ -140,7 +140,7 @@ async fn order(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
     Ok(differ(query.clause(), what, &given.ids(), &reversed, exchanges))
 }
 
-async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let Some(whole) = explorer.read(query).await? else { return Ok(None) };
     let ids = whole.ids();
     if ids.len() < 2 {
@@ -157,11 +157,11 @@ async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
         if usize::try_from(page.total).ok() != Some(ids.len()) {
             let (expected, actual) = (format!("total {} on each page", ids.len()), page.total.to_string());
             let actual = format!("{actual} on page {number} of {count}");
-            return Ok(Some(Broken { clause: Clause::SearchTotal, expected, actual, exchanges }));
+            return Ok(Some(BrokenRelation { clause: Clause::SearchTotal, expected, actual, exchanges }));
         }
     }
     let distinct: BTreeSet<i64> = seen.iter().copied().collect();
-    Ok((distinct != ids || seen.len() != ids.len()).then(|| Broken {
+    Ok((distinct != ids || seen.len() != ids.len()).then(|| BrokenRelation {
         clause: Clause::SearchPaging,
         expected: format!("{} instances on {count} pages of {size}, each once", ids.len()),
         actual: format!("{} items, {} different ones", seen.len(), distinct.len()),
@@ -169,7 +169,7 @@ async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
     }))
 }
 
-async fn first_text(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broken> {
+async fn first_text(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRelation> {
     let Some(request) = query.respelt(explorer.probe, explorer.survey) else { return Ok(None) };
     let Some(given) = explorer.read(query).await? else { return Ok(None) };
     let Some(respelt) = explorer.send(&request).await? else { return Ok(None) };
@@ -185,9 +185,9 @@ fn differ(
     expected: &BTreeSet<i64>,
     found: &ResultSet,
     parts: Vec<Exchange>,
-) -> Option<Broken> {
+) -> Option<BrokenRelation> {
     let ids = found.ids();
-    (ids != *expected).then(|| Broken {
+    (ids != *expected).then(|| BrokenRelation {
         clause,
         expected: format!("{what}: {} instances", expected.len()),
         actual: format!(

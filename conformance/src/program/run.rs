@@ -6,7 +6,7 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
-use sallyport_conformance::run::{Plan, Planned, Stopper};
+use sallyport_conformance::run::{Plan, PlannedCheck, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
 use super::UsageError;
@@ -167,7 +167,7 @@ async fn print_plan(
 }
 
 /// How many cases of a check would run, when not all of them would.
-fn cases(planned: &Planned) -> Option<String> {
+fn cases(planned: &PlannedCheck) -> Option<String> {
     let (running, all) = (planned.running().count(), planned.cases.len());
     (running < all).then(|| format!(" ({running} of {all} cases)"))
 }

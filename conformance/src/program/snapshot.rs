@@ -3,7 +3,7 @@ use std::path::Path;
 
 use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::{plain, quantity};
-use sallyport_conformance::snapshot::{self, RecordError, Recorded, Recording};
+use sallyport_conformance::snapshot::{self, RecordError, Recording, RecordingResult};
 use sallyport_conformance::{Contract, Verdict};
 
 use super::UsageError;
@@ -72,7 +72,7 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
         Ok(snapshot::record(contract, target, options.budget, options.wire).await)
     });
     match recorded.await? {
-        Ok(Recorded { recording, left_out }) => {
+        Ok(RecordingResult { recording, left_out }) => {
             if !left_out.is_empty() {
                 let names = left_out.join(", ");
                 print(&format!("left out, because they would exceed --max-gateways: {names}\n"));

@@ -6,13 +6,13 @@ use crate::check::Finding;
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
 
 /// A finding, and the check that it is of.
-pub(super) type Found<'a> = (&'a CheckResult, &'a Finding);
+pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
 /// Findings with one likely cause: the first is shown, and the others fold beneath it.
 pub(super) struct Cause<'a> {
     pub(super) diagnosis: &'a Diagnosis,
-    pub(super) first: Found<'a>,
-    pub(super) folded: Vec<Found<'a>>,
+    pub(super) first: CheckFinding<'a>,
+    pub(super) folded: Vec<CheckFinding<'a>>,
 }
 
 /// The likely causes of a report.

@@ -1,13 +1,13 @@
 use super::plain::acts;
 use crate::target::Fact;
-use crate::wire::Recorded;
+use crate::wire::RecordedExchange;
 
 /// Longest body that is passed as an argument, in bytes; Linux allows arguments of 128 KiB.
 const LONGEST_ARGUMENT: usize = 64 * 1024;
 
 /// The command that sends a recorded request again. Secrets stand as shell variables, for the shell to put in.
 #[must_use]
-pub fn command(base: &str, exchange: &Recorded) -> String {
+pub fn command(base: &str, exchange: &RecordedExchange) -> String {
     let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
     let mut command = format!("curl -sS -i -X {} {}", exchange.method, quoted(&url));
     for (name, value) in &exchange.request_headers {
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn a_long_body_is_piped_as_a_whole() {
         let body = format!("{{\"ips\":[{}\"it's\"]}}", "\"192.0.2.1\",".repeat(10_000));
-        let exchange = Recorded {
+        let exchange = RecordedExchange {
             index: 0,
             method: "POST".to_owned(),
             target: "/search?api_key=$API_KEY".to_owned(),
@@ -77,8 +77,8 @@ mod tests {
             request_body: Some(body.clone()),
             request_body_cut: false,
             status: None,
-            answer_headers: Vec::new(),
-            answer_body: None,
+            response_headers: Vec::new(),
+            response_body: None,
             failure: None,
             elapsed_ms: 0,
         };

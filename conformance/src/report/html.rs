@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Value, context, escape_formatter};
 use serde::Serialize;
 
-use super::cause::{Found, causes, folded, headlines, without_cause};
+use super::cause::{CheckFinding, causes, folded, headlines, without_cause};
 use super::terminal::{
     counted, detected, explored, inferred_from, not_judged, not_noticed, profile_and_budget, rests_on,
     run_again, suite_and_contract, throttled, verdict_words,
@@ -13,7 +13,7 @@ use super::{curl, plain_lines};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::contract::Unspecified;
 use crate::run::{CheckResult, ClauseSummary, Report, Verdict};
-use crate::wire::Recorded;
+use crate::wire::RecordedExchange;
 
 /// The report as one page for a browser: no other file, no network.
 ///
@@ -77,7 +77,7 @@ struct FindingView<'a> {
 
 #[derive(Serialize)]
 struct ExchangeView<'a> {
-    exchange: &'a Recorded,
+    exchange: &'a RecordedExchange,
     curl: String,
 }
 
@@ -144,7 +144,7 @@ fn findings(report: &Report) -> Vec<FindingView<'_>> {
     without_cause(report).into_iter().flat_map(of_check).collect()
 }
 
-fn finding_view<'a>(report: &'a Report, (check, finding): Found<'a>) -> FindingView<'a> {
+fn finding_view<'a>(report: &'a Report, (check, finding): CheckFinding<'a>) -> FindingView<'a> {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange| ExchangeView { exchange, curl: curl::command(&report.target, exchange) };
     FindingView {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 pub fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        // There is nobody left to tell when standard error is gone.
+        // Without standard error the panic cannot be reported at all.
         let _ = writeln!(std::io::stderr(), "conformance: panic at {place}; this is a bug of the suite");
     }));
 }

@@ -31,7 +31,7 @@ impl<W: Write + Send> Progress<W> {
         Self { state: Mutex::new(state), screen, live }
     }
 
-    /// A pipe that nobody reads any more is no reason to end the run.
+    /// A closed pipe does not end the run.
     fn write(&self, state: &mut State<W>, text: &str) {
         const BACK_AND_CLEAR: &str = "\r\u{1b}[K";
         let mut whole = String::new();

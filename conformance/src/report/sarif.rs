@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::cause::{Cause, Found, causes, headlines, without_cause};
+use super::cause::{Cause, CheckFinding, causes, headlines, without_cause};
 use super::curl;
 use super::json::pretty;
 use super::terminal::{inferred_from, throttled};
@@ -107,7 +107,7 @@ fn location(report: &Report, finding: &Finding) -> Value {
 
 /// What tells a finding from all others of the report, and what it has in every report: the check, the clause, the case and
 /// which of the findings with the same three it is.
-fn fingerprint((check, finding): Found<'_>) -> String {
+fn fingerprint((check, finding): CheckFinding<'_>) -> String {
     let Finding { clause, case, .. } = finding;
     let case = case.as_deref().unwrap_or_default();
     let alike = check.findings.iter().filter(|other| other.clause == *clause && other.is_of(case));
@@ -115,7 +115,7 @@ fn fingerprint((check, finding): Found<'_>) -> String {
     format!("{}:{clause}:{case}:{number}", check.id)
 }
 
-fn result(report: &Report, (check, finding): Found<'_>) -> Value {
+fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     let level = match (finding.severity, &check.outcome) {
         (Severity::Fail, Outcome::Failed | Outcome::ExpectedFailure(_)) => "error",
         (Severity::Fail | Severity::Warn, _) => "warning",

@@ -9,7 +9,7 @@ pub struct Screen {
     pub style: Style,
     /// Columns that a line may take; none where lines may be as long as they like, as in a file.
     pub width: Option<usize>,
-    /// How much is told.
+    /// How much is shown.
     pub detail: Detail,
 }
 
@@ -22,14 +22,14 @@ pub enum Style {
     Coloured,
 }
 
-/// How much is told.
+/// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Failures and the verdict.
     Quiet,
     /// One line for each check as well.
     Normal,
-    /// What each check asked and was answered, and what was seen of things that the contract leaves open.
+    /// Exchanges of each check, and unspecified behaviour that was observed.
     Verbose,
 }
 

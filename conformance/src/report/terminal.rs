@@ -5,11 +5,11 @@ use super::screen::Tone;
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Finding, Outcome};
 use crate::detection::{Detection, Unlock};
-use crate::explore::Explored;
-use crate::run::{CheckResult, ExpectationState, NotJudged, Report, RunAgain, Totals, Verdict};
-use crate::wire::{Budget, Recorded, Throttling};
+use crate::explore::ExplorationResult;
+use crate::run::{CheckResult, ExpectationState, NotJudged, Report, Rerun, Totals, Verdict};
+use crate::wire::{Budget, RecordedExchange, Throttling};
 
-/// One check on one line, with the reason when there is no result, and in a verbose report with its exchanges.
+/// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
 pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     let label = format!("{:>width$}", result.outcome.name(), width = Screen::LABELS);
@@ -247,16 +247,16 @@ pub(super) fn throttled(report: &Report) -> Option<String> {
 
 /// What was explored, in words.
 pub(super) fn explored(report: &Report) -> Option<String> {
-    report.explored.map(|Explored { seed, seconds, requests, sent, steps }| {
+    report.explored.map(|ExplorationResult { seed, seconds, requests, sent, steps }| {
         let steps = quantity(steps, "step");
         let requests = quantity(requests, "request");
         format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
     })
 }
 
-/// What came of the checks that were run again at the end.
+/// The results of the checks that were run again at the end.
 pub(super) fn run_again(report: &Report) -> Option<String> {
-    let RunAgain { checks, concluded } = report.run_again;
+    let Rerun { checks, concluded } = report.run_again;
     (checks > 0).then(|| {
         format!(
             "{} at the end, alone: {concluded} of them not inconclusive any more",
@@ -351,7 +351,7 @@ fn finding_text(
             let body = exchange.request_body.as_ref().map_or(0, String::len);
             let long = body > LONGEST_BODY && screen.detail != Detail::Verbose;
             let command = if long {
-                let cut = Recorded { request_body_cut: true, ..exchange.clone() };
+                let cut = RecordedExchange { request_body_cut: true, ..exchange.clone() };
                 format!(
                     "{}: complete in the reports, or with conformance replay",
                     curl::command(&report.target, &cut)

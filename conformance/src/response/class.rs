@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::contract::{Contract, OperationId};
-use crate::wire::{Answer, Exchange, FailureKind, Redactor, Request, WireFailure};
+use crate::wire::{Exchange, FailureKind, Redactor, Request, Response, WireFailure};
 
 /// The form of response that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Decision {
 impl Form {
     /// The form that a request to an operation asks for.
     #[must_use]
-    pub fn of(contract: &Contract, operation: OperationId, request: &Request) -> Self {
+    pub fn from_request(contract: &Contract, operation: OperationId, request: &Request) -> Self {
         let extract = &contract.extract;
         let text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
         if operation == OperationId::Extract && text { Self::Text } else { Self::Json }
@@ -62,15 +62,15 @@ impl Form {
 impl ResponseClass {
     /// Classifies what came back from an operation. What it says of it goes through the redactor.
     #[must_use]
-    pub fn of(
+    pub fn classify(
         contract: &Contract,
         id: OperationId,
         form: Form,
-        result: &Result<Answer, WireFailure>,
+        result: &Result<Response, WireFailure>,
         redactor: &Redactor,
     ) -> Self {
-        let answer = match result {
-            Ok(answer) => answer,
+        let response = match result {
+            Ok(response) => response,
             Err(failure) => {
                 let what = format!("no response: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
@@ -82,20 +82,20 @@ impl ResponseClass {
             }
         };
         let success = &contract.operation(id).success;
-        let code = answer.at("/code").filter(|code| !code.is_null());
+        let code = response.at("/code").filter(|code| !code.is_null());
         let has_code = code.is_some_and(|code| equals(code, success.code));
-        let in_status = answer.status == success.status;
+        let in_status = response.status == success.status;
         if in_status && (!success.has_body || has_code || (form == Form::Text && code.is_none())) {
             return Self::Accepted;
         }
-        let what = describe(answer, code, redactor);
-        let waits = id == OperationId::Extract && answer.header("Retry-After").is_some();
+        let what = describe(response, code, redactor);
+        let waits = id == OperationId::Extract && response.header("Retry-After").is_some();
         let short = waits && code.is_some();
         let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
-        match answer.status {
+        match response.status {
             429 | 503 => Self::Throttled(what),
             500.. if !short => Self::ServerError(what),
-            200..=299 if has_code || means_success(answer, code, &successes) => Self::Ambiguous(what),
+            200..=299 if has_code || means_success(response, code, &successes) => Self::Ambiguous(what),
             _ if waits => Self::Shortage(what),
             _ => Self::Rejected(what),
         }
@@ -117,10 +117,10 @@ impl ResponseClass {
     /// Status and code in a few words, without anything that differs from call to call.
     #[must_use]
     pub fn outline(&self, exchange: &Exchange) -> String {
-        let Ok(answer) = &exchange.result else { return "no response".to_owned() };
-        let code = answer.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
+        let Ok(response) = &exchange.result else { return "no response".to_owned() };
+        let code = response.at("/code").map_or_else(|| "no code".to_owned(), |code| format!("code {code}"));
         let word = if *self == Self::Accepted { "accepted" } else { "rejected" };
-        format!("{word} with HTTP {}, {code}", answer.status)
+        format!("{word} with HTTP {}, {code}", response.status)
     }
 
     /// What came, in words.
@@ -142,12 +142,12 @@ impl ResponseClass {
 
 /// Data under a status of success, with the code of a success in another spelling, with that of another operation or
 /// with none. Under any other code the data belongs to a rejection, for instance the list of what is wrong.
-fn means_success(answer: &Answer, code: Option<&Value>, successes: &[i64]) -> bool {
+fn means_success(response: &Response, code: Option<&Value>, successes: &[i64]) -> bool {
     let spelt = code.is_none_or(|code| {
         let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
         number.is_some_and(|number| successes.contains(&number))
     });
-    let lists = [answer.at("/data"), answer.at("/data/items")];
+    let lists = [response.at("/data"), response.at("/data/items")];
     spelt && lists.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty())
 }
 
@@ -156,21 +156,21 @@ fn equals(code: &Value, wanted: i64) -> bool {
     code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
-fn describe(answer: &Answer, code: Option<&Value>, redactor: &Redactor) -> String {
+fn describe(response: &Response, code: Option<&Value>, redactor: &Redactor) -> String {
     const LONGEST: usize = 160;
     let shown = |text: &str| redactor.excerpt(text, LONGEST);
-    let status = answer.status;
+    let status = response.status;
     match code {
         Some(code) => {
-            let words = answer.at("/message").or_else(|| answer.at("/msg")).and_then(Value::as_str);
+            let words = response.at("/message").or_else(|| response.at("/msg")).and_then(Value::as_str);
             let code = shown(&code.to_string());
             match words {
                 Some(words) => format!("HTTP {status} with code {code}: {}", shown(words)),
                 None => format!("HTTP {status} with code {code}"),
             }
         }
-        None if answer.body().is_empty() => format!("HTTP {status} with an empty body"),
-        None => format!("HTTP {status} without a code: {}", shown(&answer.text())),
+        None if response.body().is_empty() => format!("HTTP {status} with an empty body"),
+        None => format!("HTTP {status} without a code: {}", shown(&response.text())),
     }
 }
 
@@ -179,15 +179,15 @@ mod tests {
     use super::*;
     use crate::target::Secret;
 
-    fn judged(id: OperationId, form: Form, result: &Result<Answer, WireFailure>) -> ResponseClass {
+    fn judged(id: OperationId, form: Form, result: &Result<Response, WireFailure>) -> ResponseClass {
         let contract = Contract::embedded().expect("contract");
         let redactor = Redactor::new([&Secret::new("API_KEY", "s3cret-token")]).expect("a long secret");
-        ResponseClass::of(contract, id, form, result, &redactor)
+        ResponseClass::classify(contract, id, form, result, &redactor)
     }
 
     fn judge(status: u16, body: &str, form: Form) -> ResponseClass {
-        let answer = Answer::new(status, Vec::new(), body.to_owned().into());
-        judged(OperationId::Extract, form, &Ok(answer))
+        let response = Response::new(status, Vec::new(), body.to_owned().into());
+        judged(OperationId::Extract, form, &Ok(response))
     }
 
     #[test]
@@ -254,8 +254,8 @@ mod tests {
             [(OperationId::Extract, Decision::Undecided), (OperationId::Groups, Decision::Rejected)]
         {
             let headers = vec![("Retry-After".to_owned(), b"5".to_vec())];
-            let answer = Answer::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
-            assert_eq!(judged(id, Form::Json, &Ok(answer)).decision(), verdict);
+            let response = Response::new(409, headers, r#"{"code": 40901, "message": "none left"}"#.into());
+            assert_eq!(judged(id, Form::Json, &Ok(response)).decision(), verdict);
         }
     }
 

@@ -4,46 +4,52 @@
 use serde_json::Value;
 
 use crate::contract::{Contract, Extract, OperationId};
-use crate::wire::{Answer, FailureKind, Hold, Request, Took, WireFailure};
+use crate::wire::{FailureKind, GatewayCost, GatewayCount, Request, Response, WireFailure};
 
 /// What a request may take: `num`, when the contract allows it and the service has a reason to give any. Another `num` must be
 /// rejected, and a target that takes it for the nearest one that is allowed, or for none, may hand out as many as one call may
 /// ever ask for.
-pub(crate) fn hold(contract: &Contract, request: &Request) -> Hold {
+pub(crate) fn cost(contract: &Contract, request: &Request) -> GatewayCost {
     let extract = &contract.extract;
     if !is_extraction(contract, request) {
-        return Hold::Nothing;
+        return GatewayCost::Nothing;
     }
     let range = &extract.num_range;
     let asked = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
     let asked = asked.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok());
     match asked {
-        Some(num) if request.gives_nothing() => Hold::UpTo(num),
-        Some(num) => Hold::Exactly(num),
-        None => Hold::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
+        Some(num) if request.gives_nothing() => GatewayCost::UpTo(num),
+        Some(num) => GatewayCost::Exactly(num),
+        None => GatewayCost::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
     }
 }
 
 /// What came of it.
-pub(crate) fn took(contract: &Contract, request: &Request, result: &Result<Answer, WireFailure>) -> Took {
-    let hold = hold(contract, request);
-    if hold == Hold::Nothing {
-        return Took::Counted(0);
+pub(crate) fn count(
+    contract: &Contract,
+    request: &Request,
+    result: &Result<Response, WireFailure>,
+) -> GatewayCount {
+    let cost = cost(contract, request);
+    if cost == GatewayCost::Nothing {
+        return GatewayCount::Counted(0);
     }
-    let answer = match result {
-        Ok(answer) => answer,
+    let response = match result {
+        Ok(response) => response,
         Err(WireFailure { kind: FailureKind::Connect | FailureKind::Request, .. }) => {
-            return Took::Counted(0);
+            return GatewayCount::Counted(0);
         }
-        Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => return Took::Unknown,
-        Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return Took::Unbounded,
+        Err(WireFailure { kind: FailureKind::Timeout | FailureKind::Broken, .. }) => {
+            return GatewayCount::Unknown;
+        }
+        Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
-    let came = u64::try_from(handed_out(&contract.extract, request, answer)).unwrap_or(u64::MAX);
+    let came = u64::try_from(handed_out(&contract.extract, request, response)).unwrap_or(u64::MAX);
     // A service that fails may have taken the gateways before that.
-    let failed = answer.status >= 500 && answer.status != 503;
-    match hold {
-        Hold::Exactly(asked) if failed && came < asked => Took::Unknown,
-        _ => Took::Counted(came),
+    let failed = response.status >= 500 && response.status != 503;
+    match cost {
+        GatewayCost::Exactly(asked) if failed && came < asked => GatewayCount::Unknown,
+        _ => GatewayCount::Counted(came),
     }
 }
 
@@ -54,16 +60,16 @@ fn is_extraction(contract: &Contract, request: &Request) -> bool {
 }
 
 /// How many gateways a response holds. When that can't be told for certain, it is rather one too many than one too few.
-fn handed_out(extract: &Extract, request: &Request, answer: &Answer) -> usize {
-    let success = (200..300).contains(&answer.status);
-    if let Some(body) = answer.json().filter(|body| body.is_object() || body.is_array()) {
+fn handed_out(extract: &Extract, request: &Request, response: &Response) -> usize {
+    let success = (200..300).contains(&response.status);
+    if let Some(body) = response.json().filter(|body| body.is_object() || body.is_array()) {
         let code = body.get("code").filter(|code| !code.is_null());
         let accepted = success && code.is_none_or(|code| means(code, extract.operation.success.code));
         let data = body.get("data").unwrap_or(body);
         let listed = data.as_array().filter(|_| accepted).map_or(0, Vec::len);
         return listed.max(endpoints(data));
     }
-    let text = answer.text();
+    let text = response.text();
     let asks_for_text = request.query_value(&extract.return_type.name) == Some(extract.text.as_str());
     if success && asks_for_text && !text.trim_start().starts_with('<') {
         // A target may take another separator than the one that it was asked for.
@@ -121,8 +127,8 @@ mod tests {
         let extract = &contract().extract;
         let num = &extract.num.name;
         let most = u64::try_from(*extract.num_range.end()).expect("a number");
-        assert_eq!(hold(contract(), &extraction().query(num, 3)), Hold::Exactly(3));
-        assert_eq!(hold(contract(), &extraction().query(num, 3).giving_nothing()), Hold::UpTo(3));
+        assert_eq!(cost(contract(), &extraction().query(num, 3)), GatewayCost::Exactly(3));
+        assert_eq!(cost(contract(), &extraction().query(num, 3).giving_nothing()), GatewayCost::UpTo(3));
         let others = [
             extraction(),
             extraction().query(num, extract.num_range.end() + 1),
@@ -133,16 +139,19 @@ mod tests {
             extraction().query(num, 3).raw_query("num=%35"),
         ];
         for request in others {
-            assert_eq!(hold(contract(), &request), Hold::UpTo(most), "{}", request.target());
+            assert_eq!(cost(contract(), &request), GatewayCost::UpTo(most), "{}", request.target());
         }
-        assert_eq!(hold(contract(), &Request::to(&contract().search.operation).query(num, 3)), Hold::Nothing);
+        assert_eq!(
+            cost(contract(), &Request::to(&contract().search.operation).query(num, 3)),
+            GatewayCost::Nothing
+        );
     }
 
-    fn counted(status: u16, body: &str, text: bool) -> Took {
+    fn counted(status: u16, body: &str, text: bool) -> GatewayCount {
         let extract = &contract().extract;
         let request = extraction().query(&extract.num.name, 2);
         let request = if text { request.query(&extract.return_type.name, &extract.text) } else { request };
-        took(contract(), &request, &Ok(Answer::new(status, Vec::new(), body.to_owned().into())))
+        count(contract(), &request, &Ok(Response::new(status, Vec::new(), body.to_owned().into())))
     }
 
     #[test]
@@ -164,8 +173,8 @@ mod tests {
             (404, String::new(), false, 0),
         ];
         for (status, body, text, came) in cases {
-            assert_eq!(counted(status, &body, text), Took::Counted(came), "{status} {body}");
+            assert_eq!(counted(status, &body, text), GatewayCount::Counted(came), "{status} {body}");
         }
-        assert_eq!(counted(500, "{}", false), Took::Unknown);
+        assert_eq!(counted(500, "{}", false), GatewayCount::Unknown);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
-use super::plan::{Planned, SentControls};
+use super::planned::{PlannedCheck, SentControls};
 use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
@@ -14,7 +14,7 @@ use crate::wire::Budget;
 const CLAUSE: u64 = 1 << 20;
 
 /// What a known fault is worth, by the number of chosen cases that notice it. A second and a third case are worth something,
-/// since faults that nobody knows yet are like those that are known.
+/// since unknown faults are likely to resemble known ones.
 const FAULT: [u64; 3] = [16, 4, 1];
 
 /// A choice is made with each of these numbers of shared control requests, beside the one with all of them.
@@ -22,7 +22,7 @@ const FEW_CONTROLS: [usize; 4] = [1, 2, 3, 5];
 
 /// Marks the cases as skipped that the budget does not reach. A quarter of the requests is kept for repetitions, and a gateway
 /// for requests that must be rejected: each holds one while it is under way.
-pub(super) fn choose(planned: &mut [Planned], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
+pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
     let most = Cost {
         requests: u32::try_from(budget.requests - budget.requests / 4).unwrap_or(u32::MAX),
         gateways: u32::try_from(budget.gateways - u64::from(budget.gateways > 1)).unwrap_or(u32::MAX),
@@ -63,7 +63,7 @@ struct Candidates<'a> {
 }
 
 /// What is chosen so far.
-struct Chosen {
+struct Choice {
     taken: BTreeSet<usize>,
     sent: SentControls,
     left: Cost,
@@ -85,7 +85,7 @@ struct Offer {
 }
 
 impl<'a> Candidates<'a> {
-    fn new(planned: &'a [Planned], matrix: &Matrix) -> Self {
+    fn new(planned: &'a [PlannedCheck], matrix: &Matrix) -> Self {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();
         let mut noticed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, fault) in matrix.faults().iter().enumerate() {
@@ -144,8 +144,8 @@ impl<'a> Candidates<'a> {
     }
 
     /// Chooses first among the cases that share no other controls than these, and then among all.
-    fn take(&self, most: Cost, enough: Option<usize>, controls: Option<&[&str]>) -> Chosen {
-        let mut chosen = Chosen {
+    fn take(&self, most: Cost, enough: Option<usize>, controls: Option<&[&str]>) -> Choice {
+        let mut chosen = Choice {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
             left: most,
@@ -167,8 +167,8 @@ impl<'a> Candidates<'a> {
     }
 
     /// Takes what is worth most for its price, until nothing that fits is worth anything.
-    fn by_value(&self, chosen: &mut Chosen, enough: Option<usize>, may: &dyn Fn(&Candidate<'_>) -> bool) {
-        let offer = |chosen: &Chosen, number: usize| Offer {
+    fn by_value(&self, chosen: &mut Choice, enough: Option<usize>, may: &dyn Fn(&Candidate<'_>) -> bool) {
+        let offer = |chosen: &Choice, number: usize| Offer {
             worth: chosen.worth(&self.all[number]),
             number: std::cmp::Reverse(number),
         };
@@ -197,7 +197,7 @@ impl<'a> Candidates<'a> {
 
     /// Takes what else fits: the first case of each check, then the second of each, so that many checks are run in part and
     /// few not at all.
-    fn in_turn(&self, chosen: &mut Chosen) {
+    fn in_turn(&self, chosen: &mut Choice) {
         let mut rest: Vec<usize> =
             (0..self.all.len()).filter(|number| !chosen.taken.contains(number)).collect();
         rest.sort_by_key(|number| self.all[*number].at.1);
@@ -207,7 +207,7 @@ impl<'a> Candidates<'a> {
     }
 }
 
-impl Chosen {
+impl Choice {
     /// What a choice shows: clauses first, and with as many known faults the one that costs less.
     fn value(&self) -> (usize, usize, u32) {
         (self.judged.len(), self.detected, self.left.requests)

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CheckResult, Report};
+use super::CheckResult;
 use crate::check::{Finding, Severity};
 use crate::contract::Clause;
 use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
@@ -48,10 +48,10 @@ pub struct FindingReference {
 
 impl Diagnosis {
     /// What the failing cases of a run look like. Each finding belongs to one diagnosis at most.
-    pub(super) fn of(results: &[CheckResult], ran: &Cases<'_>, matrix: &Matrix) -> Vec<Self> {
+    pub(super) fn from_results(results: &[CheckResult], ran: &Cases<'_>, matrix: &Matrix) -> Vec<Self> {
         let clauses: BTreeMap<&str, &[Clause]> =
             results.iter().map(|result| (result.id, result.clauses)).collect();
-        let failing = Report::failing_cases_of(results);
+        let failing = results.iter().flat_map(CheckResult::failing_cases);
         let failing = failing.map(|(judge, check, label)| FailingCase { judge, check, label });
         let causes = diagnose(matrix, ran, failing, |judge, clause| {
             clauses.get(judge).is_some_and(|clauses| clauses.contains(&clause))

@@ -3,7 +3,7 @@ use crate::check::Outcome;
 use crate::contract::Clause;
 use crate::detection::Detection;
 
-/// What a run must show before it conforms. Without gates it conforms when there is no finding.
+/// Requirements that a run must meet to conform. Without gates a run without findings conforms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
     /// Every clause that matches one of these patterns must be judged.
@@ -74,7 +74,7 @@ impl Gates {
     }
 }
 
-/// Whether every case of every check that cites a clause came to a result: only then is it known to be kept.
+/// Whether every case of every check that cites a clause has a result: only then is the clause known to hold.
 fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
     let mut citing = results.iter().filter(|result| result.clauses.contains(&clause));
     citing

@@ -1,7 +1,7 @@
 use super::CheckResult;
 use crate::check::Check;
 
-/// Is told what a run does while it does it.
+/// Receives progress events of a run.
 pub trait Observer: Sync {
     /// The run begins, with these checks.
     fn begun(&self, checks: &[&'static Check]) {
@@ -21,6 +21,6 @@ pub trait Observer: Sync {
 
 /// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct SilentObserver;
 
-impl Observer for Silent {}
+impl Observer for SilentObserver {}

@@ -3,69 +3,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Coverage, Diagnosis, Expectation};
-use crate::check::{CaseResult, Check, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
+use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
 use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
-use crate::detection::Detection;
-use crate::explore::Explored;
-use crate::wire::{Budget, Recorded, Throttling, Usage};
-
-/// All that came out of a run. Holds no secret.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Report {
-    /// Version of this shape.
-    pub schema_version: u32,
-    /// Name and version of the suite.
-    pub suite: String,
-    /// The base URL.
-    pub target: String,
-    /// Name and version of what was tested, as the tester told them.
-    pub implementation: Option<String>,
-    /// Version of the contract.
-    pub contract: String,
-    /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
-    pub contract_sha256: String,
-    /// When it began, RFC 3339.
-    pub begun: String,
-    /// In milliseconds.
-    pub elapsed_ms: u64,
-    /// Milliseconds in which the checks themselves were busy, apart from waiting for the target.
-    pub busy_ms: u64,
-    /// The profile that it ran under.
-    pub profile: &'static str,
-    /// Its ceilings.
-    pub budget: Budget,
-    /// What findings on inferred clauses weigh.
-    pub inferred: InferredClauses,
-    /// What it comes to.
-    pub verdict: Verdict,
-    /// Why the target could not be reached, or why the run ended early.
-    pub stopped: Option<String>,
-    /// Number of checks by outcome.
-    pub totals: Totals,
-    /// What it cost.
-    pub usage: Usage,
-    /// Whether the target throttled, and what the suite did about it.
-    pub throttling: Throttling,
-    /// Inconclusive checks that were run again at the end, alone.
-    pub run_again: RunAgain,
-    /// What was explored beyond the fixed cases, when that was asked for.
-    pub explored: Option<Explored>,
-    /// How the expected failures stand, in the order of the configuration.
-    pub expectations: Vec<Expectation>,
-    /// The clauses that were judged, and the others with the reasons.
-    pub coverage: Coverage,
-    /// How many known faults the run would have noticed.
-    pub detection: Detection,
-    /// The known faults that the failing cases look like, the one with the most evidence first.
-    pub diagnosis: Vec<Diagnosis>,
-    /// Gates that are not met; the run has no verdict then.
-    pub unmet: Vec<String>,
-    /// Each check, sorted by id.
-    pub checks: Vec<CheckResult>,
-    /// Each clause that a chosen check cites, sorted by id.
-    pub clauses: Vec<ClauseSummary>,
-}
+use crate::wire::RecordedExchange;
 
 /// The result of one check.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -91,7 +31,7 @@ pub struct CheckResult {
     /// Unspecified behaviour that was observed.
     pub observations: Vec<Observation>,
     /// The exchanges that findings point at.
-    pub exchanges: Vec<Recorded>,
+    pub exchanges: Vec<RecordedExchange>,
     /// The exchanges, one line each; a long list is cut.
     pub evidence: Vec<Evidence>,
     /// Requests sent.
@@ -102,7 +42,7 @@ pub struct CheckResult {
 
 /// Inconclusive checks that were run again at the end of a run, while nothing else ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RunAgain {
+pub struct Rerun {
     /// Checks that were inconclusive.
     pub checks: usize,
     /// Those of them that were not inconclusive then.
@@ -160,30 +100,9 @@ pub enum Verdict {
     Findings,
     /// The target could not be reached, or rejects the account's token.
     Unreachable,
-    /// No violation was found, but there is no verdict: a limit was reached, the run was stopped, a check was inconclusive,
+    /// No violation was found, but the run has no verdict: a limit was reached, the run was stopped, a check was inconclusive,
     /// flaky or had an error, a gate was not met, or nothing ran.
     Incomplete,
-}
-
-impl Report {
-    /// Version of the JSON report; it is increased when readers have to change.
-    pub const VERSION: u32 = 2;
-
-    /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
-    /// The two checks differ for passive checks.
-    pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        Self::failing_cases_of(&self.checks)
-    }
-
-    pub(super) fn failing_cases_of(checks: &[CheckResult]) -> impl Iterator<Item = (&str, &str, &str)> {
-        checks.iter().flat_map(|result| {
-            let failed = result.cases.iter().filter(|case| case.outcome == Outcome::Failed);
-            let of_own = failed.map(|case| (result.id, result.id, case.label.as_str()));
-            let failures = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
-            let seen = failures.flat_map(|finding| &finding.seen_in);
-            of_own.chain(seen.map(|(check, label)| (result.id, check.as_str(), label.as_str())))
-        })
-    }
 }
 
 impl Verdict {
@@ -203,7 +122,7 @@ impl Verdict {
 
     /// The verdict of these results; `stopped` is set when the run ended early.
     #[must_use]
-    pub fn of(totals: Totals, stopped: bool) -> Self {
+    pub fn from_totals(totals: Totals, stopped: bool) -> Self {
         let Totals { passed, failed, warned, flaky, expected, skipped: _, inconclusive, errors } = totals;
         if failed > 0 {
             Self::Findings
@@ -218,7 +137,7 @@ impl Verdict {
 impl Totals {
     /// Counts outcomes.
     #[must_use]
-    pub fn of(results: &[CheckResult]) -> Self {
+    pub fn from_results(results: &[CheckResult]) -> Self {
         let mut totals = Self::default();
         for result in results {
             match result.outcome {
@@ -266,6 +185,16 @@ impl CheckResult {
 }
 
 impl CheckResult {
+    /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
+    /// The two checks differ for passive checks.
+    pub(super) fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let failed = self.cases.iter().filter(|case| case.outcome == Outcome::Failed);
+        let of_own = failed.map(|case| (self.id, self.id, case.label.as_str()));
+        let failures = self.findings.iter().filter(|finding| finding.severity == Severity::Fail);
+        let seen = failures.flat_map(|finding| &finding.seen_in);
+        of_own.chain(seen.map(|(check, label)| (self.id, check.as_str(), label.as_str())))
+    }
+
     /// The findings that fail the check: those of its failed cases, and not those of flaky ones.
     pub fn failures(&self) -> impl Iterator<Item = &Finding> {
         let stands = |finding: &&Finding| {
@@ -290,7 +219,7 @@ fn is_unnamed(cases: &[CaseResult]) -> bool {
 impl ClauseSummary {
     /// One summary for each clause that a result cites, sorted by id.
     #[must_use]
-    pub fn of(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
+    pub fn from_results(results: &[CheckResult], catalogue: &Catalogue) -> Vec<Self> {
         let mut clauses: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
         for result in results {
             for clause in result.clauses {
@@ -322,16 +251,22 @@ mod tests {
     #[test]
     fn only_a_run_that_came_to_something_conforms() {
         let passed = Totals { passed: 1, ..Totals::default() };
-        assert_eq!(Verdict::of(passed, false), Verdict::Conforms);
-        assert_eq!(Verdict::of(Totals { skipped: 9, ..passed }, false), Verdict::Conforms);
-        assert_eq!(Verdict::of(Totals { warned: 1, ..passed }, false), Verdict::Conforms);
-        assert_eq!(Verdict::of(passed, true), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals::default(), false), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals { skipped: 9, ..Totals::default() }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals { inconclusive: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals { errors: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals { flaky: 1, ..passed }, false), Verdict::Incomplete);
-        assert_eq!(Verdict::of(Totals { expected: 1, ..Totals::default() }, false), Verdict::Conforms);
-        assert_eq!(Verdict::of(Totals { failed: 1, errors: 1, ..passed }, true), Verdict::Findings);
+        assert_eq!(Verdict::from_totals(passed, false), Verdict::Conforms);
+        assert_eq!(Verdict::from_totals(Totals { skipped: 9, ..passed }, false), Verdict::Conforms);
+        assert_eq!(Verdict::from_totals(Totals { warned: 1, ..passed }, false), Verdict::Conforms);
+        assert_eq!(Verdict::from_totals(passed, true), Verdict::Incomplete);
+        assert_eq!(Verdict::from_totals(Totals::default(), false), Verdict::Incomplete);
+        assert_eq!(
+            Verdict::from_totals(Totals { skipped: 9, ..Totals::default() }, false),
+            Verdict::Incomplete
+        );
+        assert_eq!(Verdict::from_totals(Totals { inconclusive: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::from_totals(Totals { errors: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(Verdict::from_totals(Totals { flaky: 1, ..passed }, false), Verdict::Incomplete);
+        assert_eq!(
+            Verdict::from_totals(Totals { expected: 1, ..Totals::default() }, false),
+            Verdict::Conforms
+        );
+        assert_eq!(Verdict::from_totals(Totals { failed: 1, errors: 1, ..passed }, true), Verdict::Findings);
     }
 }

@@ -1,37 +1,15 @@
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
+use super::planned::{PlannedCheck, SentControls};
 use super::{Selection, choice};
-use crate::check::{Case, Check, Cost, Scope, SharedControl};
+use crate::check::{Check, Scope};
 use crate::detection::{Cases, Detection, Matrix};
-use crate::target::{Fact, Facts};
 use crate::wire::Budget;
 
 /// The plan of a run: the cases that it would run, their cost, and the cases that it would skip with the reasons.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    planned: Vec<Planned>,
-}
-
-/// One check of a plan.
-#[derive(Debug, Clone)]
-pub struct Planned {
-    /// The check.
-    pub check: &'static Check,
-    /// Its cases that were chosen; none for a passive check.
-    pub cases: Vec<PlannedCase>,
-    /// Why the check as a whole is skipped, when it is.
-    unfit: Option<String>,
-}
-
-/// One case of a plan.
-#[derive(Debug, Clone)]
-pub struct PlannedCase {
-    /// The case.
-    pub case: Case,
-    /// Why it would be skipped, when it would.
-    pub skipped: Option<String>,
+    planned: Vec<PlannedCheck>,
 }
 
 /// The maximum cost of a plan, without retries.
@@ -56,15 +34,15 @@ impl Plan {
         matrix: &Matrix,
         detect: Option<u8>,
     ) -> Self {
-        let mut planned: Vec<Planned> =
-            checks.iter().filter_map(|check| Planned::new(check, selection, scope)).collect();
+        let mut planned: Vec<PlannedCheck> =
+            checks.iter().filter_map(|check| PlannedCheck::new(check, selection, scope)).collect();
         choice::choose(&mut planned, matrix, budget, detect);
         Self { planned }
     }
 
     /// Every check of it, in the order of the registry.
     #[must_use]
-    pub fn planned(&self) -> &[Planned] {
+    pub fn planned(&self) -> &[PlannedCheck] {
         &self.planned
     }
 
@@ -78,7 +56,7 @@ impl Plan {
                 cases.add(planned.check.id, case.case.label(), case.skipped.as_deref());
             }
         }
-        Detection::of(matrix, &cases)
+        Detection::new(matrix, &cases)
     }
 
     /// The maximum cost, without retries.
@@ -98,80 +76,16 @@ impl Plan {
     }
 }
 
-/// Shared control requests that the cases chosen so far send: those of the run, and those of each check.
-#[derive(Debug, Default)]
-pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
-
-impl SentControls {
-    /// The additional cost of a case beside the cases chosen so far.
-    pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
-        let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
-        new.map(SharedControl::cost).chain([case.cost()]).sum()
-    }
-
-    pub(super) fn add(&mut self, check: &'static Check, case: &Case) {
-        self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
-    }
-
-    fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
-        ((!control.is_in_run()).then_some(check.id), control.label().to_owned())
-    }
-}
-
-impl Planned {
-    /// None when none of its cases is chosen.
-    fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
-        let unfit = missing(check.needs, scope.facts);
-        if check.is_passive() {
-            return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), unfit });
-        }
-        let chosen = |case: &Case| selection.includes(check, case.label());
-        let planned = |case: Case| PlannedCase {
-            skipped: unfit.clone().or_else(|| missing(case.needed(), scope.facts)),
-            case,
-        };
-        let cases: Vec<_> = check.cases(scope).into_iter().filter(chosen).map(planned).collect();
-        (!cases.is_empty()).then_some(Self { check, cases, unfit })
-    }
-
-    /// The cases that would run.
-    pub fn running(&self) -> impl Iterator<Item = &Case> {
-        self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
-    }
-
-    /// The cost of the cases that would run.
-    #[must_use]
-    pub fn cost(&self) -> Cost {
-        Cost::of_cases(self.running())
-    }
-
-    /// Why no case of the check would run, if none would.
-    #[must_use]
-    pub fn skipped(&self) -> Option<String> {
-        if self.check.is_passive() || self.unfit.is_some() {
-            return self.unfit.clone();
-        }
-        let reasons: Option<BTreeSet<&str>> =
-            self.cases.iter().map(|planned| planned.skipped.as_deref()).collect();
-        reasons.map(|reasons| reasons.into_iter().collect::<Vec<_>>().join("; "))
-    }
-}
-
-fn missing(needs: &[Fact], facts: &Facts) -> Option<String> {
-    let missing: Vec<String> =
-        needs.iter().filter(|fact| !facts.has(**fact)).map(ToString::to_string).collect();
-    (!missing.is_empty()).then(|| format!("supply {} to run this", missing.join(" and ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Run;
+    use crate::check::{Case, Cost, Run};
     use crate::checks::registry;
 
     use crate::contract::{Clause, Contract};
-    use crate::detection::{KnownFault, Notice};
+    use crate::detection::{Detector, KnownFault};
     use crate::run::Profile;
+    use crate::target::Facts;
 
     fn plan(checks: &[&'static Check], gateways: u64) -> Plan {
         within(checks, &Budget { gateways, ..Budget::default() }, &Matrix::default())
@@ -284,7 +198,7 @@ mod tests {
 
     /// A fault that one case notices.
     fn fault(id: &str, check: &'static Check, case: usize) -> KnownFault {
-        let noticed_by = vec![Notice { judge: check.id.to_owned(), case }];
+        let noticed_by = vec![Detector { judge: check.id.to_owned(), case }];
         KnownFault {
             id: id.to_owned(),
             clause: Clause::ExtractCount,

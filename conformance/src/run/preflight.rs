@@ -3,14 +3,15 @@ use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, gateways, operation_of};
 use crate::target::Target;
 use crate::wire::{
-    Answer, Exchange, FailureKind, Patience, Redactor, Request, Took, Wire, WireError, WireFailure,
+    Exchange, FailureKind, GatewayCount, Redactor, Request, Response, ThrottlingPolicy, Wire, WireError,
+    WireFailure,
 };
 
 /// Finds out whether the target responds, so that one that cannot be reached does not fail a hundred checks. Sends one request
 /// to each operation until one of them is served; a conforming target returns no gateway for any of the requests. The
 /// error says what is wrong.
 pub(crate) async fn preflight(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
-    first_answer(contract, target, wire).await.err().flatten()
+    first_response(contract, target, wire).await.err().flatten()
 }
 
 /// The same, and whether the target accepts anything of the account, since without an accepted control request every check
@@ -22,7 +23,7 @@ pub(crate) async fn preflight_with_token(
     wire: &Wire,
     redactor: &Redactor,
 ) -> Option<String> {
-    match first_answer(contract, target, wire).await {
+    match first_response(contract, target, wire).await {
         Err(problem) => problem,
         Ok((request, exchange)) => {
             let operation = operation_of(contract, &request)?;
@@ -32,8 +33,8 @@ pub(crate) async fn preflight_with_token(
     }
 }
 
-/// The first response of the target to one of the first requests, or what is wrong, if that can be told.
-async fn first_answer(
+/// The first response of the target to one of the first requests, or the cause of a failure, if it is known.
+async fn first_response(
     contract: &Contract,
     target: &Target,
     wire: &Wire,
@@ -43,7 +44,7 @@ async fn first_answer(
         // A budget that is used up shows itself in every check.
         let Ok(exchange) = send(contract, wire, &request).await else { return Err(problem) };
         match &exchange.result {
-            Ok(answer) => match redirected(answer) {
+            Ok(response) => match redirected(response) {
                 Some(redirected) => problem = Some(redirected),
                 None => return Ok((request, exchange)),
             },
@@ -61,13 +62,13 @@ async fn first_answer(
     Err(problem)
 }
 
-/// `first` is the rejection that came already.
+/// `first` is the rejection that was already received.
 async fn accepts_nothing(
     contract: &Contract,
     target: &Target,
     wire: &Wire,
     redactor: &Redactor,
-    first: (OperationId, Answer),
+    first: (OperationId, Response),
 ) -> Option<String> {
     let [groups, search, _] = first_requests(contract, target);
     let extract = &contract.extract;
@@ -75,24 +76,26 @@ async fn accepts_nothing(
         .query(&extract.api_key.name, target.token.expose())
         .query(&extract.num.name, extract.num_range.start());
     let (asked, own) = first;
-    let mut answers = vec![own];
+    let mut responses = vec![own];
     let requests =
         [(OperationId::Groups, &groups), (OperationId::Search, &search), (OperationId::Extract, &extraction)];
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
-            // A target that hands out gateways beside a rejection is judged by the checks.
+            // A target that returns gateways beside a rejection is judged by the checks.
             Ok(exchange) if hands_out(contract, request, &exchange) => return None,
-            Ok(exchange) => answers.push(rejection(contract, redactor, operation, exchange)?),
+            Ok(exchange) => responses.push(rejection(contract, redactor, operation, exchange)?),
             // No gateway may be taken, so the others have to do.
             Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
             Err(_) => return None,
         }
     }
-    if answers.iter().all(|answer| answer.status == NOT_FOUND) {
+    if responses.iter().all(|response| response.status == NOT_FOUND) {
         return Some(wrong_base_url(contract, target));
     }
     let (unknown, own) = match asked {
-        OperationId::Groups => (groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN), answers.first()?),
+        OperationId::Groups => {
+            (groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN), responses.first()?)
+        }
         _ => return None,
     };
     let unknown = send(contract, wire, &unknown).await.ok()?;
@@ -119,7 +122,10 @@ const NOT_FOUND: u16 = 404;
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
 
 fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
-    matches!(gateways::took(contract, request, &exchange.result), Took::Counted(1..) | Took::Unbounded)
+    matches!(
+        gateways::count(contract, request, &exchange.result),
+        GatewayCount::Counted(1..) | GatewayCount::Unbounded
+    )
 }
 
 /// The response, when it is plainly a rejection.
@@ -128,14 +134,14 @@ fn rejection(
     redactor: &Redactor,
     operation: OperationId,
     exchange: Exchange,
-) -> Option<Answer> {
-    let class = ResponseClass::of(contract, operation, Form::Json, &exchange.result, redactor);
+) -> Option<Response> {
+    let class = ResponseClass::classify(contract, operation, Form::Json, &exchange.result, redactor);
     exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
 }
 
 async fn send(contract: &Contract, wire: &Wire, request: &Request) -> Result<Exchange, WireError> {
-    let took = |exchange: &mut Exchange| gateways::took(contract, request, &exchange.result);
-    wire.send(request, gateways::hold(contract, request), Patience::FirstAnswer, took).await
+    let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
+    wire.send(request, gateways::cost(contract, request), ThrottlingPolicy::FirstResponse, count).await
 }
 
 fn wrong_base_url(contract: &Contract, target: &Target) -> String {
@@ -155,15 +161,15 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> String {
     }
 }
 
-fn redirected(answer: &Answer) -> Option<String> {
-    let location = answer.header("Location")?;
-    (300..400).contains(&answer.status).then(|| {
-        // Its query may repeat the token in a form that nobody knows.
+fn redirected(response: &Response) -> Option<String> {
+    let location = response.header("Location")?;
+    (300..400).contains(&response.status).then(|| {
+        // Its query may contain the token in an unknown encoding.
         let place = location.split(['?', '#']).next().unwrap_or_default();
         format!(
             "the target returns HTTP {} and points to {place}; redirects are not followed, because they would send the \
              token to another place; set the final base URL",
-            answer.status
+            response.status
         )
     })
 }

@@ -15,13 +15,13 @@ use super::expected::{ExpectedFailure, expectations, weigh};
 use super::preflight::preflight_with_token;
 use super::{
     CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
-    RunAgain, Selection, Stopper, Totals, Verdict,
+    Rerun, Selection, Stopper, Totals, Verdict,
 };
 use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext, Scope};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
-use crate::explore::{Exploration, Explored, RELATIONS};
+use crate::explore::{Exploration, ExplorationResult, RELATIONS};
 use crate::target::{Canaries, Target};
 use crate::wire::{Budget, Meter, Redactor, ShortSecret, Wire, WireError, WireOptions};
 
@@ -115,13 +115,13 @@ pub struct Suite<'a> {
     stopper: Stopper,
 }
 
-/// What came of the checks.
+/// The results of the checks.
 #[derive(Debug, Default)]
-struct Ran {
+struct RunResults {
     checks: Vec<CheckResult>,
     busy: Duration,
-    run_again: RunAgain,
-    explored: Option<Explored>,
+    run_again: Rerun,
+    explored: Option<ExplorationResult>,
 }
 
 impl<'a> Suite<'a> {
@@ -213,19 +213,19 @@ impl<'a> Suite<'a> {
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let Ran { checks, busy, run_again, explored } = match &unreachable {
-            Some(_) => Ran::default(),
+        let RunResults { checks, busy, run_again, explored } = match &unreachable {
+            Some(_) => RunResults::default(),
             None => self.run_checks(observer).await,
         };
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
         let expectations = expectations(&checks, &self.expected, self.today);
-        let totals = Totals::of(&checks);
+        let totals = Totals::from_results(&checks);
         let coverage = Coverage::new(&checks, &self.contract.catalogue);
         let cases = cases(&self.plan, &checks);
-        let detection = Detection::of(self.matrix, &cases);
-        let diagnosis = Diagnosis::of(&checks, &cases, self.matrix);
+        let detection = Detection::new(self.matrix, &cases);
+        let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let unmet = match reached {
             true => self.gates.unmet(&checks, &coverage, &detection, &expectations),
@@ -247,7 +247,7 @@ impl<'a> Suite<'a> {
             inferred: self.inferred,
             verdict: match reached {
                 true if self.gates.fails(totals) => Verdict::Findings,
-                true => Verdict::of(totals, stopped.is_some() || !unmet.is_empty()),
+                true => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty()),
                 false => Verdict::Unreachable,
             },
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
@@ -261,7 +261,7 @@ impl<'a> Suite<'a> {
             detection,
             diagnosis,
             unmet,
-            clauses: ClauseSummary::of(&checks, &self.contract.catalogue),
+            clauses: ClauseSummary::from_results(&checks, &self.contract.catalogue),
             checks,
         }
     }
@@ -272,7 +272,7 @@ impl<'a> Suite<'a> {
         preflight_with_token(contract, target, wire, redactor).await
     }
 
-    async fn run_checks(&self, observer: &dyn Observer) -> Ran {
+    async fn run_checks(&self, observer: &dyn Observer) -> RunResults {
         let planned = self.plan.planned();
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
@@ -318,7 +318,7 @@ impl<'a> Suite<'a> {
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        Ran { checks: results, busy, run_again, explored }
+        RunResults { checks: results, busy, run_again, explored }
     }
 
     /// Waits until the run is ended, or its time is used up.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::report::plain;
-use crate::wire::{Answer, Exchange, Redactor, headers, password};
+use crate::wire::{Exchange, Redactor, Response, headers, password};
 
 /// Headers that say nothing of the service, or something that its data decides.
 const IGNORED: [&str; 5] = ["date", "content-length", "connection", "keep-alive", "server-timing"];
@@ -16,17 +16,17 @@ const MOST_LINES: usize = 500;
 /// What two responses to the same request have in common: status, headers and the shape of the body; values where they hold
 /// still and are no data.
 pub(super) fn behaviour(first: &Exchange, second: &Exchange, redactor: &Redactor) -> String {
-    for answer in [first, second].into_iter().filter_map(|exchange| exchange.result.as_ref().ok()) {
-        redactor.learn_from(answer);
+    for response in [first, second].into_iter().filter_map(|exchange| exchange.result.as_ref().ok()) {
+        response.reveal_passwords(redactor);
     }
     let text = match (&first.result, &second.result) {
-        (Ok(first), Ok(second)) => answers(first, second, redactor),
+        (Ok(first), Ok(second)) => responses(first, second, redactor),
         (Err(failure), _) | (_, Err(failure)) => format!("no response: {:?}\n", failure.kind),
     };
     redactor.redact(&text)
 }
 
-fn answers(first: &Answer, second: &Answer, redactor: &Redactor) -> String {
+fn responses(first: &Response, second: &Response, redactor: &Redactor) -> String {
     let mut text = format!("status: {}\n", still(&first.status.to_string(), &second.status.to_string()));
     let (left, right) = (headers(first), headers(second));
     let names: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
@@ -64,18 +64,18 @@ fn answers(first: &Answer, second: &Answer, redactor: &Redactor) -> String {
 }
 
 /// The body, when it is JSON.
-fn without_passwords(answer: &Answer) -> Option<Cow<'_, Value>> {
-    let masked = password::masked(answer.body()).and_then(|body| serde_json::from_slice(&body).ok());
-    masked.map(Cow::Owned).or_else(|| answer.json().map(Cow::Borrowed))
+fn without_passwords(response: &Response) -> Option<Cow<'_, Value>> {
+    let masked = password::masked(response.body()).and_then(|body| serde_json::from_slice(&body).ok());
+    masked.map(Cow::Owned).or_else(|| response.json().map(Cow::Borrowed))
 }
 
-fn headers(answer: &Answer) -> BTreeMap<String, String> {
+fn headers(response: &Response) -> BTreeMap<String, String> {
     let mut headers = BTreeMap::new();
-    for (name, _) in answer.headers() {
+    for (name, _) in response.headers() {
         let name = name.to_ascii_lowercase();
         if !IGNORED.contains(&name.as_str()) {
             let values: Vec<_> =
-                answer.header_values(&name).iter().map(|value| headers::masked(&name, value)).collect();
+                response.header_values(&name).iter().map(|value| headers::masked(&name, value)).collect();
             let values = values.join(", ");
             headers.insert(name, values);
         }
@@ -164,13 +164,13 @@ fn outline(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn answer(request_id: &str, body: &str) -> Answer {
+    fn response(request_id: &str, body: &str) -> Response {
         let headers = vec![
             ("X-Request-Id".to_owned(), request_id.as_bytes().to_vec()),
             ("Date".to_owned(), b"now".to_vec()),
             ("Cache-Control".to_owned(), b"no-store".to_vec()),
         ];
-        Answer::new(200, headers, body.to_owned().into())
+        Response::new(200, headers, body.to_owned().into())
     }
 
     const TOKEN: &str = "sally_api_0123456789abcdef";
@@ -186,7 +186,7 @@ mod tests {
                 r#"{{"code": 200, "requestId": "{id}", "data": {{"items": [{{"port": {port}}}, {{"port": null}}]}}}}"#
             )
         };
-        let text = answers(&answer("a", &body("a", 1)), &answer("b", &body("b", 2)), &redactor());
+        let text = responses(&response("a", &body("a", 1)), &response("b", &body("b", 2)), &redactor());
         let expected = "status: 200\n\
             header cache-control: no-store\n\
             header x-request-id: <changes>\n\
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown_though_it_holds_still() {
-        let found = answer("a", r#"{"password": "pw", "pwd": "***"}"#);
-        let text = answers(&found, &found, &redactor());
+        let found = response("a", r#"{"password": "pw", "pwd": "***"}"#);
+        let text = responses(&found, &found, &redactor());
         assert!(text.contains("body /password: \"$PASSWORD\"\nbody /pwd: \"***\"\n"), "{text}");
     }
 
@@ -212,8 +212,8 @@ mod tests {
     fn no_part_of_a_token_is_left_where_a_value_is_cut() {
         for offset in 150..=200 {
             let padding = "x".repeat(offset);
-            let found = answer("a", &format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
-            let text = answers(&found, &found, &redactor());
+            let found = response("a", &format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
+            let text = responses(&found, &found, &redactor());
             assert!(!text.contains(&TOKEN[..8]), "{offset}: {text}");
         }
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::checks::NOBODYS_ADDRESS;
+use crate::checks::UNKNOWN_ADDRESS;
 use crate::contract::{
     Boundary, Clause, Contract, Extract, Groups, Parameter, Property, Search, Unspecified, boundaries,
 };
@@ -105,7 +105,7 @@ impl Cases {
     /// Values that are rejected, from the document.
     fn rejected_parameter(&mut self, operation: &str, parameter: &Parameter, good: &Request) {
         for case in boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed) {
-            let Some(clause) = parameter.citations.of(case.keyword) else { continue };
+            let Some(clause) = parameter.citations.clause(case.keyword) else { continue };
             let request = good.clone().query(&parameter.name, case.text());
             self.add(operation, &named(&parameter.name, &case), clause, request, 0);
         }
@@ -114,7 +114,7 @@ impl Cases {
     /// Values at the bounds and beyond, from the document.
     fn property(&mut self, operation: &str, property: &Property, good: &Request) {
         for case in boundaries(&property.schema) {
-            let Some(clause) = property.citations.of(case.keyword) else { continue };
+            let Some(clause) = property.citations.clause(case.keyword) else { continue };
             let name = named(&property.name, &case);
             self.add(operation, &name, clause, good.clone().field(&property.name, case.value), 0);
         }
@@ -183,7 +183,7 @@ fn of_groups(groups: &Groups, target: &Target, cases: &mut Cases) {
 }
 
 fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
-    let own = target.facts.own_addresses.first().map_or(NOBODYS_ADDRESS, String::as_str);
+    let own = target.facts.own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str);
     let ips = |items: Value| {
         Request::to(&search.operation)
             .query(&search.api_key.name, target.token.expose())
@@ -193,7 +193,7 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     let mut add =
         |name: &str, subject: Subject, request: Request| cases.add("search", name, subject, request, 0);
     add("own address", Clause::SearchEnvelope.into(), good.clone());
-    add("nobody's address", Clause::SearchNoReveal.into(), ips(json!([NOBODYS_ADDRESS])));
+    add("nobody's address", Clause::SearchNoReveal.into(), ips(json!([UNKNOWN_ADDRESS])));
     if let Some(foreign) = target.facts.foreign_addresses.first() {
         add("foreign address", Clause::SearchNoReveal.into(), ips(json!([foreign])));
     }

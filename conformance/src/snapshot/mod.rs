@@ -16,7 +16,9 @@ use crate::contract::Contract;
 use crate::response::gateways;
 use crate::run::{SetupError, preflight};
 use crate::target::Target;
-use crate::wire::{Budget, Exchange, Exhausted, Meter, Patience, Redactor, Wire, WireError, WireOptions};
+use crate::wire::{
+    Budget, BudgetError, Exchange, Meter, Redactor, ThrottlingPolicy, Wire, WireError, WireOptions,
+};
 
 /// Why a target can't be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +31,12 @@ pub enum RecordError {
     Unreachable(String),
     /// A limit was reached; an incomplete recording is discarded.
     #[error(transparent)]
-    Budget(#[from] Exhausted),
+    Budget(#[from] BudgetError),
 }
 
 /// A recording, and the cases that were left out because they would take more gateways than are left.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordingResult {
     /// What was seen.
     pub recording: Recording,
     /// Names of the cases that were left out.
@@ -50,14 +52,14 @@ pub async fn record(
     target: &Target,
     budget: Budget,
     wire: WireOptions,
-) -> Result<Recorded, RecordError> {
+) -> Result<RecordingResult, RecordError> {
     let redactor =
         Redactor::new(target.secrets().cloned().chain(wire.secrets())).map_err(SetupError::from)?;
     let meter = Arc::new(Meter::new(budget.clone()));
     let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter)).map_err(SetupError::from)?;
     let recording = record_cases(contract, target, &budget, &wire, &redactor);
     let recorded = tokio::time::timeout(meter.time_left(), recording).await;
-    recorded.unwrap_or(Err(RecordError::Budget(Exhausted::Wall(budget.wall.as_secs()))))
+    recorded.unwrap_or(Err(RecordError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
 }
 
 async fn record_cases(
@@ -66,12 +68,12 @@ async fn record_cases(
     budget: &Budget,
     wire: &Wire,
     redactor: &Redactor,
-) -> Result<Recorded, RecordError> {
+) -> Result<RecordingResult, RecordError> {
     let mut gateways_left = budget.gateways;
     if let Some(reason) = preflight(contract, target, wire).await {
         return Err(RecordError::Unreachable(redactor.redact(&reason)));
     }
-    let mut recorded = Recorded { recording: Recording::default(), left_out: Vec::new() };
+    let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
     for case in cases(contract, target) {
         match gateways_left.checked_sub(case.gateways * 2) {
             Some(left) => gateways_left = left,
@@ -84,7 +86,7 @@ async fn record_cases(
         let (first, second) = match sent.await {
             Ok(both) => both,
             // What takes no gateway can go on.
-            Err(RecordError::Budget(Exhausted::Gateways(_))) => {
+            Err(RecordError::Budget(BudgetError::Gateways(_))) => {
                 recorded.left_out.push(case.name);
                 continue;
             }
@@ -98,12 +100,13 @@ async fn record_cases(
 
 /// A shortage is a behaviour, being throttled is none.
 async fn send(contract: &Contract, wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
-    let hold = gateways::hold(contract, &case.request);
-    let took = |exchange: &mut Exchange| gateways::took(contract, &case.request, &exchange.result);
-    let send = async |patience| wire.send(&case.request, hold, patience, took).await;
-    let throttled = |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|answer| answer.status == 429);
-    let sent = match send(Patience::FirstAnswer).await {
-        Ok(exchange) if throttled(&exchange) => send(Patience::WaitOut).await,
+    let cost = gateways::cost(contract, &case.request);
+    let count = |exchange: &mut Exchange| gateways::count(contract, &case.request, &exchange.result);
+    let send = async |policy| wire.send(&case.request, cost, policy, count).await;
+    let throttled =
+        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
+    let sent = match send(ThrottlingPolicy::FirstResponse).await {
+        Ok(exchange) if throttled(&exchange) => send(ThrottlingPolicy::WaitOut).await,
         sent => sent,
     };
     sent.map_err(|error| match error {

@@ -7,22 +7,22 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use super::Secret;
 use crate::wire::base64_forms;
 
-/// Searches answers for the texts that must never appear in one, as they are and in base64 as authentication headers have
+/// Searches responses for the texts that must never appear in one, as they are and in base64 as authentication headers have
 /// them. All of them are searched for at once: every response of a run is looked at.
 #[derive(Debug, Default)]
 pub struct Canaries {
     search: Option<AhoCorasick>,
     /// For each pattern of the search, the canary that it may stand for.
-    meant: Vec<Meant>,
+    meant: Vec<DecodedCanary>,
 }
 
-struct Meant {
+struct DecodedCanary {
     canary: Secret,
     /// Its few characters may stand in any base64, so that a word is decoded before it counts.
     doubtful: bool,
 }
 
-impl std::fmt::Debug for Meant {
+impl std::fmt::Debug for DecodedCanary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.canary)
     }
@@ -41,10 +41,10 @@ impl Canaries {
         for canary in canaries.iter().filter(|canary| !canary.expose().is_empty()) {
             let text = canary.expose();
             patterns.push(text.to_owned());
-            meant.push(Meant { canary: canary.clone(), doubtful: false });
+            meant.push(DecodedCanary { canary: canary.clone(), doubtful: false });
             for form in base64_forms(text.as_bytes()).into_iter().filter(|form| !form.is_empty()) {
                 patterns.push(form);
-                meant.push(Meant { canary: canary.clone(), doubtful: text.len() < Self::SURE });
+                meant.push(DecodedCanary { canary: canary.clone(), doubtful: text.len() < Self::SURE });
             }
         }
         let search = (!patterns.is_empty()).then(|| AhoCorasick::new(patterns)).transpose()?;

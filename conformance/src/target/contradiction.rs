@@ -142,13 +142,13 @@ fn both(one: Fact, other: Fact, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{HeldOrder, KnownInstance, RejectedToken, RejectionReason};
+    use crate::target::{KnownInstance, KnownOrder, RejectedToken, RejectionReason};
 
     fn wrong(change: impl FnOnce(&mut Facts)) -> Vec<String> {
         let secret = |text: &str| Some(Secret::new("A_TOKEN", text));
         let mut facts = Facts {
             own_addresses: vec!["203.0.113.7".into(), "[2001:db8::1]:1080".into(), "203.0.113.8:80".into()],
-            orders: vec![HeldOrder { number: "SO-1".into(), addresses: vec!["203.0.113.7".into()] }],
+            orders: vec![KnownOrder { number: "SO-1".into(), addresses: vec!["203.0.113.7".into()] }],
             foreign_addresses: vec!["203.0.113.9".into()],
             foreign_order: Some("SO-2".into()),
             shared_address: Some("203.0.113.8".into()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::form::Source;
 use super::{
-    Fact, Facts, GatewayPool, HeldOrder, KnownGateway, KnownInstance, RejectedToken, RejectionReason, Secret,
+    Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret,
 };
 
 /// A variable whose value can't be used.
@@ -70,7 +70,7 @@ impl Source for Variable {
         Ok(items.map(str::to_owned).collect())
     }
 
-    fn orders(&self) -> Result<Vec<HeldOrder>, Self::Error> {
+    fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error> {
         let orders: Option<_> = self.texts()?.iter().map(|order| held_order(order)).collect();
         orders.ok_or_else(|| self.wrong("NUMBER=ADDRESS+ADDRESS, separated by commas"))
     }
@@ -118,11 +118,11 @@ impl Source for Variable {
     }
 }
 
-fn held_order(text: &str) -> Option<HeldOrder> {
+fn held_order(text: &str) -> Option<KnownOrder> {
     let (number, addresses) = text.split_once('=')?;
     let addresses: Vec<String> = addresses.split('+').map(|address| address.trim().to_owned()).collect();
     let complete = !number.is_empty() && addresses.iter().all(|address| !address.is_empty());
-    complete.then(|| HeldOrder { number: number.to_owned(), addresses })
+    complete.then(|| KnownOrder { number: number.to_owned(), addresses })
 }
 
 fn gateway_pool(text: &str) -> Option<GatewayPool> {

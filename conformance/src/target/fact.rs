@@ -90,7 +90,7 @@ impl Facts {
                     orders.entry(order).or_default().push(instance);
                 }
             }
-            let held = |(number, instances): (&str, Vec<&KnownInstance>)| HeldOrder {
+            let held = |(number, instances): (&str, Vec<&KnownInstance>)| KnownOrder {
                 number: number.to_owned(),
                 addresses: distinct(instances.into_iter()),
             };
@@ -116,7 +116,7 @@ facts! {
         "addresses of the account's instances",
         r#"["203.0.113.7", "[2001:db8::1]:1080"]  # or { file = "addresses.txt" }"#;
     /// Order numbers of the account, with addresses of instances that they hold.
-    Orders, orders: Vec<HeldOrder>, "SALLYPORT_ORDERS",
+    Orders, orders: Vec<KnownOrder>, "SALLYPORT_ORDERS",
         "order numbers of the account with the addresses they hold",
         r#"[{ number = "SO-1", addresses = ["203.0.113.7"] }]"#;
     /// Addresses that only other accounts hold.
@@ -206,12 +206,12 @@ facts! {
     /// Texts that must never appear in a response, for instance proxy passwords.
     Canaries, canaries: Vec<Secret>, "SALLYPORT_CANARIES",
         "texts that must never appear in a response, such as proxy passwords",
-        r#"{ file = "never-in-an-answer.txt" }  # one on each line"#;
+        r#"{ file = "never-in-an-response.txt" }  # one on each line"#;
 }
 
 /// An order of the account and addresses of its instances; a response does not show the order of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldOrder {
+pub struct KnownOrder {
     /// The order number.
     pub number: String,
     /// Addresses of instances that it holds, in the form of `ips`.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-use super::{GatewayPool, HeldOrder, KnownInstance, RejectedToken, Secret};
+use super::{GatewayPool, KnownInstance, KnownOrder, RejectedToken, Secret};
 
 /// Where a fact is read from: a variable of the environment, or an entry of the configuration.
 pub(crate) trait Source {
@@ -23,7 +23,7 @@ pub(crate) trait Source {
     fn texts(&self) -> Result<Vec<String>, Self::Error>;
 
     /// Orders with their addresses.
-    fn orders(&self) -> Result<Vec<HeldOrder>, Self::Error>;
+    fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error>;
 
     /// Whole numbers from 1.
     fn integers(&self) -> Result<Vec<i64>, Self::Error>;
@@ -92,7 +92,7 @@ impl<T: Toml> Toml for [T] {
     }
 }
 
-impl Toml for HeldOrder {
+impl Toml for KnownOrder {
     fn toml(&self) -> String {
         format!("{{ number = {}, addresses = {} }}", quoted(&self.number), self.addresses.as_slice().toml())
     }
@@ -177,7 +177,7 @@ optional! {
 list! {
     String: texts;
     i64: integers;
-    HeldOrder: orders;
+    KnownOrder: orders;
     GatewayPool: gateway_pools;
 }
 

@@ -7,17 +7,16 @@ mod fact;
 mod form;
 mod known_instance;
 mod rejected_token;
-mod secret;
 
 use reqwest::Url;
 
+pub use crate::wire::Secret;
 pub use canary::Canaries;
 pub use environment::{EnvironmentError, fact_from, facts_from};
-pub use fact::{Fact, Facts, GatewayPool, HeldOrder, KnownGateway};
+pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
 pub use form::quoted;
 pub use known_instance::KnownInstance;
 pub use rejected_token::{RejectedToken, RejectionReason};
-pub use secret::Secret;
 
 pub(crate) use form::Source;
 

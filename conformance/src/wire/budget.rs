@@ -23,7 +23,7 @@ pub struct Budget {
     #[serde(rename = "seconds", serialize_with = "in_seconds")]
     #[schemars(with = "u64")]
     pub wall: Duration,
-    /// Most requests per second, spread evenly; none for as fast as the target answers. While the target throttles, the rate
+    /// Most requests per second, spread evenly; none for as fast as the target responds. While the target throttles, the rate
     /// is lower.
     pub rate: Option<NonZeroU32>,
     /// Checks at the same time.
@@ -38,7 +38,7 @@ const HOPELESS: u32 = 12;
 pub struct Usage {
     /// Requests sent.
     pub requests: u64,
-    /// Gateways that were handed out: those in responses, and as many as were asked for where no whole response came.
+    /// Gateways that the target returned: those in responses, and the requested number where the response was incomplete.
     pub gateways: u64,
     /// Bytes of bodies, sent and received.
     pub bytes: u64,
@@ -51,21 +51,21 @@ pub struct Meter {
     begun: Instant,
     requests: AtomicU64,
     gateways: Mutex<Gateways>,
-    /// Told whenever a reservation comes to its end.
+    /// Notified whenever a reservation ends.
     settled: Notify,
     bytes: AtomicU64,
     pace: Pace,
     /// Requests in a row that were throttled to the end.
     given_up: AtomicU32,
-    /// When the last of those who were told to wait may come again.
+    /// When the longest `Retry-After` so far ends.
     resume: Mutex<Option<Instant>>,
 }
 
 #[derive(Debug, Default)]
 struct Gateways {
-    /// Handed out, as far as is known.
+    /// Known to be returned.
     taken: u64,
-    /// Held for requests under way.
+    /// Reserved for requests under way.
     reserved: u64,
     /// Requests under way that may take some.
     under_way: usize,
@@ -73,7 +73,7 @@ struct Gateways {
 
 /// Gateways that a request may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
+pub enum GatewayCost {
     /// None, whatever the target does.
     Nothing,
     /// So many when it is accepted.
@@ -82,37 +82,37 @@ pub enum Hold {
     UpTo(u64),
 }
 
-/// Gateways that came.
+/// Number of gateways in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Took {
-    /// So many stand in the response.
+pub enum GatewayCount {
+    /// The response contains so many.
     Counted(u64),
-    /// Nobody knows: the response did not come to its end, or says nothing. What was held for it counts.
+    /// Unknown, because the response is incomplete or unreadable. The reserved number counts.
     Unknown,
     /// More than the suite reads: no ceiling holds against that.
     Unbounded,
 }
 
-/// Gateways held for a request under way. They count as taken unless [`Reservation::settle`] says what came.
+/// Gateways held for a request under way. They count as taken unless [`Reservation::settle`] gives the number in the response.
 #[derive(Debug)]
 #[must_use]
 pub struct Reservation<'m> {
     meter: &'m Meter,
-    hold: Hold,
+    cost: GatewayCost,
     gateways: u64,
     came: u64,
 }
 
 /// A ceiling was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Exhausted {
+pub enum BudgetError {
     /// Of requests.
     #[error("the budget of {0} requests is used up")]
     Requests(u64),
     /// Of gateways. What takes none can go on.
     #[error("the budget of {0} gateways is used up")]
     Gateways(u64),
-    /// Of gateways, by a target that hands out more than it is asked for: nothing more is sent to it.
+    /// Of gateways, by a target that returns more than requested: nothing more is sent to it.
     #[error(
         "the budget of {most} gateways is exceeded: the target handed out {taken}, more than it was asked for"
     )]
@@ -166,10 +166,10 @@ impl Meter {
     ///
     /// # Errors
     /// Names the ceiling that the request would break; nothing is taken then.
-    pub async fn reserve(&self, hold: Hold) -> Result<Reservation<'_>, Exhausted> {
+    pub async fn reserve(&self, cost: GatewayCost) -> Result<Reservation<'_>, BudgetError> {
         loop {
             let settled = self.settled.notified();
-            if let Some(reservation) = self.try_reserve(hold)? {
+            if let Some(reservation) = self.try_reserve(cost)? {
                 return Ok(reservation);
             }
             // Requests under way end by their own timeouts.
@@ -178,34 +178,34 @@ impl Meter {
     }
 
     /// None when only requests under way stand between it and the budget.
-    fn try_reserve(&self, hold: Hold) -> Result<Option<Reservation<'_>>, Exhausted> {
+    fn try_reserve(&self, cost: GatewayCost) -> Result<Option<Reservation<'_>>, BudgetError> {
         let Budget { requests: most_requests, gateways: most, wall, .. } = self.budget;
         if self.begun.elapsed() >= wall {
-            return Err(Exhausted::Wall(wall.as_secs()));
+            return Err(BudgetError::Wall(wall.as_secs()));
         }
         let mut counts = self.gateways();
         let Some(left) = most.checked_sub(counts.taken) else {
-            return Err(Exhausted::Overdrawn { most, taken: counts.taken });
+            return Err(BudgetError::Overdrawn { most, taken: counts.taken });
         };
         let free = left.saturating_sub(counts.reserved);
-        let (least, wanted) = match hold {
-            Hold::Nothing => (0, 0),
-            Hold::Exactly(gateways) => (gateways, gateways),
-            Hold::UpTo(gateways) => (gateways.min(1), gateways.min(free)),
+        let (least, wanted) = match cost {
+            GatewayCost::Nothing => (0, 0),
+            GatewayCost::Exactly(gateways) => (gateways, gateways),
+            GatewayCost::UpTo(gateways) => (gateways.min(1), gateways.min(free)),
         };
         if least > left {
-            return Err(Exhausted::Gateways(most));
+            return Err(BudgetError::Gateways(most));
         }
-        if hold != Hold::Nothing && (least > free || counts.under_way >= self.most_extractions()) {
+        if cost != GatewayCost::Nothing && (least > free || counts.under_way >= self.most_extractions()) {
             return Ok(None);
         }
-        add_within(&self.requests, 1, most_requests).map_err(|()| Exhausted::Requests(most_requests))?;
+        add_within(&self.requests, 1, most_requests).map_err(|()| BudgetError::Requests(most_requests))?;
         counts.reserved += wanted;
-        counts.under_way += usize::from(hold != Hold::Nothing);
-        Ok(Some(Reservation { meter: self, hold, gateways: wanted, came: wanted }))
+        counts.under_way += usize::from(cost != GatewayCost::Nothing);
+        Ok(Some(Reservation { meter: self, cost, gateways: wanted, came: wanted }))
     }
 
-    /// Requests that may take gateways at the same time: what a target hands out beyond its ceiling can only come with these.
+    /// Requests that may take gateways at the same time: only these can exceed the ceiling.
     /// Two at least, as one check sends two at once.
     #[must_use]
     pub fn most_extractions(&self) -> usize {
@@ -216,10 +216,10 @@ impl Meter {
     ///
     /// # Errors
     /// Names the ceiling that they would break; nothing is taken then.
-    pub fn take_bytes(&self, bytes: usize) -> Result<(), Exhausted> {
+    pub fn take_bytes(&self, bytes: usize) -> Result<(), BudgetError> {
         let most = self.budget.bytes;
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        add_within(&self.bytes, bytes, most).map_err(|()| Exhausted::Bytes(most))
+        add_within(&self.bytes, bytes, most).map_err(|()| BudgetError::Bytes(most))
     }
 
     /// Waits for the turn of one more request, so that the rate is kept.
@@ -237,7 +237,7 @@ impl Meter {
         self.given_up.store(0, Ordering::Relaxed);
     }
 
-    /// A request was throttled to the end of our patience.
+    /// A request was throttled on its last attempt.
     pub(super) fn gave_up(&self) {
         self.given_up.fetch_add(1, Ordering::Relaxed);
     }
@@ -248,7 +248,7 @@ impl Meter {
         self.given_up.load(Ordering::Relaxed) >= HOPELESS
     }
 
-    /// Gives the target another chance.
+    /// Resets the count, so that requests are sent again.
     pub fn hope_again(&self) {
         self.given_up.store(0, Ordering::Relaxed);
     }
@@ -268,9 +268,9 @@ impl Meter {
         }
     }
 
-    /// Time until everybody who was told to wait may come again, when that is before the wall-time ceiling.
+    /// Time until the longest `Retry-After` ends, when that is before the wall-time ceiling.
     #[must_use]
-    pub fn told_to_wait(&self) -> Option<Duration> {
+    pub fn remaining_wait(&self) -> Option<Duration> {
         let resume = *self.resume.lock().unwrap_or_else(PoisonError::into_inner);
         let wait = resume?.checked_duration_since(Instant::now())?;
         (wait < self.time_left()).then_some(wait)
@@ -300,24 +300,24 @@ impl Meter {
 
     /// Set when the target handed out more gateways than the budget has, which the last request of a run may show.
     #[must_use]
-    pub fn overdrawn(&self) -> Option<Exhausted> {
+    pub fn overdrawn(&self) -> Option<BudgetError> {
         let (most, taken) = (self.budget.gateways, self.gateways().taken);
-        (taken > most).then_some(Exhausted::Overdrawn { most, taken })
+        (taken > most).then_some(BudgetError::Overdrawn { most, taken })
     }
 
-    /// A holder that panicked leaves the counts whole: they are changed in one step.
+    /// A thread that panicked leaves the counts consistent: they are changed in one step.
     fn gateways(&self) -> MutexGuard<'_, Gateways> {
         self.gateways.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Reservation<'_> {
-    /// Counts what came, in place of what was held.
-    pub fn settle(mut self, took: Took) {
-        self.came = match took {
-            Took::Counted(came) => came,
-            Took::Unknown => self.gateways,
-            Took::Unbounded => self.meter.budget.gateways.saturating_add(1),
+    /// Counts the gateways of the response instead of the reserved ones.
+    pub fn settle(mut self, count: GatewayCount) {
+        self.came = match count {
+            GatewayCount::Counted(came) => came,
+            GatewayCount::Unknown => self.gateways,
+            GatewayCount::Unbounded => self.meter.budget.gateways.saturating_add(1),
         };
     }
 }
@@ -326,14 +326,14 @@ impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut counts = self.meter.gateways();
         counts.reserved -= self.gateways;
-        counts.under_way -= usize::from(self.hold != Hold::Nothing);
+        counts.under_way -= usize::from(self.cost != GatewayCost::Nothing);
         counts.taken = counts.taken.saturating_add(self.came);
         drop(counts);
         self.meter.settled.notify_waiters();
     }
 }
 
-impl Exhausted {
+impl BudgetError {
     /// Whether nothing at all can be sent any more.
     #[must_use]
     pub fn ends_the_run(self) -> bool {
@@ -369,67 +369,71 @@ mod tests {
         let long = Duration::from_secs(60);
         let requests = meter(2, 0, long);
         for _ in 0..2 {
-            drop(requests.reserve(Hold::Nothing).await.expect("within the budget"));
+            drop(requests.reserve(GatewayCost::Nothing).await.expect("within the budget"));
         }
-        assert_eq!(requests.reserve(Hold::Nothing).await.expect_err("used up"), Exhausted::Requests(2));
+        assert_eq!(
+            requests.reserve(GatewayCost::Nothing).await.expect_err("used up"),
+            BudgetError::Requests(2)
+        );
 
         let gateways = meter(9, 5, long);
-        drop(gateways.reserve(Hold::Exactly(5)).await.expect("within the budget"));
-        for hold in [Hold::Exactly(1), Hold::UpTo(9)] {
-            assert_eq!(gateways.reserve(hold).await.expect_err("used up"), Exhausted::Gateways(5));
+        drop(gateways.reserve(GatewayCost::Exactly(5)).await.expect("within the budget"));
+        for cost in [GatewayCost::Exactly(1), GatewayCost::UpTo(9)] {
+            assert_eq!(gateways.reserve(cost).await.expect_err("used up"), BudgetError::Gateways(5));
         }
-        drop(gateways.reserve(Hold::Nothing).await.expect("what takes none can go on"));
+        drop(gateways.reserve(GatewayCost::Nothing).await.expect("what takes none can go on"));
         assert_eq!(gateways.usage(), Usage { requests: 2, gateways: 5, bytes: 0 });
         assert_eq!(gateways.take_bytes(10), Ok(()));
-        assert_eq!(gateways.take_bytes(1), Err(Exhausted::Bytes(10)));
+        assert_eq!(gateways.take_bytes(1), Err(BudgetError::Bytes(10)));
 
         let none = meter(9, 9, Duration::ZERO);
-        assert_eq!(none.reserve(Hold::Nothing).await.expect_err("used up"), Exhausted::Wall(0));
+        assert_eq!(none.reserve(GatewayCost::Nothing).await.expect_err("used up"), BudgetError::Wall(0));
     }
 
     #[tokio::test]
     async fn gateways_under_way_are_waited_for_and_may_come_back() {
         let meter = meter(9, 5, Duration::from_secs(60));
-        let held = meter.reserve(Hold::Exactly(5)).await.expect("within the budget");
-        let waiting = meter.reserve(Hold::Exactly(3));
-        let ending = async { held.settle(Took::Counted(0)) };
+        let held = meter.reserve(GatewayCost::Exactly(5)).await.expect("within the budget");
+        let waiting = meter.reserve(GatewayCost::Exactly(3));
+        let ending = async { held.settle(GatewayCount::Counted(0)) };
         let (reservation, ()) = tokio::join!(waiting, ending);
         drop(reservation.expect("given back"));
         assert_eq!(meter.usage(), Usage { requests: 2, gateways: 3, bytes: 0 });
 
-        let held = meter.reserve(Hold::Exactly(2)).await.expect("within the budget");
-        let (refused, ()) = tokio::join!(meter.reserve(Hold::Exactly(1)), async { drop(held) });
-        assert_eq!(refused.expect_err("taken for good"), Exhausted::Gateways(5));
+        let held = meter.reserve(GatewayCost::Exactly(2)).await.expect("within the budget");
+        let (error, ()) = tokio::join!(meter.reserve(GatewayCost::Exactly(1)), async { drop(held) });
+        assert_eq!(error.expect_err("taken for good"), BudgetError::Gateways(5));
     }
 
     #[tokio::test]
     async fn what_came_counts_and_what_came_beyond_the_ceiling_ends_everything() {
         let meter = meter(9, 25, Duration::from_secs(60));
-        let first = meter.reserve(Hold::UpTo(100)).await.expect("held as far as there is some");
+        let first = meter.reserve(GatewayCost::UpTo(100)).await.expect("held as far as there is some");
         assert_eq!(first.gateways, 25);
-        first.settle(Took::Counted(1));
-        let held = meter.reserve(Hold::Exactly(4)).await.expect("within the budget");
-        let rest = meter.reserve(Hold::UpTo(100)).await.expect("the rest");
+        first.settle(GatewayCount::Counted(1));
+        let held = meter.reserve(GatewayCost::Exactly(4)).await.expect("within the budget");
+        let rest = meter.reserve(GatewayCost::UpTo(100)).await.expect("the rest");
         assert_eq!(rest.gateways, 20);
-        held.settle(Took::Counted(4_000));
-        rest.settle(Took::Unknown);
-        for hold in [Hold::Nothing, Hold::Exactly(1)] {
-            let refused = meter.reserve(hold).await.expect_err("exceeded");
-            assert_eq!(refused, Exhausted::Overdrawn { most: 25, taken: 4_021 });
-            assert!(refused.ends_the_run());
+        held.settle(GatewayCount::Counted(4_000));
+        rest.settle(GatewayCount::Unknown);
+        for cost in [GatewayCost::Nothing, GatewayCost::Exactly(1)] {
+            let error = meter.reserve(cost).await.expect_err("exceeded");
+            assert_eq!(error, BudgetError::Overdrawn { most: 25, taken: 4_021 });
+            assert!(error.ends_the_run());
         }
     }
 
     #[tokio::test]
     async fn no_more_extractions_are_under_way_than_the_bound_says() {
         let meter = meter(9, 25, Duration::from_secs(60));
-        let held = [meter.reserve(Hold::Exactly(1)).await, meter.reserve(Hold::Exactly(1)).await];
+        let held =
+            [meter.reserve(GatewayCost::Exactly(1)).await, meter.reserve(GatewayCost::Exactly(1)).await];
         assert_eq!(held.len(), meter.most_extractions());
-        let third = meter.reserve(Hold::Exactly(1));
+        let third = meter.reserve(GatewayCost::Exactly(1));
         assert!(third.now_or_never().is_none(), "a third one waits");
-        drop(meter.reserve(Hold::Nothing).await.expect("what takes none does not"));
+        drop(meter.reserve(GatewayCost::Nothing).await.expect("what takes none does not"));
         drop(held);
-        assert!(meter.reserve(Hold::Exactly(1)).now_or_never().is_some());
+        assert!(meter.reserve(GatewayCost::Exactly(1)).now_or_never().is_some());
     }
 
     #[tokio::test]

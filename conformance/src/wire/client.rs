@@ -5,9 +5,8 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::{Bytes, BytesMut};
 use reqwest::{Method, Url};
 
-use super::budget::{Exhausted, Hold, Took};
-use super::{Answer, Exchange, FailureKind, Meter, Request, RetryAfter, WireFailure};
-use crate::target::Secret;
+use super::budget::{BudgetError, GatewayCost, GatewayCount};
+use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, WireFailure};
 
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
@@ -43,11 +42,11 @@ pub struct ExtraHeader {
 
 /// Whether 429 and 503 are waited out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub enum ThrottlingPolicy {
     /// Wait as Retry-After says and send again, within bounds.
     WaitOut,
     /// Hand over the first response, whatever it is.
-    FirstAnswer,
+    FirstResponse,
 }
 
 /// Nothing more can be sent.
@@ -55,7 +54,7 @@ pub enum Patience {
 pub enum WireError {
     /// A ceiling of the budget was reached.
     #[error(transparent)]
-    Budget(#[from] Exhausted),
+    Budget(#[from] BudgetError),
     /// The client could not be set up: our own fault.
     #[error("cannot set up the HTTP client: {0}")]
     Setup(String),
@@ -70,7 +69,7 @@ pub struct Wire {
     meter: Arc<Meter>,
 }
 
-/// Items of the longest answer that is read. The contract's largest page has as many; see the test below.
+/// Items of the longest response that is read. The contract's largest page has as many; see the test below.
 const LONGEST_PAGE: usize = 1_000;
 
 /// What an item of a response may take: several times what an instance with all of its members takes.
@@ -81,7 +80,7 @@ const VALUES_OF_AN_ITEM: usize = 128;
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 
 /// Time to wait when the target asks to wait without saying how long.
-const UNTOLD_WAIT: Duration = Duration::from_secs(1);
+const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 
 impl Default for WireOptions {
     fn default() -> Self {
@@ -149,7 +148,7 @@ impl Wire {
         Ok(Self { client, base, options, meter })
     }
 
-    /// Sends a request that may take the gateways of `hold`, and hands every try to `record`, which numbers it and says what
+    /// Sends a request that may take gateways within `cost`, and hands every try to `record`, which numbers it and says what
     /// the response gave.
     ///
     /// A connection that breaks or can't be made is tried once more, so that a single hiccup is no finding.
@@ -159,16 +158,16 @@ impl Wire {
     pub async fn send(
         &self,
         request: &Request,
-        hold: Hold,
-        patience: Patience,
-        mut record: impl FnMut(&mut Exchange) -> Took,
+        cost: GatewayCost,
+        policy: ThrottlingPolicy,
+        mut record: impl FnMut(&mut Exchange) -> GatewayCount,
     ) -> Result<Exchange, WireError> {
         let request = &self.complete(request);
         let mut tries = 0;
         let mut broken = false;
         let mut patience_left = self.options.longest_wait;
         loop {
-            let reservation = self.meter.reserve(hold).await?;
+            let reservation = self.meter.reserve(cost).await?;
             self.meter.turn().await;
             tries += 1;
             let begun = Instant::now();
@@ -178,8 +177,8 @@ impl Wire {
             reservation.settle(record(&mut exchange));
             let mut is_throttled = false;
             match &exchange.result {
-                Ok(answer) if throttles(answer, patience, tries) => {
-                    let wait = wait_told(answer);
+                Ok(response) if throttles(response, policy, tries) => {
+                    let wait = retry_after(response);
                     is_throttled = wait != Some(Duration::ZERO);
                     self.meter.throttled(begun, wait);
                 }
@@ -193,12 +192,14 @@ impl Wire {
                 Ok(exchange)
             };
             match &exchange.result {
-                Ok(answer) if patience == Patience::WaitOut && matches!(answer.status, 429 | 503) => {
+                Ok(response)
+                    if policy == ThrottlingPolicy::WaitOut && matches!(response.status, 429 | 503) =>
+                {
                     if tries >= self.options.attempts {
                         return ended(exchange);
                     }
                     // Who says that no time is to be waited is asked again less and less soon.
-                    let wait = wait_asked_for(answer).max(SHORTEST_WAIT * tries);
+                    let wait = wait_asked_for(response).max(SHORTEST_WAIT * tries);
                     if wait > patience_left || wait >= self.meter.time_left() {
                         return ended(exchange);
                     }
@@ -220,7 +221,7 @@ impl Wire {
         self.options.headers.iter().fold(request.clone(), with)
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Result<Answer, WireFailure>, Exhausted> {
+    async fn exchange(&self, request: &Request) -> Result<Result<Response, WireFailure>, BudgetError> {
         let built = match self.build(request) {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
@@ -245,7 +246,7 @@ impl Wire {
                     "the response has more than {limit} JSON values, which is too large to judge"
                 )))
             }
-            _ => Ok(Answer::new(status, headers, body)),
+            _ => Ok(Response::new(status, headers, body)),
         }))
     }
 
@@ -264,7 +265,7 @@ impl Wire {
         builder.build().map_err(|error| error.without_url().to_string())
     }
 
-    async fn read(&self, mut response: reqwest::Response) -> Result<Result<Bytes, WireFailure>, Exhausted> {
+    async fn read(&self, mut response: reqwest::Response) -> Result<Result<Bytes, WireFailure>, BudgetError> {
         let mut body = BytesMut::new();
         loop {
             let chunk = match response.chunk().await {
@@ -310,21 +311,21 @@ pub fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn wait_asked_for(answer: &Answer) -> Duration {
-    wait_told(answer).unwrap_or(UNTOLD_WAIT)
+fn wait_asked_for(response: &Response) -> Duration {
+    retry_after(response).unwrap_or(DEFAULT_WAIT)
 }
 
-fn wait_told(answer: &Answer) -> Option<Duration> {
-    let told = answer.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
-    told.map(|told| told.delay(SystemTime::now()))
+fn retry_after(response: &Response) -> Option<Duration> {
+    let header = response.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
+    header.map(|header| header.delay(SystemTime::now()))
 }
 
-/// Whether a response asks for a lower rate. 503 may be what this very request is always answered with, for instance for a
+/// Whether a response asks for a lower rate. 503 may be what this very request always gets, for instance for a
 /// shortage: it counts where it would be waited out, and once for each request.
-fn throttles(answer: &Answer, patience: Patience, tries: u32) -> bool {
-    match answer.status {
+fn throttles(response: &Response, policy: ThrottlingPolicy, tries: u32) -> bool {
+    match response.status {
         429 => true,
-        503 => patience == Patience::WaitOut && tries == 1,
+        503 => policy == ThrottlingPolicy::WaitOut && tries == 1,
         _ => false,
     }
 }
@@ -354,7 +355,7 @@ mod tests {
     use crate::contract::Contract;
 
     #[test]
-    fn an_answer_may_be_as_long_as_the_contracts_largest_page() {
+    fn a_response_may_be_as_long_as_the_contracts_largest_page() {
         let contract = Contract::embedded().expect("contract");
         let most = *contract.search.page_sizes.end();
         assert_eq!(usize::try_from(most), Ok(LONGEST_PAGE));

@@ -3,22 +3,22 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Answer, Redactor, Request, headers, password};
+use super::{Redactor, Request, Response, headers, password};
 
-/// What was sent and what came back, for a check to judge.
+/// A request and its response, for a check to judge.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     /// Number in the recording of its check, from 0.
     pub index: usize,
     /// What was sent.
     pub request: Request,
-    /// What came back.
-    pub result: Result<Answer, WireFailure>,
+    /// The response, or why there is none.
+    pub result: Result<Response, WireFailure>,
     /// From the first byte sent to the last one received, without the time spent waiting out 429 and 503.
     pub elapsed: Duration,
 }
 
-/// Why there is no response.
+/// Why a request has no response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("{detail}")]
 pub struct WireFailure {
@@ -34,7 +34,7 @@ pub struct WireFailure {
 pub enum FailureKind {
     /// No connection could be made, TLS included.
     Connect,
-    /// No complete answer within the time allowed.
+    /// No complete response within the time allowed.
     Timeout,
     /// The connection ended before the response was complete, or the response was no HTTP.
     Broken,
@@ -46,7 +46,7 @@ pub enum FailureKind {
 
 /// An exchange without secrets, as reports keep it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Recorded {
+pub struct RecordedExchange {
     /// Number in the recording of its check, from 0.
     pub index: usize,
     /// HTTP method.
@@ -59,35 +59,31 @@ pub struct Recorded {
     pub request_body: Option<String>,
     /// Whether the body was cut.
     pub request_body_cut: bool,
-    /// HTTP status, when a response came.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
     /// Headers of the response.
-    pub answer_headers: Vec<(String, String)>,
+    pub response_headers: Vec<(String, String)>,
     /// Body of the response, cut after 16 KiB.
-    pub answer_body: Option<String>,
-    /// Why no response came.
+    pub response_body: Option<String>,
+    /// Why there was no response.
     pub failure: Option<WireFailure>,
     /// In milliseconds.
     pub elapsed_ms: u64,
 }
 
 impl Exchange {
-    /// The exchange as it is kept once it was judged; see [`Answer::brief`].
+    /// The exchange as it is kept once it was judged; see [`Response::brief`].
     pub(crate) fn brief(&self) -> Self {
         let Self { index, request, result, elapsed } = self;
-        let result = result.as_ref().map(Answer::brief).map_err(Clone::clone);
+        let result = result.as_ref().map(Response::brief).map_err(Clone::clone);
         Self { index: *index, request: request.clone(), result, elapsed: *elapsed }
     }
 }
 
-impl Recorded {
-    /// Most bytes of a response body that a report keeps.
-    const BODY_LIMIT: usize = 16 * 1024;
+impl RecordedExchange {
     /// Most bytes of a request body that a report keeps: the largest batch that any check sends, for the command that sends
     /// it again.
     const REQUEST_LIMIT: usize = 512 * 1024;
-    /// Bytes of a body that are searched for secrets to show so much.
-    pub(super) const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
     /// Most bytes of a target or a header.
     const LINE_LIMIT: usize = 4 * 1024;
 
@@ -97,13 +93,13 @@ impl Recorded {
         let line = |(name, value): &(String, Vec<u8>)| {
             (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
         };
-        // What the suite sends holds secrets that it knows. What a target hands out is as secret, and nobody knew it before.
+        // What the suite sends holds secrets that it knows. What a target returns is as secret, and unknown before.
         let masked = |(name, value): &(String, Vec<u8>)| {
             let value = headers::masked(name, &String::from_utf8_lossy(value));
             (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))
         };
         let request = &exchange.request;
-        let answer = exchange.result.as_ref().ok();
+        let response = exchange.result.as_ref().ok();
         let body = request.body_bytes();
         Self {
             index: exchange.index,
@@ -112,15 +108,16 @@ impl Recorded {
             request_headers: request.headers().iter().map(line).collect(),
             request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::REQUEST_LIMIT),
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::REQUEST_LIMIT)),
-            status: answer.map(|answer| answer.status),
-            answer_headers: answer
-                .map(|answer| answer.headers().iter().map(masked).collect())
+            status: response.map(|response| response.status),
+            response_headers: response
+                .map(|response| response.headers().iter().map(masked).collect())
                 .unwrap_or_default(),
-            answer_body: answer.map(|answer| {
-                let masked = password::masked(answer.body());
-                let body = masked.as_deref().unwrap_or(answer.body());
-                let length = if answer.length() > answer.body().len() { answer.length() } else { body.len() };
-                redactor.redact_beginning(body, length, Self::BODY_LIMIT)
+            response_body: response.map(|response| {
+                let masked = password::masked(response.body());
+                let body = masked.as_deref().unwrap_or(response.body());
+                let length =
+                    if response.length() > response.body().len() { response.length() } else { body.len() };
+                redactor.redact_beginning(body, length, Response::BODY_LIMIT)
             }),
             failure: exchange
                 .result

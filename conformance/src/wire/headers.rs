@@ -23,7 +23,7 @@ const CREDENTIALS: [&str; 16] = [
     "token",
 ];
 
-/// Headers that ask for credentials or answer them: all but the scheme may be made for one caller.
+/// Headers of authentication schemes: all but the scheme may be specific to one caller.
 const CHALLENGES: [&str; 4] =
     ["www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info"];
 

@@ -1,7 +1,6 @@
 //! Raw HTTP under the checks' control: a request says exactly what a check wants it to say, every exchange is recorded
 //! with the secrets taken out, and nothing is sent beyond the budget. Nothing here judges.
 
-mod answer;
 mod budget;
 mod client;
 mod exchange;
@@ -10,15 +9,18 @@ mod pace;
 pub(crate) mod password;
 mod redact;
 mod request;
+mod response;
 mod retry_after;
+mod secret;
 mod spelling;
 
-pub use answer::Answer;
-pub use budget::{Budget, Exhausted, Hold, Meter, Reservation, Took, Usage};
-pub use client::{ExtraHeader, Patience, Wire, WireError, WireOptions, is_loopback};
-pub use exchange::{Exchange, FailureKind, Recorded, WireFailure};
+pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
+pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
+pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
 pub use redact::{Redactor, ShortSecret};
 pub use request::Request;
+pub use response::Response;
 pub use retry_after::{RetryAfter, RetryAfterError};
+pub use secret::Secret;

@@ -68,7 +68,7 @@ const STEPS: f64 = 8.0;
 /// The rate is never lowered below this, in requests per second: the time limit of the run ends what takes longer.
 const LOWEST: f64 = 1.0;
 
-/// What is taken for the rate of a target that answers faster than can be measured.
+/// Assumed rate of a target that responds faster than can be measured.
 const HIGHEST: f64 = 10_000.0;
 
 /// Requests over which the rate is measured.
@@ -148,7 +148,7 @@ impl State {
         }
         self.served = 0;
         let raised = limit + self.before / STEPS;
-        // At the tester's own rate, or one that no target answers at, nothing is left of the throttling.
+        // At the tester's own rate, or one that no target reaches, nothing is left of the throttling.
         self.limit = Some(raised).filter(|raised| *raised < self.ceiling.unwrap_or(HIGHEST));
     }
 

@@ -2,28 +2,33 @@
 
 use serde_json::Value;
 
-use super::redact::PASSWORD;
+/// The name that stands in place of a password in reports.
+pub(super) const PASSWORD: &str = "PASSWORD";
 
 /// A member whose name and value say that it is a password. Items of a list share a path, with `*` for the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shown<'a> {
-    /// Its last name; the first ones are told by [`visit`].
+pub(crate) struct PasswordMember<'a> {
+    /// Its own name; [`visit`] passes those of its parents.
     pub(crate) name: &'a str,
     /// The password.
     pub(crate) value: &'a str,
 }
 
 /// Calls `found` with each such member and the names above it.
-pub(crate) fn visit<'a>(body: &'a Value, found: &mut impl FnMut(&[&'a str], Shown<'a>)) {
+pub(crate) fn visit<'a>(body: &'a Value, found: &mut impl FnMut(&[&'a str], PasswordMember<'a>)) {
     walk(body, &mut Vec::new(), found);
 }
 
-fn walk<'a>(value: &'a Value, above: &mut Vec<&'a str>, found: &mut impl FnMut(&[&'a str], Shown<'a>)) {
+fn walk<'a>(
+    value: &'a Value,
+    above: &mut Vec<&'a str>,
+    found: &mut impl FnMut(&[&'a str], PasswordMember<'a>),
+) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
                 if let Some(value) = member.as_str().filter(|value| gives_away(name, value)) {
-                    found(above, Shown { name, value });
+                    found(above, PasswordMember { name, value });
                 }
                 above.push(name);
                 walk(member, above, found);

@@ -5,15 +5,12 @@ use std::sync::{PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
-use super::{Answer, password, spelling};
-use crate::target::Secret;
+use super::password::PASSWORD;
+use super::{Secret, spelling};
 
 /// Minimum length of a secret, in characters. A shorter one occurs in ordinary words, and hiding it there would both spoil
 /// reports and reveal it.
 const SHORTEST: usize = 6;
-
-/// What stands in place of a password that a response showed.
-pub(crate) const PASSWORD: &str = "PASSWORD";
 
 /// Patterns of passwords that are kept: a service that shows one with each of thousands of instances is known by then.
 const MOST_LEARNED: usize = 1_000;
@@ -24,7 +21,7 @@ const LONGEST_LEARNED: usize = 256;
 /// Replaces every known secret, however its characters are spelt in a request, a response or a report, by its name.
 pub struct Redactor {
     known: Patterns,
-    /// Passwords that answers showed, which nobody could know before.
+    /// Passwords found in responses.
     learned: RwLock<Patterns>,
 }
 
@@ -68,7 +65,7 @@ impl Redactor {
     /// A redactor for these secrets; an empty one is left out.
     ///
     /// # Errors
-    /// When one is too short to be told from ordinary words.
+    /// When one is so short that ordinary words may contain it.
     pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Result<Self, ShortSecret> {
         let mut patterns = Vec::new();
         for secret in secrets {
@@ -86,16 +83,9 @@ impl Redactor {
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
     }
 
-    /// Takes what a response calls a password for a secret from now on: a report shows what came, but no password.
-    pub fn learn_from(&self, answer: &Answer) {
-        if let Some(body) = answer.json().filter(|_| password::may_speak_of_one(answer.body())) {
-            password::visit(body, &mut |_, shown| self.learn(shown.value));
-        }
-    }
-
     /// Takes a password that a response showed for a secret from now on. A very short one is found anywhere, so it is hidden
     /// where it stands as a password only.
-    fn learn(&self, password: &str) {
+    pub(super) fn learn(&self, password: &str) {
         if !(SHORTEST..=LONGEST_LEARNED).contains(&password.len())
             || self.is_full()
             || self.redact(password) != password
@@ -125,7 +115,7 @@ impl Redactor {
         self.redact_beginning(bytes, bytes.len(), limit)
     }
 
-    /// The same for the beginning of a text of which `length` bytes came.
+    /// The same for the beginning of a text of `length` bytes.
     pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> String {
         let searched = &bytes[..bytes.len().min(Self::window(limit))];
         let whole = searched.len() == length;
@@ -178,7 +168,7 @@ impl Patterns {
         Self { patterns, by_first }
     }
 
-    fn find(&self, text: &str) -> spelling::Found {
+    fn find(&self, text: &str) -> spelling::ScanResult {
         let patterns: Vec<&[char]> = self.patterns.iter().map(|pattern| &*pattern.characters).collect();
         spelling::find(text.as_bytes(), &patterns, &self.by_first)
     }
@@ -290,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_an_answer_showed_is_hidden_from_then_on() {
+    fn a_password_found_in_a_response_is_hidden_from_then_on() {
         let redactor = redactor();
         assert_eq!(redactor.redact("a hunter2hunter2 b"), "a hunter2hunter2 b");
         redactor.learn("hunter2hunter2");
@@ -310,9 +300,9 @@ mod tests {
     #[test]
     fn a_secret_that_stands_in_ordinary_words_is_refused() {
         for (secret, length) in [("x", 1), ("ex", 2), ("äöüäö", 5)] {
-            let refused = Redactor::new([&Secret::new("API_KEY", secret)]).expect_err("too short");
-            assert_eq!(refused, ShortSecret { name: "API_KEY", length });
-            assert!(!refused.to_string().contains(&format!("`{secret}`")), "{refused}");
+            let error = Redactor::new([&Secret::new("API_KEY", secret)]).expect_err("too short");
+            assert_eq!(error, ShortSecret { name: "API_KEY", length });
+            assert!(!error.to_string().contains(&format!("`{secret}`")), "{error}");
         }
         assert!(Redactor::new([&Secret::new("API_KEY", "sixsix")]).is_ok());
     }
@@ -325,16 +315,16 @@ mod tests {
         assert_eq!(redactor.redact("<abcdefghefghijkl>"), "<$ONE$TWO>");
     }
 
-    /// Numbers that look like chance and are the same in each run.
-    struct Chance(u64);
+    /// Numbers that look like random and are the same in each run.
+    struct Random(u64);
 
-    impl Chance {
+    impl Random {
         fn below(&mut self, most: usize) -> usize {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             usize::try_from(self.0 >> 33).expect("a small number") % most
         }
 
-        fn of<'a>(&mut self, choice: &[&'a str]) -> &'a str {
+        fn pick<'a>(&mut self, choice: &[&'a str]) -> &'a str {
             choice[self.below(choice.len())]
         }
 
@@ -351,10 +341,10 @@ mod tests {
                 0 => character.to_string(),
                 1 => percent(""),
                 2 => percent("2525"),
-                3 => format!("{}u{code:04X}", self.of(&backslash)),
-                4 => format!("{}u{{{code:x}}}", self.of(&backslash)),
-                5 if !"uUxX".contains(character) => format!("{}{character}", self.of(&backslash)),
-                _ => format!("{}#{};", self.of(&ampersand), code),
+                3 => format!("{}u{code:04X}", self.pick(&backslash)),
+                4 => format!("{}u{{{code:x}}}", self.pick(&backslash)),
+                5 if !"uUxX".contains(character) => format!("{}{character}", self.pick(&backslash)),
+                _ => format!("{}#{};", self.pick(&ampersand), code),
             }
         }
     }
@@ -382,13 +372,13 @@ mod tests {
     fn the_work_of_a_redaction_grows_with_the_text_alone() {
         let redactor = Redactor::new(nasty_secrets()).expect("long secrets");
         let weight: usize = redactor.known.patterns.iter().map(|pattern| pattern.characters.len() + 8).sum();
-        let mut chance = Chance(7);
+        let mut random = Random(7);
         let mut texts: Vec<String> = FRAGMENTS.iter().map(|fragment| fragment.repeat(20_000)).collect();
         for _ in 0..60 {
-            let length = 1 + chance.below(4);
-            let fragment: String = (0..length).map(|_| chance.of(&FRAGMENTS)).collect();
+            let length = 1 + random.below(4);
+            let fragment: String = (0..length).map(|_| random.pick(&FRAGMENTS)).collect();
             texts.push(fragment.repeat(3_000));
-            texts.push((0..3_000).map(|_| chance.of(&FRAGMENTS)).collect());
+            texts.push((0..3_000).map(|_| random.pick(&FRAGMENTS)).collect());
         }
         for text in texts {
             let steps = redactor.known.find(&text).steps;
@@ -406,10 +396,10 @@ mod tests {
     #[test]
     fn a_secret_is_found_in_any_mixture_of_spellings() {
         let redactor = redactor();
-        let mut chance = Chance(11);
+        let mut random = Random(11);
         for _ in 0..3_000 {
-            let spelt: String = TOKEN.chars().map(|character| chance.spelt(character)).collect();
-            let text = format!("<{}>{spelt}<{}>", chance.of(&FRAGMENTS), chance.of(&FRAGMENTS));
+            let spelt: String = TOKEN.chars().map(|character| random.spelt(character)).collect();
+            let text = format!("<{}>{spelt}<{}>", random.pick(&FRAGMENTS), random.pick(&FRAGMENTS));
             let shown = redactor.redact(&text);
             assert!(shown.contains("$API_KEY"), "{text}: {shown}");
             assert!(shown.len() < 30, "{text}: {shown}");

@@ -22,7 +22,7 @@ impl RetryAfter {
     pub fn parse(value: &str) -> Result<Self, RetryAfterError> {
         let value = value.trim();
         if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            // More digits than fit mean a longer wait than anybody waits.
+            // A number that does not fit is longer than any wait.
             return Ok(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
         }
         httpdate::parse_http_date(value).map(Self::At).map_err(|_| RetryAfterError)

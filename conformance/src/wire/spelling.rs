@@ -18,9 +18,9 @@ pub(super) struct Match {
     pub(super) pattern: usize,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ScanResult {
     /// In no order; they may overlap.
     pub(super) matches: Vec<Match>,
     /// Where a spelling begins that the end of the text may have cut off.
@@ -39,7 +39,7 @@ pub(super) fn may_begin(byte: u8, character: Option<char>) -> bool {
 }
 
 /// Every spelling of the patterns in a text. `by_first` has, for each byte, the patterns that may begin with it.
-pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>]) -> Found {
+pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>]) -> ScanResult {
     let mut search = Search {
         text,
         patterns,
@@ -47,14 +47,16 @@ pub(super) fn find(text: &[u8], patterns: &[&Characters], by_first: &[Vec<usize>
         run: 0..0,
         percent: None,
         boundary: 0,
-        found: Found::default(),
+        found: ScanResult::default(),
     };
     for (at, byte) in text.iter().enumerate() {
         let beginning = by_first.get(usize::from(*byte)).filter(|beginning| !beginning.is_empty());
         if let Some(beginning) = beginning.filter(|_| !search.is_within_run(at)) {
             for pattern in beginning {
-                search
-                    .advance(at, Reading { pattern: *pattern, index: 0, behind: Behind::Nothing, start: at });
+                search.advance(
+                    at,
+                    PartialMatch { pattern: *pattern, index: 0, behind: Escape::Nothing, start: at },
+                );
             }
         }
         if let Some(mut readings) = search.waiting.remove(&at) {
@@ -75,17 +77,17 @@ const LONGEST_PART: usize = 16;
 
 /// How far a pattern has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Reading {
+struct PartialMatch {
     pattern: usize,
     /// The character that comes next.
     index: usize,
-    behind: Behind,
+    behind: Escape,
     start: usize,
 }
 
 /// What has been read of the spelling of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Behind {
+enum Escape {
     Nothing,
     /// A run of backslashes.
     Backslash,
@@ -97,20 +99,20 @@ struct Search<'a> {
     text: &'a [u8],
     patterns: &'a [&'a Characters],
     /// Readings by the place where they go on.
-    waiting: BTreeMap<usize, Vec<Reading>>,
+    waiting: BTreeMap<usize, Vec<PartialMatch>>,
     /// The last run of backslashes that was measured.
     run: Range<usize>,
     /// The last place that was read as percent-encoding, and what stands there.
     percent: Option<(usize, Option<Percent>)>,
     /// Where, in the run of backslashes that the search is in, the next one begins.
     boundary: usize,
-    found: Found,
+    found: ScanResult,
 }
 
 impl Search<'_> {
     /// Reads on up to the next byte that may introduce another spelling: till there is one reading only.
-    fn advance(&mut self, mut at: usize, mut reading: Reading) {
-        reading.behind = Behind::Nothing;
+    fn advance(&mut self, mut at: usize, mut reading: PartialMatch) {
+        reading.behind = Escape::Nothing;
         loop {
             self.count(1);
             let Some(character) = self.character(reading) else {
@@ -125,39 +127,39 @@ impl Search<'_> {
         }
     }
 
-    fn wait(&mut self, at: usize, reading: Reading) {
+    fn wait(&mut self, at: usize, reading: PartialMatch) {
         self.note_open(at, reading);
         self.waiting.entry(at).or_default().push(reading);
     }
 
-    fn wait_behind(&mut self, behind: Behind, at: usize, reading: Reading) {
-        self.wait(at, Reading { behind, ..reading });
+    fn wait_behind(&mut self, behind: Escape, at: usize, reading: PartialMatch) {
+        self.wait(at, PartialMatch { behind, ..reading });
     }
 
-    fn character(&self, reading: Reading) -> Option<char> {
+    fn character(&self, reading: PartialMatch) -> Option<char> {
         self.patterns.get(reading.pattern)?.get(reading.index).copied()
     }
 
     /// A reading that has come near the end of a text might go on in one that was not cut.
-    fn note_open(&mut self, at: usize, reading: Reading) {
+    fn note_open(&mut self, at: usize, reading: PartialMatch) {
         if at + LONGEST_PART >= self.text.len() {
             let open = self.found.open.map_or(reading.start, |open| open.min(reading.start));
             self.found.open = Some(open);
         }
     }
 
-    fn step(&mut self, at: usize, reading: Reading) {
+    fn step(&mut self, at: usize, reading: PartialMatch) {
         self.count(1);
         let Some(character) = self.character(reading) else { return };
-        let read = Reading { index: reading.index + 1, ..reading };
+        let read = PartialMatch { index: reading.index + 1, ..reading };
         match reading.behind {
-            Behind::Nothing => self.begin(at, character, reading, read),
-            Behind::Backslash => self.escaped(at, character, reading, read),
-            Behind::Ampersand => self.entity(at, character, reading, read),
+            Escape::Nothing => self.begin(at, character, reading, read),
+            Escape::Backslash => self.escaped(at, character, reading, read),
+            Escape::Ampersand => self.entity(at, character, reading, read),
         }
     }
 
-    fn begin(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+    fn begin(&mut self, at: usize, character: char, reading: PartialMatch, read: PartialMatch) {
         let text = self.text;
         if let Some(end) = plain(text, at, character) {
             self.advance(end, read);
@@ -165,13 +167,13 @@ impl Search<'_> {
         match text.get(at) {
             Some(b'+') if character == ' ' => self.advance(at + 1, read),
             Some(b'\\') => self.backslash(at + 1, character, reading),
-            Some(b'&') => self.wait_behind(Behind::Ampersand, at + 1, reading),
+            Some(b'&') => self.wait_behind(Escape::Ampersand, at + 1, reading),
             Some(b'%') => {
                 let Some(encoded) = self.percent_at(at) else { return };
                 self.note_open(encoded.end, reading);
                 match encoded.value {
                     b'\\' => self.backslash(encoded.end, character, reading),
-                    b'&' => self.wait_behind(Behind::Ampersand, encoded.end, reading),
+                    b'&' => self.wait_behind(Escape::Ampersand, encoded.end, reading),
                     _ => {}
                 }
                 if character == '%' {
@@ -186,14 +188,14 @@ impl Search<'_> {
         }
     }
 
-    /// Behind one backslash. Only these two characters may stand within the run that it begins.
-    fn backslash(&mut self, at: usize, character: char, reading: Reading) {
+    /// Escape one backslash. Only these two characters may stand within the run that it begins.
+    fn backslash(&mut self, at: usize, character: char, reading: PartialMatch) {
         let at = if matches!(character, '\\' | '%') { at } else { self.run_end(at) };
-        self.wait_behind(Behind::Backslash, at, reading);
+        self.wait_behind(Escape::Backslash, at, reading);
     }
 
     /// The character itself behind backslashes, `u002f`, `u{2f}`, `x2f` or one letter of a control character.
-    fn escaped(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+    fn escaped(&mut self, at: usize, character: char, reading: PartialMatch, read: PartialMatch) {
         let text = self.text;
         if let Some(end) = plain(text, at, character) {
             self.advance(end, read);
@@ -203,7 +205,7 @@ impl Search<'_> {
                 let ends = [braced(text, at + 1, character), self.units(at + 1, character)];
                 ends.into_iter().flatten().for_each(|end| self.advance(end, read));
                 if hexadecimal(text, at + 1, 4).is_some_and(|value| same(value, '&')) {
-                    self.wait_behind(Behind::Ampersand, at + 5, reading);
+                    self.wait_behind(Escape::Ampersand, at + 5, reading);
                 }
             }
             Some(b'x' | b'X') if hexadecimal(text, at + 1, 2).is_some_and(|value| same(value, character)) => {
@@ -215,7 +217,7 @@ impl Search<'_> {
         if matches!(character, '\\' | '%')
             && let Some(next) = backslash(text, at)
         {
-            self.wait_behind(Behind::Backslash, next, reading);
+            self.wait_behind(Escape::Backslash, next, reading);
         }
     }
 
@@ -234,7 +236,7 @@ impl Search<'_> {
     }
 
     /// `quot;`, `#34;`, `#x22;`, `amp;quot;` and so on, behind an ampersand.
-    fn entity(&mut self, at: usize, character: char, reading: Reading, read: Reading) {
+    fn entity(&mut self, at: usize, character: char, reading: PartialMatch, read: PartialMatch) {
         const NAMES: [(&[u8], char); 12] = [
             (b"amp;", '&'),
             (b"lt;", '<'),
@@ -268,7 +270,7 @@ impl Search<'_> {
             self.advance(at + name.len(), read);
         }
         if rest.starts_with(b"amp;") {
-            self.wait_behind(Behind::Ampersand, at + 4, reading);
+            self.wait_behind(Escape::Ampersand, at + 4, reading);
         }
     }
 
@@ -377,7 +379,7 @@ fn braced(text: &[u8], at: usize, character: char) -> Option<usize> {
     same(value, character).then_some(at + length + 2)
 }
 
-/// Behind one backslash, itself encoded or not.
+/// Escape one backslash, itself encoded or not.
 fn backslash(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'\\' => Some(at + 1),

@@ -20,13 +20,13 @@ pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 /// A response as it came.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     head: String,
     body: String,
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut pairs = self.head.lines().filter_map(|line| line.split_once(": "));
         pairs.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -66,15 +66,15 @@ pub(crate) async fn encrypted(nginx: &Nginx, from: Ipv4Addr, protocol: &str) -> 
 }
 
 /// Sends a request line with headers, and a body, and reads the response.
-pub(crate) async fn ask(nginx: &Nginx, from: Ipv4Addr, head: &str, body: &[u8]) -> Answer {
+pub(crate) async fn ask(nginx: &Nginx, from: Ipv4Addr, head: &str, body: &[u8]) -> Response {
     let mut stream = encrypted(nginx, from, "http/1.1").await;
     write!(stream, "{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("written");
-    // nginx may answer and hang up before it has all of it.
+    // nginx may respond and close the connection before it has all of it.
     let _ = stream.write_all(body);
     let text = rest(&mut stream);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text}"));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    Answer { status, head: head.to_owned(), body: body.to_owned() }
+    Response { status, head: head.to_owned(), body: body.to_owned() }
 }
 
 /// Reads up to the end of a connection, which must come.

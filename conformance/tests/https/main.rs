@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::wire::WireOptions;
-use sallyport_conformance::{Contract, Options, Silent, Suite, Verdict};
+use sallyport_conformance::{Contract, Options, SilentObserver, Suite, Verdict};
 use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::{Config, Running};
+use sallyport_server::{Config, RunningServer};
 
 use self::identity::Pair;
 
@@ -27,7 +27,7 @@ fn config() -> Config {
 async fn it_conforms_over_its_own_tls() {
     let pair = Pair::new();
     let config = Config { tls: Some(pair.identity()), ..config() };
-    let reference = Reference::reached_by(config, Running::base_url).await.expect("started");
+    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
     assert_conforms(&reference, &pair).await;
     reference.close().await;
 }
@@ -36,9 +36,9 @@ async fn it_conforms_over_its_own_tls() {
 async fn nothing_is_judged_behind_a_certificate_that_nobody_trusts() {
     let pair = Pair::new();
     let config = Config { tls: Some(pair.identity()), ..config() };
-    let reference = Reference::reached_by(config, Running::base_url).await.expect("started");
+    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
     let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
-    let report = suite.expect("a suite").run(&Silent).await;
+    let report = suite.expect("a suite").run(&SilentObserver).await;
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Unreachable);
     let reason = report.stopped.expect("a reason");
@@ -51,7 +51,7 @@ async fn assert_conforms(reference: &Reference, pair: &Pair) {
     let wire = WireOptions { authorities: pair.certificate().into_bytes(), ..WireOptions::default() };
     let options = Options { wire, ..Options::default() };
     let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), options);
-    let report = suite.expect("a suite").run(&Silent).await;
+    let report = suite.expect("a suite").run(&SilentObserver).await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 1, "throttling is not seen here, everything else is");

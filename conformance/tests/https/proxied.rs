@@ -11,7 +11,7 @@ use sallyport_server::edge::operation::Operation;
 use sallyport_server::edge::reading::body::MAX_BYTES;
 use sallyport_server::edge::responding::error_code::ErrorCode;
 
-use crate::caller::{Answer, Stream, ask, encrypted, plain, rest};
+use crate::caller::{Response, Stream, ask, encrypted, plain, rest};
 use crate::nginx::{Nginx, SITE, installed};
 use crate::{assert_conforms, config};
 
@@ -53,16 +53,16 @@ pub(crate) fn assert_quiet(nginx: &Nginx, reference: &Reference) {
 }
 
 #[track_caller]
-fn assert_rejected(answer: &Answer, code: ErrorCode) {
-    let body = answer.json();
+fn assert_rejected(response: &Response, code: ErrorCode) {
+    let body = response.json();
     assert_eq!(
-        (answer.status, body["code"].as_i64()),
+        (response.status, body["code"].as_i64()),
         (code.status().as_u16(), Some(code.number())),
-        "{answer:?}"
+        "{response:?}"
     );
-    assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{answer:?}");
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
-    assert!(answer.header("x-request-id").is_some(), "{answer:?}");
+    assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{response:?}");
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    assert!(response.header("x-request-id").is_some(), "{response:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,9 +88,9 @@ async fn the_caller_is_who_asks_nginx_whatever_he_says() {
         "\r\nX_Forwarded_For: 127.0.0.7\r\nX-Real-IP: 127.0.0.7",
     ] {
         let head = format!("GET {}?num=1&api_key={token} HTTP/1.1{spoofed}", ExtractProxies::PATH);
-        let answer = ask(&nginx, CALLER, &head, b"").await;
-        assert_eq!(answer.status, 200, "{spoofed}: {answer:?}");
-        assert_eq!(answer.json()["request_ip"], CALLER.to_string(), "{spoofed}");
+        let response = ask(&nginx, CALLER, &head, b"").await;
+        assert_eq!(response.status, 200, "{spoofed}: {response:?}");
+        assert_eq!(response.json()["request_ip"], CALLER.to_string(), "{spoofed}");
     }
     assert_eq!(ask(&nginx, CALLER, &groups(&reference), b"").await.status, 200);
     assert_quiet(&nginx, &reference);
@@ -120,9 +120,9 @@ async fn an_address_has_so_many_calls_under_way_and_others_are_served() {
     // nginx may still be reading the last of them.
     let mut rejected = None;
     for _ in 0..200 {
-        let answer = ask(&nginx, CALLER, &groups(&reference), b"").await;
-        if answer.status != 200 {
-            rejected = Some(answer);
+        let response = ask(&nginx, CALLER, &groups(&reference), b"").await;
+        if response.status != 200 {
+            rejected = Some(response);
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::driver::{Measured, Mode, Until, decisions_of, run};
+use crate::driver::{EndOfRun, Mode, RunResult, decisions_of, run};
 use crate::faults::{self, Fault};
 use crate::measure::in_parallel;
 use crate::other_tools::{self, Objections};
@@ -29,19 +29,19 @@ pub(crate) fn serve(id: &str) {
     let variation = variations::ALL.iter().find(|variation| variation.id == id);
     assert!(id.is_empty() || fault.is_some() || variation.is_some(), "no fault or variation `{id}`");
     let decisions = fault.map(decisions_of).or_else(|| variation.map(Variation::decisions));
-    let server = Served::start(fault.map_or("", |fault| fault.id), decisions.unwrap_or_default());
+    let server = RunningServer::start(fault.map_or("", |fault| fault.id), decisions.unwrap_or_default());
     println!("{}", server.url);
     let mut rest = Vec::new();
     std::io::stdin().read_to_end(&mut rest).expect("standard input ends");
 }
 
 /// A server in threads of its own.
-struct Served {
+struct RunningServer {
     url: String,
     _runtime: tokio::runtime::Runtime,
 }
 
-impl Served {
+impl RunningServer {
     fn start(fault: &str, decisions: Decisions) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -55,7 +55,7 @@ impl Served {
 }
 
 /// What a tool made of one server.
-struct Seen {
+struct ToolResult {
     objections: Objections,
     elapsed: Duration,
 }
@@ -96,24 +96,24 @@ impl Tool {
         }
     }
 
-    fn see(self, programs: &Programs<'_>, fault: &str, decisions: Decisions) -> Seen {
+    fn see(self, programs: &Programs<'_>, fault: &str, decisions: Decisions) -> ToolResult {
         let begun = Instant::now();
         let objections = match self {
-            Self::Suite(mode) => of_suite(&run(fault, decisions, mode, &["*"], Until::End)),
+            Self::Suite(mode) => of_suite(&run(fault, decisions, mode, &["*"], EndOfRun::End)),
             Self::Schemathesis { has_hooks } => {
-                let served = Served::start(fault, decisions);
+                let served = RunningServer::start(fault, decisions);
                 other_tools::schemathesis(programs.schemathesis, &served.url, has_hooks)
             }
             Self::Dredd => {
-                let served = Served::start(fault, decisions);
+                let served = RunningServer::start(fault, decisions);
                 other_tools::dredd(programs.dredd, &served.url)
             }
         };
-        Seen { objections, elapsed: begun.elapsed() }
+        ToolResult { objections, elapsed: begun.elapsed() }
     }
 }
 
-fn of_suite(measured: &Measured) -> Objections {
+fn of_suite(measured: &RunResult) -> Objections {
     let mut failures: BTreeSet<String> =
         measured.failures.iter().map(|(check, clause, _)| format!("{check} {clause}")).collect();
     if measured.verdict != Verdict::Conforms && failures.is_empty() {
@@ -135,8 +135,9 @@ pub(crate) fn compare(programs: &Programs<'_>) {
         let baseline = tool.see(programs, "", Decisions::default());
         let of_faults = in_parallel(&chosen, |fault| tool.see(programs, fault.id, decisions_of(fault)));
         let of_variations = in_parallel(&others, |variation| tool.see(programs, "", variation.decisions()));
-        let objects =
-            |seen: &Seen| seen.objections.failures.difference(&baseline.objections.failures).next().is_some();
+        let objects = |seen: &ToolResult| {
+            seen.objections.failures.difference(&baseline.objections.failures).next().is_some()
+        };
         let caught: BTreeSet<&str> = chosen
             .iter()
             .zip(&of_faults)

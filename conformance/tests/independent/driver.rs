@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::run::{Glob, Profile};
-use sallyport_conformance::target::{Fact, GatewayPool, HeldOrder, KnownGateway, KnownInstance};
+use sallyport_conformance::target::{Fact, GatewayPool, KnownGateway, KnownInstance, KnownOrder};
 use sallyport_conformance::{
-    Contract, Facts, Options, Outcome, Secret, Selection, Silent, Suite, Target, Verdict,
+    Contract, Facts, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 use serde_json::json;
 
@@ -48,7 +48,7 @@ impl Mode {
 
 /// What came out of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Measured {
+pub(crate) struct RunResult {
     pub(crate) verdict: Verdict,
     /// Findings of failed checks: check, clause, and what was expected and found.
     pub(crate) failures: Vec<(String, String, String)>,
@@ -68,7 +68,7 @@ pub(crate) struct Measured {
     pub(crate) failing: Vec<(String, String, String)>,
 }
 
-impl Measured {
+impl RunResult {
     /// Whether the run shows the fault.
     pub(crate) fn is_caught(&self, fault: &Fault) -> bool {
         self.verdict == Verdict::Findings && !self.failures.is_empty()
@@ -83,7 +83,7 @@ impl Measured {
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum EndOfRun {
     /// The first failure.
     Failure,
     /// The last check.
@@ -94,21 +94,21 @@ pub(crate) enum Until {
 
 /// Runs the suite against a server with a fault: the checks of its clause first, and all of them when those show
 /// nothing; one failure suffices. A production run chooses its checks by what they cost together, so that it is never narrowed.
-pub(crate) fn run_fault(fault: &Fault, mode: Mode) -> Measured {
+pub(crate) fn run_fault(fault: &Fault, mode: Mode) -> RunResult {
     if mode.profile() == Profile::Full {
-        let narrow = run(fault.id, decisions_of(fault), mode, &[fault.clause], Until::Failure);
+        let narrow = run(fault.id, decisions_of(fault), mode, &[fault.clause], EndOfRun::Failure);
         if narrow.is_caught(fault) {
             return narrow;
         }
     }
-    run(fault.id, decisions_of(fault), mode, &["*"], Until::Failure)
+    run(fault.id, decisions_of(fault), mode, &["*"], EndOfRun::Failure)
 }
 
 /// The same, with all failing cases of the checks that were run.
-pub(crate) fn record_fault(fault: &Fault) -> Measured {
-    let narrow = run(fault.id, decisions_of(fault), Mode::Full, &[fault.clause], Until::EndOnce);
+pub(crate) fn record_fault(fault: &Fault) -> RunResult {
+    let narrow = run(fault.id, decisions_of(fault), Mode::Full, &[fault.clause], EndOfRun::EndOnce);
     if narrow.failing.is_empty() {
-        return run(fault.id, decisions_of(fault), Mode::Full, &["*"], Until::EndOnce);
+        return run(fault.id, decisions_of(fault), Mode::Full, &["*"], EndOfRun::EndOnce);
     }
     narrow
 }
@@ -119,7 +119,13 @@ pub(crate) fn decisions_of(fault: &Fault) -> Decisions {
 }
 
 /// Runs the suite once.
-pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], until: Until) -> Measured {
+pub(crate) fn run(
+    fault: &str,
+    decisions: Decisions,
+    mode: Mode,
+    only: &[&str],
+    until: EndOfRun,
+) -> RunResult {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let size = decisions.size;
@@ -142,17 +148,17 @@ pub(crate) fn run(fault: &str, decisions: Decisions, mode: Mode, only: &[&str], 
             selection,
             profile: mode.profile(),
             budget,
-            fail_fast: until == Until::Failure,
-            retries: u32::from(until != Until::EndOnce),
+            fail_fast: until == EndOfRun::Failure,
+            retries: u32::from(until != EndOfRun::EndOnce),
             ..Options::default()
         };
         let contract = Contract::embedded().expect("the contract is generated");
         let begun = Instant::now();
-        let report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
+        let report = Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await;
         accept.abort();
         let has_panicked = server.has_panicked.load(std::sync::atomic::Ordering::Relaxed);
         assert!(!has_panicked, "the server panicked with `{fault}`");
-        let mut measured = Measured {
+        let mut measured = RunResult {
             verdict: report.verdict,
             failures: Vec::new(),
             warnings: Vec::new(),
@@ -198,13 +204,13 @@ pub(crate) fn facts(size: Size) -> Facts {
     let foreign: Vec<String> =
         addresses(&world, SECOND_AT).into_iter().filter(|ip| !own.contains(ip)).collect();
     let secret = |fact: Fact, value: &str| Some(Secret::new(fact.variable(), value));
-    let mut orders: Vec<HeldOrder> = Vec::new();
+    let mut orders: Vec<KnownOrder> = Vec::new();
     for instance in &world.accounts[MAIN_AT].instances {
         let address = instance.ip.to_string();
         match orders.iter_mut().find(|order| order.number == instance.order) {
             Some(order) if order.addresses.contains(&address) || order.addresses.len() > 9 => {}
             Some(order) => order.addresses.push(address),
-            None => orders.push(HeldOrder { number: instance.order.clone(), addresses: vec![address] }),
+            None => orders.push(KnownOrder { number: instance.order.clone(), addresses: vec![address] }),
         }
     }
     let passwords = [MAIN_AT, SECOND_AT].into_iter().flat_map(|at| {

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::Verdict;
 
-use driver::{Mode, Until};
+use driver::{EndOfRun, Mode};
 use measure::{MISSED, describe};
 
 fn main() -> ExitCode {
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     ];
     for variation in variations::ALL {
         trials.push(Trial::test(format!("variation::{}", variation.id), || {
-            let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], Until::End);
+            let measured = driver::run("", variation.decisions(), Mode::Full, &["*"], EndOfRun::End);
             match measured.verdict {
                 Verdict::Conforms => Ok(()),
                 other => Err(Failed::from(format!("{}: {other:?}\n{}", variation.text, describe(&measured)))),

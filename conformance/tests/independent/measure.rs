@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use sallyport_conformance::Verdict;
 
-use crate::driver::{Measured, Mode, Until, run, run_fault};
+use crate::driver::{EndOfRun, Mode, RunResult, run, run_fault};
 use crate::faults::{self, Fault};
 use crate::variations::{self, Variation};
 
@@ -85,12 +85,13 @@ pub(crate) fn measure(mode: Mode, sample: &Sample, write: bool) {
 
 fn measure_variations(mode: Mode, sample: &Sample) {
     let wanted: Vec<&Variation> = sample.of(variations::ALL, |variation| variation.id);
-    let results = in_parallel(&wanted, |variation| run("", variation.decisions(), mode, &["*"], Until::End));
+    let results =
+        in_parallel(&wanted, |variation| run("", variation.decisions(), mode, &["*"], EndOfRun::End));
     println!(
         "\n| variation | verdict | failures | warnings | requests | gateways | ms |\n|---|---|---|---|---|---|---|"
     );
     for (variation, measured) in wanted.iter().zip(&results) {
-        let Measured { verdict, failures, warnings, requests, gateways, elapsed, .. } = measured;
+        let RunResult { verdict, failures, warnings, requests, gateways, elapsed, .. } = measured;
         println!(
             "| {} | {verdict:?} | {} | {} | {requests} | {gateways} | {} |",
             variation.id,
@@ -112,7 +113,7 @@ fn measure_variations(mode: Mode, sample: &Sample) {
 }
 
 /// Findings and unsettled checks, one a line.
-pub(crate) fn describe(measured: &Measured) -> String {
+pub(crate) fn describe(measured: &RunResult) -> String {
     let line = |kind: &str, (check, clause, text): &(String, String, String)| {
         format!("  {kind} {check} [{clause}]: {text}\n")
     };

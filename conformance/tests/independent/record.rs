@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use sallyport_conformance::check::Scope;
 use sallyport_conformance::contract::{Clause, Contract};
-use sallyport_conformance::detection::{CaseName, KnownFault, Matrix, Notice};
+use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
 use sallyport_conformance::registry;
 
-use crate::driver::{Mode, Until, facts, record_fault, run};
+use crate::driver::{EndOfRun, Mode, facts, record_fault, run};
 use crate::faults::{self, Fault};
 use crate::measure::in_parallel;
 use crate::server::behaviour::{Decisions, Size};
@@ -17,7 +17,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detection/generated
 /// Runs the checks of each fault's clause against it, and all checks when those show nothing, and writes which cases failed.
 pub(crate) fn record() {
     let mut matrix = Matrix::default();
-    for (check, label) in run("", Decisions::default(), Mode::Full, &["*"], Until::EndOnce).cases {
+    for (check, label) in run("", Decisions::default(), Mode::Full, &["*"], EndOfRun::EndOnce).cases {
         matrix.add_case(&check, &label);
     }
     let all: Vec<&Fault> = faults::ALL.iter().collect();
@@ -33,7 +33,7 @@ pub(crate) fn record() {
         if noticed.is_empty() {
             println!("not noticed: {}", fault.id);
         }
-        let noticed_by = noticed.into_iter().map(|(judge, case)| Notice { judge, case }).collect();
+        let noticed_by = noticed.into_iter().map(|(judge, case)| Detector { judge, case }).collect();
         let (id, breaks) = (format!("independent/{}", fault.id), fault.text.to_owned());
         matrix.add_fault(KnownFault { id, clause, breaks, noticed_by });
     }

@@ -46,7 +46,9 @@ pub(crate) static ALL: &[Variation] = &[
     v("static-error-problem", "static errors are problem details", |d| {
         d.static_error = StaticErrorBody::Problem
     }),
-    v("extra-fields", "answers, groups, instances and errors have further fields", |d| d.extra_fields = true),
+    v("extra-fields", "responses, groups, instances and errors have further fields", |d| {
+        d.extra_fields = true
+    }),
     v("short-region-shortage", "a region with too few gateways is a shortage", |d| {
         d.short_region_rejected = true
     }),
@@ -75,7 +77,7 @@ pub(crate) static ALL: &[Variation] = &[
     v("flag-yes", "the flag of a partial result is yes", |d| d.partial_flag = "yes"),
     v("flag-capital", "the flag of a partial result is True", |d| d.partial_flag = "True"),
     v("fixed-gateways", "the same gateways come each time", |d| d.fixed_gateways = true),
-    v("repeated-gateways", "a gateway comes twice in an answer", |d| d.repeats_in_answer = true),
+    v("repeated-gateways", "a gateway comes twice in a response", |d| d.repeats_in_response = true),
     v("trailing-separator", "a separator ends a text", |d| d.trailing_separator = true),
     v("text-url", "an entry of a text is a URL", |d| d.text_form = "http://{ip}:{port}"),
     v("text-comma", "an entry of a text has a comma for the colon", |d| d.text_form = "{ip},{port}"),
@@ -90,8 +92,8 @@ pub(crate) static ALL: &[Variation] = &[
     v("unused-separator-checked", "lb and sb are checked for JSON too", |d| {
         d.unused_separator_checked = true
     }),
-    v("other-parameters-first", "a known request id gives its first answer, whatever else is asked", |d| {
-        d.other_parameters = OtherParameters::FirstAnswer;
+    v("other-parameters-first", "a known request id gives its first response, whatever else is asked", |d| {
+        d.other_parameters = OtherParameters::FirstResponse;
     }),
     v("other-parameters-new", "a known request id with other parameters is new", |d| {
         d.other_parameters = OtherParameters::NewExtraction;
@@ -124,8 +126,8 @@ pub(crate) static ALL: &[Variation] = &[
     v("empty-filter-ignored", "an empty filter is ignored", |d| d.empty_filter = EmptyFilter::Ignored),
     v("empty-filter-rejected", "an empty filter is rejected", |d| d.empty_filter = EmptyFilter::Rejected),
     v("throttled", "every 15th call is 429 with Retry-After", |d| d.throttle_every = Some(15)),
-    v("slow", "each answer takes 25 ms", |d| d.delay_ms = 25),
-    v("close", "each connection is closed after its answer", |d| d.close = true),
+    v("slow", "each response takes 25 ms", |d| d.delay_ms = 25),
+    v("close", "each connection is closed after its response", |d| d.close = true),
     v("title-case", "header names are in title case", |d| d.title_case = true),
     v("chunked", "bodies are chunked", |d| d.chunked = true),
     v("small", "there is little data", |d| d.size = Size::Small),
@@ -161,7 +163,7 @@ pub(crate) static ALL: &[Variation] = &[
         d.mapped = Mapped::SameAsIpv4;
         d.country_any_case = true;
         d.empty_filter = EmptyFilter::Ignored;
-        d.other_parameters = OtherParameters::FirstAnswer;
+        d.other_parameters = OtherParameters::FirstResponse;
         d.post_works = true;
     }),
 ];

@@ -13,12 +13,12 @@ use dropshot::{ApiEndpoint, ApiEndpointVersions, HttpError, HttpResponseOk, Meth
 use sallyport_conformance::checks::registry_of;
 use sallyport_conformance::run::CheckResult;
 use sallyport_conformance::{
-    Budget, Check, Contract, Facts, Options, Outcome, Report, Secret, Silent, Suite, Target, Verdict,
+    Budget, Check, Contract, Facts, Options, Outcome, Report, Secret, SilentObserver, Suite, Target, Verdict,
 };
 use sallyport_server::data::seed::seed;
 use sallyport_server::edge::serve::Context;
 use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::{Config, Running, Served, start_api};
+use sallyport_server::{Config, RunningServer, Served, start_api};
 // The generated code names these as modules of its own crate.
 use sallyport_server::{domain, edge};
 use serde_json::{Map, Value, json};
@@ -67,7 +67,7 @@ fn add(ours: &mut Value, library: &Value, pointer: &str) {
 }
 
 /// The library, and the token of its one account.
-async fn library() -> (Running, String) {
+async fn library() -> (RunningServer, String) {
     let store = Arc::new(SqliteStore::temporary().expect("a temporary database"));
     let sample = seed(store.as_ref()).await.expect("sample data");
     let token = sample.tokens.main.expose().to_owned();
@@ -99,7 +99,7 @@ async fn judged(edit: impl Fn(&mut Value)) -> Report {
     let wanted = |check: &&'static Check| check.id.ends_with(".generic") || check.id == TOKEN;
     let checks: Vec<_> = registry_of(&contract).into_iter().filter(wanted).collect();
     let options = Options { budget: Budget { concurrency: 1, ..Budget::default() }, ..Options::default() };
-    Suite::with_checks(&contract, &target, options, &checks).expect("a suite").run(&Silent).await
+    Suite::with_checks(&contract, &target, options, &checks).expect("a suite").run(&SilentObserver).await
 }
 
 const TOKEN: &str = "all.token-required.missing";

@@ -10,22 +10,22 @@ use sallyport_conformance::explore::{Exploration, ID};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
-    Contract, Facts, Options, Report, Secret, Selection, Silent, Suite, Target, Verdict,
+    Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 use serde_json::Value;
 
-use crate::fault::{Fault, Faulty, Scene};
+use crate::fault::{Fault, FaultyServer, Scene};
 use crate::judge::Judge;
-use crate::proxy::{Proxy, Reply, Seen, Tamper, Upstream};
+use crate::proxy::{ProxiedRequest, Proxy, Reply, Tamper, Upstream};
 
 /// Requests of an exploration here. Time bounds none of them.
 const REQUESTS: u64 = 600;
 
 /// A server that conforms, and a list of what it was asked.
-struct Recorded(Arc<Mutex<Vec<Value>>>);
+struct RecordingServer(Arc<Mutex<Vec<Value>>>);
 
-impl Tamper for Recorded {
-    async fn pass(&self, seen: Seen, upstream: &Upstream) -> Reply {
+impl Tamper for RecordingServer {
+    async fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> Reply {
         if let Ok(body) = serde_json::from_slice(&seen.body) {
             self.0.lock().expect("whole").push(body);
         }
@@ -38,7 +38,7 @@ async fn run(target: &Target, seed: u64, requests: u64) -> Report {
     let selection = Selection { only: vec![Glob::new(ID)], skip: Vec::new() };
     let options = Options { selection, explore: Some(exploration), ..Options::default() };
     let contract = Contract::embedded().expect("the embedded contract is complete");
-    Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
+    Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await
 }
 
 /// Nothing is found on the reference server, whatever the seed, and what is sent follows from the seed.
@@ -47,7 +47,7 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
         let mut sequences = Vec::new();
         for seed in [1, 2, 3, 1] {
             let asked = Arc::new(Mutex::new(Vec::new()));
-            let proxy = Proxy::start(judge.world.upstream.clone(), Recorded(Arc::clone(&asked))).await;
+            let proxy = Proxy::start(judge.world.upstream.clone(), RecordingServer(Arc::clone(&asked))).await;
             let report = run(&judge.world.target(&proxy.base_url()), seed, REQUESTS / 2).await;
             let explored = report.explored.ok_or("nothing was explored")?;
             if report.verdict != Verdict::Conforms || explored.steps < 40 || explored.sent < REQUESTS / 2 {
@@ -64,8 +64,8 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
 
 /// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most.
 fn faults() -> [(Fault, usize); 3] {
-    let has = |seen: &Seen, name: &str| seen.json().get(name).is_some();
-    let ips = |seen: &Seen| seen.json()["ips"].as_array().cloned().unwrap_or_default();
+    let has = |seen: &ProxiedRequest, name: &str| seen.json().get(name).is_some();
+    let ips = |seen: &ProxiedRequest| seen.json()["ips"].as_array().cloned().unwrap_or_default();
     let has_port = |item: &Value| {
         item.as_str().is_some_and(|item| item.contains("]:") || item.matches(':').count() == 1)
     };
@@ -123,7 +123,7 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         for (fault, most_items) in faults() {
             let (id, fault) = (fault.id, Arc::new(fault));
-            let faulty = Faulty { fault, scene: Scene::new(&judge.world) };
+            let faulty = FaultyServer { fault, scene: Scene::new(&judge.world) };
             let proxy = Proxy::start(judge.world.upstream.clone(), faulty).await;
             let report = run(&judge.world.target(&proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
@@ -153,7 +153,7 @@ fn size(body: &str) -> (usize, usize) {
 pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         let [_, _, (fault, _)] = faults();
-        let faulty = Faulty { fault: Arc::new(fault), scene: Scene::new(&judge.world) };
+        let faulty = FaultyServer { fault: Arc::new(fault), scene: Scene::new(&judge.world) };
         let proxy = Proxy::start(judge.world.upstream.clone(), faulty).await;
         let facts = Facts { own_addresses: judge.world.facts.own_addresses.clone(), ..Facts::default() };
         let addresses = facts.own_addresses.join(",");

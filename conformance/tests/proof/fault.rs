@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use sallyport_conformance::contract::{Clause, OperationId};
 use serde_json::Value;
 
-use crate::proxy::{Reply, Seen, Tamper, Upstream};
+use crate::proxy::{ProxiedRequest, Reply, Tamper, Upstream};
 use crate::world::World;
 
 /// A way to break one clause.
@@ -24,22 +24,22 @@ pub struct Fault {
 
 /// How a fault is brought about.
 enum How {
-    /// Changes a request before it goes on, so that the server answers another one than was sent.
-    Request(Box<dyn Fn(&Scene, &mut Seen) + Send + Sync>),
+    /// Changes a request before it goes on, so that the server handles another one than was sent.
+    Request(Box<dyn Fn(&Scene, &mut ProxiedRequest) + Send + Sync>),
     /// Changes a response before it goes back.
-    Reply(Box<dyn Fn(&Scene, &Seen, &mut Reply) + Send + Sync>),
+    Reply(Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync>),
     /// Responses in whatever way it likes.
-    Serve(Box<dyn for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync>),
+    Serve(Box<dyn for<'a> Fn(&'a Scene, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>),
 }
 
-type Condition = Box<dyn Fn(&Scene, &Seen) -> bool + Send + Sync>;
+type Condition = Box<dyn Fn(&Scene, &ProxiedRequest) -> bool + Send + Sync>;
 
 impl Fault {
     /// Changes the requests to the operation of the clause (all operations for `all.…`).
     pub fn request(
         id: &'static str,
         breaks: &'static str,
-        change: impl Fn(&Scene, &mut Seen) + Send + Sync + 'static,
+        change: impl Fn(&Scene, &mut ProxiedRequest) + Send + Sync + 'static,
     ) -> Self {
         Self { id, breaks, how: How::Request(Box::new(change)), when: Vec::new() }
     }
@@ -48,7 +48,7 @@ impl Fault {
     pub fn reply(
         id: &'static str,
         breaks: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync + 'static,
     ) -> Self {
         Self { id, breaks, how: How::Reply(Box::new(change)), when: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Fault {
     pub fn success(
         id: &'static str,
         breaks: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Value) + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync + 'static,
     ) -> Self {
         Self::reply(id, breaks, move |scene, seen, reply| {
             if scene.accepted(seen, reply) {
@@ -70,7 +70,7 @@ impl Fault {
     pub fn rejection(
         id: &'static str,
         breaks: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync + 'static,
     ) -> Self {
         Self::reply(id, breaks, move |scene, seen, reply| {
             if reply.status.as_u16() >= 400 {
@@ -79,17 +79,20 @@ impl Fault {
         })
     }
 
-    /// Answers the requests to every operation by itself.
+    /// Responds to the requests of every operation by itself.
     pub fn serve(
         id: &'static str,
         breaks: &'static str,
-        serve: impl for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+        serve: impl for<'a> Fn(&'a Scene, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
         Self { id, breaks, how: How::Serve(Box::new(serve)), when: Vec::new() }
     }
 
     /// Narrows the fault to requests that fit a condition, beside the conditions that it has.
-    pub fn when(mut self, condition: impl Fn(&Scene, &Seen) -> bool + Send + Sync + 'static) -> Self {
+    pub fn when(
+        mut self,
+        condition: impl Fn(&Scene, &ProxiedRequest) -> bool + Send + Sync + 'static,
+    ) -> Self {
         self.when.push(Box::new(condition));
         self
     }
@@ -100,7 +103,7 @@ impl Fault {
         Clause::from_id(id).expect("the id of a fault begins with that of its clause")
     }
 
-    async fn answer(&self, scene: &Scene, mut seen: Seen) -> Reply {
+    async fn response(&self, scene: &Scene, mut seen: ProxiedRequest) -> Reply {
         let prefix = self.clause().id().split('.').next().unwrap_or_default();
         let operation = scene.operation(&seen);
         let served = matches!(self.how, How::Serve(_));
@@ -139,12 +142,12 @@ impl Scene {
     }
 
     /// The operation that a request is for.
-    pub fn operation(&self, seen: &Seen) -> Option<OperationId> {
+    pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
         OperationId::ALL.into_iter().find(|id| self.contract.operation(*id).path == seen.path)
     }
 
     /// Whether a response is a success: status and code, or status and text where text was asked for.
-    pub fn accepted(&self, seen: &Seen, reply: &Reply) -> bool {
+    pub fn accepted(&self, seen: &ProxiedRequest, reply: &Reply) -> bool {
         let Some(id) = self.operation(seen) else { return false };
         let success = &self.contract.operation(id).success;
         let code = reply.json().get("code").and_then(Value::as_i64);
@@ -153,13 +156,13 @@ impl Scene {
     }
 
     /// Whether an extraction asks for plain text.
-    pub fn wants_text(&self, seen: &Seen) -> bool {
+    pub fn wants_text(&self, seen: &ProxiedRequest) -> bool {
         let extract = &self.contract.extract;
         seen.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
     /// Takes every credential out of a request, so that the server rejects it with a response that is in order.
-    pub fn reject(&self, seen: &mut Seen) {
+    pub fn reject(&self, seen: &mut ProxiedRequest) {
         let extract = &self.contract.extract;
         seen.drop_param(&extract.api_key.name);
         seen.headers.remove(extract.api_key_header.as_str());
@@ -167,12 +170,12 @@ impl Scene {
     }
 
     /// Makes a request one of the main account, whatever credentials it has.
-    pub fn as_main(&self, seen: &mut Seen) {
+    pub fn as_main(&self, seen: &mut ProxiedRequest) {
         self.act_as(seen, &self.token);
     }
 
     /// Makes a request one of the account of a token.
-    pub fn act_as(&self, seen: &mut Seen, token: &str) {
+    pub fn act_as(&self, seen: &mut ProxiedRequest, token: &str) {
         self.reject(seen);
         seen.set_param(&self.contract.extract.api_key.name, token);
     }
@@ -227,15 +230,15 @@ impl Memory {
 }
 
 /// A fault at work.
-pub struct Faulty {
-    /// Which one.
+pub struct FaultyServer {
+    /// PropertyGetter one.
     pub fault: Arc<Fault>,
     /// Where.
     pub scene: Scene,
 }
 
-impl Tamper for Faulty {
-    fn pass(&self, seen: Seen, _: &Upstream) -> impl Future<Output = Reply> + Send {
-        self.fault.answer(&self.scene, seen)
+impl Tamper for FaultyServer {
+    fn pass(&self, seen: ProxiedRequest, _: &Upstream) -> impl Future<Output = Reply> + Send {
+        self.fault.response(&self.scene, seen)
     }
 }

@@ -8,13 +8,15 @@ use libtest_mimic::Failed;
 use sallyport_conformance::check::{Case, Outcome, Scope, Severity};
 use sallyport_conformance::detection::{CaseName, KnownFault, Matrix};
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Check, Contract, Options, Report, Selection, Silent, Suite, Target, registry};
+use sallyport_conformance::{
+    Check, Contract, Options, Report, Selection, SilentObserver, Suite, Target, registry,
+};
 use tokio::runtime::Runtime;
 
-use crate::fault::{Fault, Faulty, Scene};
+use crate::fault::{Fault, FaultyServer, Scene};
 use crate::other_server::OtherServer;
-use crate::proxy::{Proxy, Reply, Seen, Tamper, Upstream};
-use crate::variation::{Variation, Varied};
+use crate::proxy::{ProxiedRequest, Proxy, Reply, Tamper, Upstream};
+use crate::variation::{Variation, VariedServer};
 use crate::world::World;
 use crate::{faults, record, variations};
 
@@ -70,7 +72,7 @@ impl Judge {
 
     /// The report of some checks or cases, against a fault.
     pub async fn against(&self, fault: &Arc<Fault>, only: &[String]) -> Report {
-        let faulty = Faulty { fault: Arc::clone(fault), scene: Scene::new(&self.world) };
+        let faulty = FaultyServer { fault: Arc::clone(fault), scene: Scene::new(&self.world) };
         let proxy = Proxy::start(self.world.upstream.clone(), faulty).await;
         let only = only.iter().map(Glob::new).collect();
         run(&self.world.target(&proxy.base_url()), Selection { only, skip: Vec::new() }).await
@@ -124,7 +126,7 @@ impl Judge {
     /// Nothing may fail, and nothing be left out, on the reference server as it is.
     pub fn untampered(&self) -> Result<(), Failed> {
         self.runtime.block_on(async {
-            let proxy = Proxy::start(self.world.upstream.clone(), Untouched).await;
+            let proxy = Proxy::start(self.world.upstream.clone(), Passthrough).await;
             let report = run(&self.world.target(&proxy.base_url()), Selection::default()).await;
             match report.diagnosis.is_empty() {
                 true => all_pass(&report, &[]),
@@ -148,7 +150,7 @@ impl Judge {
         let variation =
             self.variations.iter().find(|variation| variation.id == id).ok_or("no such variation")?;
         let report = self.runtime.block_on(async {
-            let varied = Varied { variation: Arc::clone(variation), scene: Scene::new(&self.world) };
+            let varied = VariedServer { variation: Arc::clone(variation), scene: Scene::new(&self.world) };
             let proxy = Proxy::start_with(self.world.upstream.clone(), varied, variation.capitals).await;
             run(&(variation.target)(&self.world, &proxy.base_url()), Selection::default()).await
         });
@@ -205,14 +207,14 @@ async fn run(target: &Target, selection: Selection) -> Report {
     options.budget.requests *= 4;
     options.budget.wall = Duration::from_secs(600);
     let contract = Contract::embedded().expect("the embedded contract is complete");
-    Suite::new(contract, target, options).expect("the suite is set up").run(&Silent).await
+    Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await
 }
 
 /// A proxy that changes nothing.
-struct Untouched;
+struct Passthrough;
 
-impl Tamper for Untouched {
-    async fn pass(&self, seen: Seen, upstream: &Upstream) -> Reply {
+impl Tamper for Passthrough {
+    async fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> Reply {
         upstream.call(&seen).await
     }
 }

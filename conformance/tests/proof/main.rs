@@ -2,7 +2,7 @@
 //! server that only decides what the contract leaves open ever fails. Each fault and each variation is a test by its name:
 //! `cargo test --workspace --test proof -- fault::search.page`.
 //!
-//! Which case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
+//! PropertyGetter case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
 //! cases for each check that cites the clause, and all of them when that does not suffice. `… --test proof -- --record [TEXT]` runs all cases of those checks against the
 //! faults with that text in their id, and writes the file anew.
 

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 /// A request on its way to the server.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ProxiedRequest {
     /// Method as it came.
     pub method: Method,
     /// Path without the query.
@@ -36,7 +36,7 @@ pub struct Seen {
     pub body: Bytes,
 }
 
-impl Seen {
+impl ProxiedRequest {
     /// Decoded value of a query parameter (its first occurrence).
     pub fn param(&self, name: &str) -> Option<String> {
         self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
@@ -165,7 +165,7 @@ impl Upstream {
     }
 
     /// Sends a request and reads the whole response.
-    pub async fn call(&self, seen: &Seen) -> Reply {
+    pub async fn call(&self, seen: &ProxiedRequest) -> Reply {
         let query = seen.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
         let mut headers = seen.headers.clone();
         for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
@@ -176,23 +176,23 @@ impl Upstream {
             .request(seen.method.clone(), format!("{}{}{query}", self.base, seen.path))
             .headers(headers)
             .body(seen.body.clone());
-        let answer = match request.send().await {
-            Ok(answer) => answer,
+        let response = match request.send().await {
+            Ok(response) => response,
             Err(error) => return Reply::json_with(502, &Value::String(error.without_url().to_string())),
         };
-        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        let (status, mut headers) = (response.status(), response.headers().clone());
         for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
             headers.remove(name);
         }
-        let body = answer.bytes().await.unwrap_or_default();
+        let body = response.bytes().await.unwrap_or_default();
         Reply { status, headers, body, framing: Framing::Whole }
     }
 }
 
 /// What happens to an exchange on its way through.
 pub trait Tamper: Send + Sync + 'static {
-    /// Answers a request; the plain proxy would be `upstream.call(&seen).await`.
-    fn pass(&self, seen: Seen, upstream: &Upstream) -> impl Future<Output = Reply> + Send;
+    /// Handles a request; the plain proxy would be `upstream.call(&seen).await`.
+    fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> impl Future<Output = Reply> + Send;
 }
 
 /// A running proxy; stops when it is dropped.
@@ -251,7 +251,7 @@ async fn serve<T: Tamper>(
 ) -> Response<BoxBody<Bytes, Infallible>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let seen = Seen {
+    let seen = ProxiedRequest {
         method: parts.method,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),

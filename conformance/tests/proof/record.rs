@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use sallyport_conformance::contract::{Clause, OperationId};
-use sallyport_conformance::detection::{CaseName, KnownFault, Matrix, Notice};
+use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
 use sallyport_conformance::{Report, registry};
 
 use crate::fault::Fault;
@@ -50,7 +50,7 @@ pub fn record(text: &str) {
                 .failing_cases()
                 .map(|(judge, check, label)| (judge.to_owned(), matrix.add_case(check, label)))
                 .collect::<BTreeSet<_>>();
-            let noticed_by = noticed_by.into_iter().map(|(judge, case)| Notice { judge, case }).collect();
+            let noticed_by = noticed_by.into_iter().map(|(judge, case)| Detector { judge, case }).collect();
             let (id, breaks) = (fault.id.to_owned(), fault.breaks.to_owned());
             matrix.add_fault(KnownFault { id, clause: fault.clause(), breaks, noticed_by });
             if (done + 1).is_multiple_of(50) {
@@ -88,9 +88,9 @@ fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
 
 /// A fault of another matrix, without the cases that no longer exist.
 fn copied(from: &Matrix, fault: &KnownFault, to: &Matrix) -> KnownFault {
-    let notice = |Notice { judge, case }: &Notice| {
+    let notice = |Detector { judge, case }: &Detector| {
         let CaseName { check, label } = &from.cases()[*case];
-        Some(Notice { judge: judge.clone(), case: to.number(check, label)? })
+        Some(Detector { judge: judge.clone(), case: to.number(check, label)? })
     };
     KnownFault { noticed_by: fault.noticed_by.iter().filter_map(notice).collect(), ..fault.clone() }
 }

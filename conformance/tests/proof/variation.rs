@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use sallyport_conformance::Target;
 
 use crate::fault::Scene;
-use crate::proxy::{Reply, Seen, Tamper, Upstream};
+use crate::proxy::{ProxiedRequest, Reply, Tamper, Upstream};
 use crate::world::World;
 
 /// A conforming server that is not like ours.
@@ -20,13 +20,13 @@ pub struct Variation {
     serve: Serve,
 }
 
-type Serve = Box<dyn for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync>;
+type Serve = Box<dyn for<'a> Fn(&'a Scene, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 impl Variation {
     /// Changes requests before they go on.
     pub fn request(
         id: &'static str,
-        change: impl Fn(&Scene, &mut Seen) + Copy + Send + Sync + 'static,
+        change: impl Fn(&Scene, &mut ProxiedRequest) + Copy + Send + Sync + 'static,
     ) -> Self {
         Self::serve(id, move |scene, mut seen| {
             Box::pin(async move {
@@ -36,10 +36,10 @@ impl Variation {
         })
     }
 
-    /// Changes answers before they go back.
+    /// Changes responses before they go back.
     pub fn reply(
         id: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
         Self::serve(id, move |scene, seen| {
             Box::pin(async move {
@@ -53,7 +53,7 @@ impl Variation {
     /// Changes successes before they go back.
     pub fn success(
         id: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
         Self::reply(id, move |scene, seen, reply| {
             if scene.accepted(seen, reply) {
@@ -65,7 +65,7 @@ impl Variation {
     /// Changes rejections before they go back, those that ask to wait apart.
     pub fn rejection(
         id: &'static str,
-        change: impl Fn(&Scene, &Seen, &mut Reply) + Copy + Send + Sync + 'static,
+        change: impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
         Self::reply(id, move |scene, seen, reply| {
             if (400..500).contains(&reply.status.as_u16()) {
@@ -77,7 +77,7 @@ impl Variation {
     /// Responses in its own way.
     pub fn serve(
         id: &'static str,
-        serve: impl for<'a> Fn(&'a Scene, Seen) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+        serve: impl for<'a> Fn(&'a Scene, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
         Self { id, capitals: false, target: World::target, serve: Box::new(serve) }
     }
@@ -94,15 +94,15 @@ impl Variation {
 }
 
 /// A variation at work.
-pub struct Varied {
-    /// Which one.
+pub struct VariedServer {
+    /// PropertyGetter one.
     pub variation: Arc<Variation>,
     /// Where.
     pub scene: Scene,
 }
 
-impl Tamper for Varied {
-    fn pass(&self, seen: Seen, _: &Upstream) -> impl Future<Output = Reply> + Send {
+impl Tamper for VariedServer {
+    fn pass(&self, seen: ProxiedRequest, _: &Upstream) -> impl Future<Output = Reply> + Send {
         (self.variation.serve)(&self.scene, seen)
     }
 }

@@ -4,14 +4,16 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sallyport_conformance::report::{self, Screen};
-use sallyport_conformance::run::RunAgain;
+use sallyport_conformance::run::Rerun;
 use sallyport_conformance::{Outcome, Report, Verdict};
 
-use crate::canned::{Asked, Canned, Reply};
+use crate::canned::{CannedRequest, CannedServer, Reply};
 
 /// What keeps a list of groups from being served, among these requests.
-async fn groups_unless(instead: impl Fn(&Asked) -> Option<Reply> + Send + Sync + 'static) -> Canned {
-    Canned::start(move |asked| {
+async fn groups_unless(
+    instead: impl Fn(&CannedRequest) -> Option<Reply> + Send + Sync + 'static,
+) -> CannedServer {
+    CannedServer::start(move |asked| {
         instead(asked).unwrap_or_else(|| match asked.has_token() {
             true => Reply::groups(),
             false => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
@@ -66,12 +68,12 @@ async fn a_service_that_serves_so_many_requests_a_second_conforms() {
 
 #[tokio::test]
 async fn inconclusive_checks_run_again_alone_at_the_end() {
-    // Nothing but the request that asks whether anybody is there is answered at first, and all of it later on.
+    // At first only the request of the preflight is served, and later all are.
     const BUSY: std::ops::Range<usize> = 1..12;
     let server = groups_unless(|asked| BUSY.contains(&asked.number).then(|| throttled("3600"))).await;
     let report = server.run(CHECKS, |_| {}).await;
     assert_eq!(report.verdict, Verdict::Conforms, "{}", summary(&report));
-    let RunAgain { checks, concluded } = report.run_again;
+    let Rerun { checks, concluded } = report.run_again;
     assert!(checks > 0 && checks == concluded, "{:?}", report.run_again);
     let passed = report.checks.iter().filter(|check| check.outcome == Outcome::Passed).count();
     assert_eq!(passed, report.totals.passed);
@@ -104,7 +106,7 @@ async fn a_service_that_stays_busy_gets_no_verdict_and_is_not_asked_forever() {
     let server = groups_unless(|asked| (asked.number > 0).then(|| throttled("3600"))).await;
     let report = server.run("*", |_| {}).await;
     assert_eq!(report.verdict, Verdict::Incomplete);
-    let RunAgain { checks, concluded } = report.run_again;
+    let Rerun { checks, concluded } = report.run_again;
     assert!((1..=3).contains(&checks) && concluded == 0, "{:?}", report.run_again);
     assert!(report.totals.inconclusive > 10, "{:?}", report.totals);
     assert!(server.requests() < 100, "{} requests", server.requests());

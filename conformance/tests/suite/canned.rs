@@ -1,4 +1,4 @@
-//! A server that answers as a test tells it to, on a real socket.
+//! A server that responds as a test tells it to, on a real socket.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Report, Secret, Selection, Silent, Suite, Target,
+    Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use tokio::net::{TcpListener, TcpStream};
 /// The token that tests send.
 pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";
 
-/// How a request is answered.
+/// How the server responds to a request.
 pub(crate) enum Reply {
     /// A status line, headers and a body.
-    Answer { status: u16, headers: Vec<(&'static str, String)>, body: String },
+    Response { status: u16, headers: Vec<(&'static str, String)>, body: String },
     /// Bytes as they are, then the connection closes.
     Bytes(Vec<u8>),
     /// Nothing, and the connection stays open.
@@ -28,7 +28,7 @@ pub(crate) enum Reply {
 }
 
 /// What a request asks for.
-pub(crate) struct Asked {
+pub(crate) struct CannedRequest {
     /// How many requests came before.
     pub(crate) number: usize,
     /// Method and target, as in the request line.
@@ -36,7 +36,7 @@ pub(crate) struct Asked {
 }
 
 /// A running server; it stops with the test's runtime.
-pub(crate) struct Canned {
+pub(crate) struct CannedServer {
     pub(crate) address: SocketAddr,
     requests: Arc<AtomicUsize>,
 }
@@ -49,7 +49,7 @@ impl Reply {
             ("Cache-Control", "no-store".to_owned()),
             ("X-Request-Id", "r-1".to_owned()),
         ];
-        Self::Answer { status, headers, body: body.to_owned() }
+        Self::Response { status, headers, body: body.to_owned() }
     }
 
     /// An empty listing of groups.
@@ -58,14 +58,14 @@ impl Reply {
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        if let Self::Answer { headers, .. } = &mut self {
+        if let Self::Response { headers, .. } = &mut self {
             headers.push((name, value.into()));
         }
         self
     }
 }
 
-impl Asked {
+impl CannedRequest {
     /// Whether the request carries one token, the right one, in the query.
     pub(crate) fn has_token(&self) -> bool {
         let target = self.line.split(' ').nth(1).unwrap_or_default();
@@ -75,8 +75,8 @@ impl Asked {
     }
 }
 
-impl Canned {
-    pub(crate) async fn start(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+impl CannedServer {
+    pub(crate) async fn start(reply: impl Fn(&CannedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
         let requests = Arc::new(AtomicUsize::new(0));
@@ -90,7 +90,7 @@ impl Canned {
                     let Some(line) = read_request(&mut stream).await else { return };
                     let number = count.fetch_add(1, Ordering::SeqCst);
                     // A caller that has gone does not matter to a server.
-                    let _ = write_reply(stream, reply(&Asked { number, line })).await;
+                    let _ = write_reply(stream, reply(&CannedRequest { number, line })).await;
                 });
             }
         });
@@ -123,7 +123,7 @@ pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)
         ..Options::default()
     };
     change(&mut options);
-    Suite::new(contract, &target, options).expect("a suite").run(&Silent).await
+    Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
@@ -146,7 +146,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
 
 async fn write_reply(mut stream: TcpStream, reply: Reply) -> std::io::Result<()> {
     match reply {
-        Reply::Answer { status, headers, body } => {
+        Reply::Response { status, headers, body } => {
             let mut head =
                 format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
             for (name, value) in headers {

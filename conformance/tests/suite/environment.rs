@@ -2,11 +2,11 @@
 
 use sallyport_conformance::Verdict;
 
-use crate::canned::{Canned, Reply};
+use crate::canned::{CannedServer, Reply};
 
 #[tokio::test]
 async fn an_environment_that_serves_nothing_is_not_judged() {
-    let server = Canned::start(|_| Reply::json(404, r#"{"message": "no such path"}"#)).await;
+    let server = CannedServer::start(|_| Reply::json(404, r#"{"message": "no such path"}"#)).await;
     let report = server.run("all.prefix", |_| {}).await;
     assert!(
         report.stopped.as_deref().is_some_and(|reason| reason.contains("check the base URL")),
@@ -17,13 +17,10 @@ async fn an_environment_that_serves_nothing_is_not_judged() {
 
 #[tokio::test]
 async fn an_open_environment_serves_every_operation() {
-    let server =
-        Canned::start(
-            |asked| {
-                if asked.line.contains("/groups") { Reply::groups() } else { Reply::json(404, "{}") }
-            },
-        )
-        .await;
+    let server = CannedServer::start(|asked| {
+        if asked.line.contains("/groups") { Reply::groups() } else { Reply::json(404, "{}") }
+    })
+    .await;
     let report = server.run("all.prefix", |_| {}).await;
     assert_eq!(report.checks[0].findings.len(), 2, "{:?}", report.checks[0].findings);
     assert_eq!(report.verdict, Verdict::Findings);
@@ -32,7 +29,7 @@ async fn an_open_environment_serves_every_operation() {
 #[tokio::test]
 async fn a_rejected_extraction_does_not_keep_the_other_operations_from_being_judged() {
     // Listings are given to anybody, and nothing else is given to anyone.
-    let server = Canned::start(|asked| {
+    let server = CannedServer::start(|asked| {
         let rejection = || Reply::json(403, r#"{"code": 40300, "message": "no"}"#);
         if asked.line.contains("/groups") { Reply::groups() } else { rejection() }
     })

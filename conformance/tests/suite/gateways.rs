@@ -6,51 +6,51 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::run::{Glob, Profile};
 use sallyport_conformance::snapshot::{self, RecordError};
-use sallyport_conformance::wire::Exhausted;
+use sallyport_conformance::wire::BudgetError;
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Silent, Suite, Target,
+    Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target,
 };
 
-use crate::canned::{Asked, Canned, Reply, TOKEN};
+use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN};
 
 const CEILING: u64 = 25;
 
 /// How many gateways a request is given.
-type Generosity = fn(&Asked) -> u64;
+type Generosity = fn(&CannedRequest) -> u64;
 
 /// A target that hands out gateways in JSON and in text, and counts them.
-struct Generous {
-    server: Canned,
+struct GenerousServer {
+    server: CannedServer,
     handed_out: Arc<AtomicU64>,
 }
 
-fn asked(asked: &Asked) -> Option<i64> {
+fn asked(asked: &CannedRequest) -> Option<i64> {
     let (_, query) = asked.line.split(' ').nth(1)?.split_once('?')?;
     query.split('&').filter_map(|pair| pair.strip_prefix("num=")).next_back()?.parse().ok()
 }
 
-fn clamped(request: &Asked) -> u64 {
+fn clamped(request: &CannedRequest) -> u64 {
     u64::try_from(asked(request).unwrap_or(100).clamp(1, 100)).unwrap_or(1)
 }
 
-fn ignored(_: &Asked) -> u64 {
+fn ignored(_: &CannedRequest) -> u64 {
     10
 }
 
-fn thousands(_: &Asked) -> u64 {
+fn thousands(_: &CannedRequest) -> u64 {
     4_000
 }
 
 /// As many as asked for, and thousands under a status that rejects.
-fn rejected_with_thousands(request: &Asked) -> u64 {
+fn rejected_with_thousands(request: &CannedRequest) -> u64 {
     if asked(request).is_some_and(|num| (1..=100).contains(&num)) { clamped(request) } else { 4_000 }
 }
 
-impl Generous {
+impl GenerousServer {
     async fn start(generosity: Generosity, status: u16) -> Self {
         let handed_out = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&handed_out);
-        let server = Canned::start(move |request| {
+        let server = CannedServer::start(move |request| {
             if !request.line.contains("/proxy/extract") {
                 return Reply::groups();
             }
@@ -96,14 +96,14 @@ impl Generous {
         let options = Options { selection, budget, profile: Profile::Production, ..Options::default() };
         let contract = Contract::embedded().expect("contract");
         let target = self.target();
-        Suite::new(contract, &target, options).expect("a suite").run(&Silent).await
+        Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await
     }
 }
 
 /// The bound of the README: the ceiling, and what those responses hold beyond what they were asked for that were under way when
 /// it was reached, of which there are as many as checks at a time, and two at least.
-fn bound(concurrency: usize, of_one_answer: u64) -> u64 {
-    CEILING + of_one_answer * u64::try_from(concurrency.max(2)).expect("a few")
+fn bound(concurrency: usize, per_response: u64) -> u64 {
+    CEILING + per_response * u64::try_from(concurrency.max(2)).expect("a few")
 }
 
 #[tokio::test]
@@ -115,17 +115,17 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
         (rejected_with_thousands, 403, 4_000),
         (thousands, 503, 4_000),
     ];
-    for (index, (generosity, status, of_one_answer)) in cases.into_iter().enumerate() {
+    for (index, (generosity, status, per_response)) in cases.into_iter().enumerate() {
         for concurrency in [1, 2, 8] {
-            let target = Generous::start(generosity, status).await;
+            let target = GenerousServer::start(generosity, status).await;
             let report = target.run(concurrency).await;
             let handed_out = target.handed_out();
             assert!(
-                handed_out <= bound(concurrency, of_one_answer),
+                handed_out <= bound(concurrency, per_response),
                 "{index}, {concurrency} at a time: {handed_out}"
             );
             // What the end of the run cuts off counts as many as were asked for.
-            let counted = report.usage.gateways + bound(concurrency, of_one_answer) - CEILING;
+            let counted = report.usage.gateways + bound(concurrency, per_response) - CEILING;
             assert!(counted >= handed_out, "{index}: {:?} of {handed_out}", report.usage);
             let stopped = report.stopped.as_deref().unwrap_or_default();
             let is_exceeded = stopped.contains("the budget of 25 gateways is exceeded");
@@ -142,7 +142,7 @@ async fn the_ceiling_of_gateways_holds_against_targets_that_break_the_contract()
 /// One request at a time may take what the contract forbids, and it takes all that is left: so the first finding comes in time.
 #[tokio::test]
 async fn a_low_ceiling_still_judges_the_range_of_num() {
-    let target = Generous::start(clamped, 200).await;
+    let target = GenerousServer::start(clamped, 200).await;
     let report =
         target.server.run("extract.num-range.boundaries", |options| options.budget.gateways = CEILING).await;
     let check = report.checks.first().expect("it ran");
@@ -158,13 +158,13 @@ async fn a_low_ceiling_still_judges_the_range_of_num() {
 #[tokio::test]
 async fn a_recording_keeps_the_ceiling_too() {
     let cases: [(Generosity, u64); 3] = [(clamped, 100), (ignored, 10), (thousands, 4_000)];
-    for (generosity, of_one_answer) in cases {
-        let target = Generous::start(generosity, 200).await;
+    for (generosity, per_response) in cases {
+        let target = GenerousServer::start(generosity, 200).await;
         let contract = Contract::embedded().expect("contract");
         let budget = Budget { gateways: CEILING, ..Budget::default() };
         let recorded = snapshot::record(contract, &target.target(), budget, Options::default().wire).await;
         // A recording sends one request after the other.
-        assert!(target.handed_out() <= CEILING + of_one_answer, "{}", target.handed_out());
-        assert!(matches!(recorded, Err(RecordError::Budget(Exhausted::Overdrawn { .. }))), "{recorded:?}");
+        assert!(target.handed_out() <= CEILING + per_response, "{}", target.handed_out());
+        assert!(matches!(recorded, Err(RecordError::Budget(BudgetError::Overdrawn { .. }))), "{recorded:?}");
     }
 }

@@ -6,7 +6,7 @@ use sallyport_conformance::report::Format;
 use sallyport_conformance::{Report, Verdict};
 use serde_json::{Value, json};
 
-use crate::canned::{Canned, Reply};
+use crate::canned::{CannedServer, Reply};
 
 /// A service whose one instance declares `trialDays` so.
 async fn run(trial_days: Value, inferred: InferredClauses) -> Report {
@@ -19,7 +19,7 @@ async fn run(trial_days: Value, inferred: InferredClauses) -> Report {
         "code": 200, "message": "ok", "requestId": "r-1",
         "data": { "items": [item], "page": 1, "pageSize": 20, "total": 1 },
     });
-    let server = Canned::start(move |asked| match asked.line.contains("/groups") {
+    let server = CannedServer::start(move |asked| match asked.line.contains("/groups") {
         true => Reply::groups(),
         false => Reply::json(200, &body.to_string()),
     })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{Contract, Options, Outcome, Selection, Silent, Suite};
+use sallyport_conformance::{Contract, Options, Outcome, Selection, SilentObserver, Suite};
 use serde_json::{Value, json};
 
 /// The checks of searches that do not pass with one value of the document changed.
@@ -20,7 +20,7 @@ async fn not_passed(pointer: &str, value: Value) -> BTreeSet<&'static str> {
         ..Options::default()
     };
     let suite = Suite::new(&contract, reference.target(), options).expect("a suite");
-    let report = suite.run(&Silent).await;
+    let report = suite.run(&SilentObserver).await;
     reference.close().await;
     let passed = |outcome: &Outcome| matches!(outcome, Outcome::Passed | Outcome::Skipped(_));
     report.checks.iter().filter(|check| !passed(&check.outcome)).map(|check| check.id).collect()

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Profile;
-use sallyport_conformance::{Contract, Options, Outcome, Silent, Suite, Verdict};
+use sallyport_conformance::{Contract, Options, Outcome, SilentObserver, Suite, Verdict};
 use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::{Config, Running};
+use sallyport_server::{Config, RunningServer};
 
-/// What a profile asks for, but as fast as the server answers: at its own rate a run would take minutes.
+/// What a profile asks for, but as fast as the server responds: at its own rate a run would take minutes.
 fn hurried(profile: Profile) -> Options {
     let mut options = Options { budget: profile.budget(), profile, ..Options::default() };
     options.budget.rate = None;
@@ -26,7 +26,7 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::new(contract, reference.target(), hurried(profile)).expect("a suite");
     let planned = suite.plan().cost();
-    let report = suite.run(&Silent).await;
+    let report = suite.run(&SilentObserver).await;
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
     assert!(report.usage.gateways <= ceilings.gateways && report.usage.requests <= ceilings.requests);
@@ -39,10 +39,10 @@ async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     let store = Arc::new(SqliteStore::temporary().expect("a database"));
     let rule = "*:address:10/s".parse().expect("a rule");
     let config = Config { rates: vec![rule], ..Config::loopback(store) };
-    let reference = Reference::reached_by(config, Running::base_url).await.expect("started");
+    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::new(contract, reference.target(), hurried(Profile::Smoke)).expect("a suite");
-    let report = suite.run(&Silent).await;
+    let report = suite.run(&SilentObserver).await;
     reference.close().await;
     let unclear: Vec<_> = report
         .checks

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::canned::{Canned, Reply, TOKEN};
+use crate::canned::{CannedServer, Reply, TOKEN};
 
 fn conformance(arguments: &[&str], token: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
@@ -63,7 +63,8 @@ fn an_unreachable_target_ends_with_3_and_a_used_up_budget_with_4() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_end_with_1_and_no_artefact_shows_the_token() {
-    let server = Canned::start(|_| Reply::groups().with("X-Echo", "tok/en+with \"odd\" characters=")).await;
+    let server =
+        CannedServer::start(|_| Reply::groups().with("X-Echo", "tok/en+with \"odd\" characters=")).await;
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.json");
     let request = format!("json={}", report.display());

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{
-    Hold, Meter, Patience, Recorded, Redactor, Request, Took, Usage, Wire, WireOptions,
+    GatewayCost, GatewayCount, Meter, RecordedExchange, Redactor, Request, ThrottlingPolicy, Usage, Wire,
+    WireOptions,
 };
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Secret, Selection, Silent, Suite, Target, Verdict, registry,
+    Budget, Contract, Facts, Options, Secret, Selection, SilentObserver, Suite, Target, Verdict, registry,
 };
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ async fn it_conforms_on_postgresql() {
 
 async fn assert_conforms(reference: &Reference) {
     let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
-    let report = suite.expect("a suite").run(&Silent).await;
+    let report = suite.expect("a suite").run(&SilentObserver).await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 2, "HTTPS and throttling are not seen here, everything else is");
@@ -56,7 +57,7 @@ async fn no_check_costs_more_than_it_says() {
         let options = Options { selection, ..Options::default() };
         let suite = Suite::new(contract, reference.target(), options).expect("a suite");
         let cost = suite.plan().cost();
-        let Usage { requests, gateways, .. } = suite.run(&Silent).await.usage;
+        let Usage { requests, gateways, .. } = suite.run(&SilentObserver).await.usage;
         // One request asks whether anybody is there and accepts the token.
         let (requests, gateways) = (requests.saturating_sub(1), gateways);
         if requests > cost.requests || gateways > cost.gateways {
@@ -68,7 +69,7 @@ async fn no_check_costs_more_than_it_says() {
 }
 
 #[tokio::test]
-async fn its_answers_hold_still() {
+async fn its_responses_are_stable() {
     let reference = Reference::start().await.expect("started");
     let contract = Contract::embedded().expect("contract");
     let target = reference.target();
@@ -100,22 +101,24 @@ async fn its_answers_hold_still() {
     ];
     for (name, request) in cases {
         let exchange = wire
-            .send(&request, Hold::UpTo(100), Patience::FirstAnswer, |_| Took::Counted(0))
+            .send(&request, GatewayCost::UpTo(100), ThrottlingPolicy::FirstResponse, |_| {
+                GatewayCount::Counted(0)
+            })
             .await
             .expect("within the budget");
-        let recorded = Recorded::new(&exchange, &redactor);
+        let recorded = RecordedExchange::new(&exchange, &redactor);
         insta::assert_snapshot!(name, shown(&recorded));
     }
     reference.close().await;
 }
 
 /// Status, headers and body, without what differs from call to call.
-fn shown(recorded: &Recorded) -> String {
+fn shown(recorded: &RecordedExchange) -> String {
     let mut text = format!(
         "{}\n",
         recorded.status.map_or_else(|| "no response".to_owned(), |status| status.to_string())
     );
-    let mut headers = recorded.answer_headers.clone();
+    let mut headers = recorded.response_headers.clone();
     headers.sort();
     for (name, value) in headers {
         let value = match name.as_str() {
@@ -124,7 +127,7 @@ fn shown(recorded: &Recorded) -> String {
         };
         text.push_str(&format!("{name}: {value}\n"));
     }
-    let body = recorded.answer_body.as_deref().unwrap_or_default();
+    let body = recorded.response_body.as_deref().unwrap_or_default();
     match serde_json::from_str::<Value>(body) {
         Ok(mut body) => {
             steady(&mut body);
@@ -165,7 +168,7 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
         let target =
             Target::new(&base, Secret::new("API_KEY", token), Facts::default(), false).expect("target");
         let suite = Suite::new(contract, &target, Options::default());
-        let report = suite.expect("suite").run(&Silent).await;
+        let report = suite.expect("suite").run(&SilentObserver).await;
         assert_eq!(report.verdict, Verdict::Unreachable, "{base}");
         assert!(
             report.stopped.as_deref().is_some_and(|reason| reason.contains(words)),

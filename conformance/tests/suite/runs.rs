@@ -6,11 +6,11 @@ use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::{Outcome, Report, Verdict};
 
-use crate::canned::{Canned, Reply};
+use crate::canned::{CannedServer, Reply};
 
 /// Valid lists of groups, for requests with the token.
-async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> Canned {
-    Canned::start(move |asked| if asked.has_token() { Reply::groups() } else { reject() }).await
+async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> CannedServer {
+    CannedServer::start(move |asked| if asked.has_token() { Reply::groups() } else { reject() }).await
 }
 
 fn result<'a>(report: &'a Report, id: &str) -> &'a sallyport_conformance::run::CheckResult {
@@ -43,7 +43,7 @@ async fn a_server_that_breaks_on_bad_input_is_a_finding() {
 
 #[tokio::test]
 async fn a_rejection_counts_only_after_its_control_request_was_accepted() {
-    let server = Canned::start(|_| Reply::json(400, "{}")).await;
+    let server = CannedServer::start(|_| Reply::json(400, "{}")).await;
     let report = server.run("groups.token", |_| {}).await;
     assert!(matches!(result(&report, "groups.token.single").outcome, Outcome::Inconclusive(_)));
     assert_eq!(report.verdict, Verdict::Incomplete);
@@ -73,7 +73,7 @@ async fn nothing_run_and_everything_skipped_are_no_success() {
 
 #[tokio::test]
 async fn a_finding_reads_well() {
-    let server = Canned::start(|_| Reply::groups()).await;
+    let server = CannedServer::start(|_| Reply::groups()).await;
     let mut report = server.run("groups.token", |_| {}).await;
     steady(&mut report);
     let text = report::failures(&report, &Screen::PLAIN) + &report::summary(&report, &Screen::PLAIN);

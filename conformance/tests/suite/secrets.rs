@@ -7,7 +7,7 @@ use sallyport_conformance::report::{self, Screen, Style};
 use sallyport_conformance::wire::{Redactor, WireOptions};
 use sallyport_conformance::{Report, Secret, Verdict};
 
-use crate::canned::{Canned, Reply, TOKEN};
+use crate::canned::{CannedServer, Reply, TOKEN};
 
 /// The token in every form that a server may echo.
 fn forms() -> Vec<String> {
@@ -40,7 +40,7 @@ fn assert_clean(report: &Report) {
 async fn a_token_that_is_echoed_is_not_kept() {
     let echo = forms().join(" ");
     let body = serde_json::json!({"code": 200, "message": echo, "requestId": 7, "data": {"items": [{"groupId": TOKEN}]}});
-    let server = Canned::start(move |_| {
+    let server = CannedServer::start(move |_| {
         Reply::json(200, &body.to_string())
             .with("X-Echo", utf8_percent_encode(TOKEN, NON_ALPHANUMERIC).to_string())
     })
@@ -56,7 +56,7 @@ async fn failures_on_the_wire_show_no_token() {
     let replies: [fn() -> Reply; 3] =
         [|| Reply::Close, || Reply::Hang, || Reply::Bytes(TOKEN.as_bytes().to_vec())];
     for reply in replies {
-        let server = Canned::start(move |_| reply()).await;
+        let server = CannedServer::start(move |_| reply()).await;
         let report = server
             .run("groups.*", |options| options.wire.timeout = std::time::Duration::from_millis(50))
             .await;
@@ -66,12 +66,12 @@ async fn failures_on_the_wire_show_no_token() {
 
 /// Nobody knows these before the response shows them. The first one is long enough to be searched for in every text.
 #[tokio::test]
-async fn passwords_that_answers_show_are_found_and_not_kept() {
+async fn passwords_in_responses_are_found_and_not_kept() {
     const PASSWORDS: [&str; 2] = ["correct-horse", "pw1"];
     let item = serde_json::json!({"groupId": {"password": PASSWORDS[0]}, "proxyPassword": PASSWORDS[1],
                                   "name": format!("with {}", PASSWORDS[0])});
     let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "7", "data": {"items": [item]}});
-    let server = Canned::start(move |_| Reply::json(200, &body.to_string())).await;
+    let server = CannedServer::start(move |_| Reply::json(200, &body.to_string())).await;
     let report = server.run("*", |_| {}).await;
     let clauses: Vec<_> =
         report.checks.iter().flat_map(|check| &check.findings).map(|finding| finding.clause.id()).collect();

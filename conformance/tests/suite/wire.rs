@@ -1,10 +1,10 @@
-//! What the wire does with answers that nobody wants.
+//! What the wire does with responses that nobody wants.
 
 use std::time::{Duration, Instant, SystemTime};
 
 use sallyport_conformance::{Outcome, Verdict};
 
-use crate::canned::{Asked, Canned, Reply, run};
+use crate::canned::{CannedRequest, CannedServer, Reply, run};
 
 const SUCCESS: &str = "groups.envelope.success";
 
@@ -23,10 +23,10 @@ async fn a_target_that_is_not_there_is_unreachable() {
 }
 
 #[tokio::test]
-async fn busy_answers_are_waited_out_in_both_forms() {
+async fn throttled_requests_are_sent_again_in_both_forms() {
     let past = httpdate(SystemTime::now() - Duration::from_secs(60));
     for retry_after in ["0".to_owned(), past] {
-        let server = Canned::start(move |asked| match asked.number {
+        let server = CannedServer::start(move |asked| match asked.number {
             0 | 3 => Reply::groups(),
             1 => Reply::json(429, "{}").with("Retry-After", retry_after.clone()),
             _ => Reply::json(503, "{}").with("Retry-After", retry_after.clone()),
@@ -40,7 +40,7 @@ async fn busy_answers_are_waited_out_in_both_forms() {
 
 #[tokio::test]
 async fn a_wait_beyond_patience_is_not_waited_and_not_a_finding() {
-    let server = Canned::start(|_| Reply::json(429, "{}").with("Retry-After", "3600")).await;
+    let server = CannedServer::start(|_| Reply::json(429, "{}").with("Retry-After", "3600")).await;
     let begun = Instant::now();
     let report = server.run(SUCCESS, |_| {}).await;
     assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
@@ -50,7 +50,7 @@ async fn a_wait_beyond_patience_is_not_waited_and_not_a_finding() {
 
 #[tokio::test]
 async fn throttling_without_retry_after_is_a_finding() {
-    let server = Canned::start(|_| Reply::json(429, "{}")).await;
+    let server = CannedServer::start(|_| Reply::json(429, "{}")).await;
     let report = server.run("*", |options| options.wire.longest_wait = Duration::ZERO).await;
     let check =
         report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched").expect("watched");
@@ -64,7 +64,7 @@ async fn what_a_watching_check_finds_once_is_asked_again() {
     let broken =
         || Reply::json(200, r#"{"code": 200, "message": "ok", "requestId": 7, "data": {"items": []}}"#);
     for (broken_from, broken_until) in [(2, 3), (2, usize::MAX)] {
-        let server = Canned::start(move |asked| {
+        let server = CannedServer::start(move |asked| {
             if (broken_from..broken_until).contains(&asked.number) { broken() } else { Reply::groups() }
         })
         .await;
@@ -80,9 +80,9 @@ async fn what_a_watching_check_finds_once_is_asked_again() {
 
 #[tokio::test]
 async fn a_redirect_is_never_followed() {
-    let elsewhere = Canned::start(|_| Reply::groups()).await;
+    let elsewhere = CannedServer::start(|_| Reply::groups()).await;
     let location = format!("{}/elsewhere", elsewhere.url());
-    let server = Canned::start(move |_| Reply::json(302, "").with("Location", location.clone())).await;
+    let server = CannedServer::start(move |_| Reply::json(302, "").with("Location", location.clone())).await;
     let report = server.run(SUCCESS, |_| {}).await;
     assert_eq!(report.verdict, Verdict::Unreachable);
     assert!(report.stopped.is_some_and(|reason| reason.contains("redirects are not followed")));
@@ -90,19 +90,19 @@ async fn a_redirect_is_never_followed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_or_never_comes_ends() {
+async fn a_response_that_is_too_long_or_never_comes_ends() {
     let long = "x".repeat(100_000);
-    let server = Canned::start(move |asked| after_a_greeting(asked, || Reply::json(200, &long))).await;
+    let server = CannedServer::start(move |asked| after_a_greeting(asked, || Reply::json(200, &long))).await;
     let report = server.run(SUCCESS, |options| options.wire.body_limit = 10_000).await;
     assert!(outcome(&report).reason().is_some_and(|reason| reason.contains("longer than 10000 bytes")));
 
-    let server = Canned::start(|asked| after_a_greeting(asked, || Reply::Hang)).await;
+    let server = CannedServer::start(|asked| after_a_greeting(asked, || Reply::Hang)).await;
     let report = server.run(SUCCESS, |options| options.wire.timeout = Duration::from_millis(100)).await;
     assert!(matches!(outcome(&report), Outcome::Inconclusive(_)));
 }
 
 #[tokio::test]
-async fn garbage_and_truncated_answers_are_no_crash() {
+async fn garbage_and_truncated_responses_are_no_crash() {
     let replies: [&[u8]; 4] = [
         b"\x00\xff\xfe garbage\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"code\": 200",
@@ -111,7 +111,7 @@ async fn garbage_and_truncated_answers_are_no_crash() {
     ];
     for reply in replies {
         let server =
-            Canned::start(move |asked| after_a_greeting(asked, || Reply::Bytes(reply.to_vec()))).await;
+            CannedServer::start(move |asked| after_a_greeting(asked, || Reply::Bytes(reply.to_vec()))).await;
         let report = server.run(SUCCESS, |_| {}).await;
         assert!(matches!(outcome(&report), Outcome::Inconclusive(_)), "{:?}", outcome(&report));
     }
@@ -119,12 +119,13 @@ async fn garbage_and_truncated_answers_are_no_crash() {
 
 #[tokio::test]
 async fn a_single_dropped_connection_is_tried_again() {
-    let server = Canned::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
+    let server =
+        CannedServer::start(|asked| if asked.number == 1 { Reply::Close } else { Reply::groups() }).await;
     assert_eq!(outcome(&server.run(SUCCESS, |_| {}).await), &Outcome::Passed);
 }
 
-/// Answers the question whether anybody is there, and misbehaves only then.
-fn after_a_greeting(asked: &Asked, reply: impl FnOnce() -> Reply) -> Reply {
+/// Responds to the preflight, and misbehaves only then.
+fn after_a_greeting(asked: &CannedRequest, reply: impl FnOnce() -> Reply) -> Reply {
     if asked.number == 0 { Reply::groups() } else { reply() }
 }
 

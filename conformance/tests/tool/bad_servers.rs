@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::misbehaving::{self as server, Behaviour, Misbehaving, closed_port};
+use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
 use crate::program::{TOKEN, code, every_report, program, run, text};
 
 const FINDINGS: i32 = 1;
@@ -34,7 +34,7 @@ fn against(url: &str, expected: i32, line: &str) {
 }
 
 #[test]
-fn a_target_that_does_not_answer_in_http_is_unreachable() {
+fn a_target_that_does_not_speak_http_is_unreachable() {
     let cases: [(Behaviour, &str); 5] = [
         (server::hang, "timed out"),
         (server::drip, "timed out"),
@@ -43,15 +43,15 @@ fn a_target_that_does_not_answer_in_http_is_unreachable() {
         (server::truncated, "closes the connection"),
     ];
     for (behaviour, line) in cases {
-        against(&Misbehaving::start(behaviour).url(), UNREACHABLE, line);
+        against(&MisbehavingServer::start(behaviour).url(), UNREACHABLE, line);
     }
     against(&format!("http://{}", closed_port()), UNREACHABLE, "check the host and the port");
-    let plain = Misbehaving::start(server::a_page);
+    let plain = MisbehavingServer::start(server::a_page);
     against(&format!("https://{}", plain.address()), UNREACHABLE, "no response from the target");
 }
 
 #[test]
-fn an_answer_in_http_that_makes_no_sense_ends_without_a_verdict() {
+fn a_response_in_http_that_makes_no_sense_ends_without_a_verdict() {
     let cases: [Behaviour; 6] = [
         server::endless,
         server::ten_megabytes,
@@ -61,10 +61,10 @@ fn an_answer_in_http_that_makes_no_sense_ends_without_a_verdict() {
         |stream| server::json(stream, b""),
     ];
     for behaviour in cases {
-        against(&Misbehaving::start(behaviour).url(), INCOMPLETE, "no verdict");
+        against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "no verdict");
     }
     for behaviour in [server::endless as Behaviour, server::ten_megabytes, server::numbers] {
-        against(&Misbehaving::start(behaviour).url(), INCOMPLETE, "too large to judge");
+        against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "too large to judge");
     }
 }
 
@@ -80,8 +80,8 @@ fn a_run_ends_in_time_whatever_a_body_holds() {
         || format!(r#"{{"code": 200, "data": {{"items": [{}0]}}}}"#, "0,".repeat(100_000)),
     ];
     for body in bodies {
-        let answer = body();
-        let target = Misbehaving::start(move |stream| server::json(stream, answer.as_bytes()));
+        let response = body();
+        let target = MisbehavingServer::start(move |stream| server::json(stream, response.as_bytes()));
         let begun = Instant::now();
         let output = run(&["run", "--base-url", &target.url(), "--max-seconds", "5"]);
         // Far more than the limit, as machines of tests are slow, and far less than what it took.
@@ -92,7 +92,7 @@ fn a_run_ends_in_time_whatever_a_body_holds() {
 
 #[test]
 fn the_time_limit_ends_the_question_whether_anybody_is_there() {
-    let silent = Misbehaving::start(server::hang);
+    let silent = MisbehavingServer::start(server::hang);
     let begun = Instant::now();
     let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
@@ -109,10 +109,10 @@ fn the_time_limit_ends_the_question_whether_anybody_is_there() {
 
 #[test]
 fn a_redirect_is_not_followed_with_the_token() {
-    let elsewhere = Misbehaving::start(server::a_page);
+    let elsewhere = MisbehavingServer::start(server::a_page);
     let place = format!("{}/elsewhere?api_key={TOKEN}", elsewhere.url());
-    let redirecting = Misbehaving::start(move |stream| {
-        server::answer(stream, "307 Temporary Redirect", &[("Location", &place)], b"")
+    let redirecting = MisbehavingServer::start(move |stream| {
+        server::response(stream, "307 Temporary Redirect", &[("Location", &place)], b"")
     });
     against(&redirecting.url(), UNREACHABLE, "redirects are not followed");
     assert_eq!(elsewhere.connections(), 0, "the redirect was followed");
@@ -120,7 +120,7 @@ fn a_redirect_is_not_followed_with_the_token() {
 
 #[test]
 fn a_ceiling_ends_the_run_without_a_verdict() {
-    let target = Misbehaving::start(|stream| server::groups(stream, &[1]));
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
     for ceiling in [["--max-requests", "1"], ["--max-bytes", "100"]] {
         let arguments =
             ["run", "--base-url", &target.url(), "--only", "groups.envelope", ceiling[0], ceiling[1]];
@@ -128,7 +128,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
         assert_eq!(code(&output), INCOMPLETE, "{}", text(&output));
         assert!(text(&output).contains("is used up"), "{}", text(&output));
     }
-    let slow = Misbehaving::start(|stream| {
+    let slow = MisbehavingServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(800));
         server::groups(stream, &[1])
     });
@@ -139,7 +139,7 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
 
 #[test]
 fn the_first_failure_ends_the_run_when_asked_to() {
-    let target = Misbehaving::start(server::a_page);
+    let target = MisbehavingServer::start(server::a_page);
     let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
     let output = run(&arguments);
     assert_eq!(code(&output), FINDINGS, "{}", text(&output));
@@ -149,7 +149,7 @@ fn the_first_failure_ends_the_run_when_asked_to() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_was_done() {
-    let target = Misbehaving::start(|stream| {
+    let target = MisbehavingServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(100));
         server::a_page(stream)
     });
@@ -180,7 +180,7 @@ fn an_interrupted_run_keeps_what_was_done() {
 fn what_does_not_come_again_is_flaky_and_no_failure() {
     let count = AtomicUsize::new(0);
     // The first response goes to the question whether anybody is there.
-    let target = Misbehaving::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
+    let target = MisbehavingServer::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
         1 => server::groups(stream, &[2, 1]),
         _ => server::groups(stream, &[1, 2]),
     });

@@ -14,10 +14,10 @@ use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
 use sallyport_conformance::wire::Request;
 use sallyport_conformance::{
-    Check, Contract, Facts, Options, Outcome, Secret, Silent, Suite, Target, Verdict,
+    Check, Contract, Facts, Options, Outcome, Secret, SilentObserver, Suite, Target, Verdict,
 };
 
-use crate::misbehaving::{self as server, Behaviour, Misbehaving, closed_port};
+use crate::misbehaving::{self as server, Behaviour, MisbehavingServer, closed_port};
 use crate::program::{TOKEN, code, every_report, program, run, text};
 
 /// The token in every form that may show it.
@@ -82,7 +82,7 @@ fn echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
     });
     let headers =
         [("X-Echo", forms[1].as_str()), ("X-Request-Id", TOKEN), ("Content-Type", "application/json")];
-    server::answer(stream, "200 OK", &headers, body.to_string().as_bytes())
+    server::response(stream, "200 OK", &headers, body.to_string().as_bytes())
 }
 
 fn raw_echo(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
@@ -97,11 +97,11 @@ fn no_artefact_shows_the_token() {
         ("raw-echo", raw_echo),
         ("hang", server::hang),
         ("close", server::close),
-        ("page", |stream| server::answer(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
+        ("page", |stream| server::response(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
     ];
-    let mut targets: Vec<(String, Misbehaving)> = Vec::new();
+    let mut targets: Vec<(String, MisbehavingServer)> = Vec::new();
     for (name, behaviour) in behaviours {
-        targets.push((name.to_owned(), Misbehaving::start(behaviour)));
+        targets.push((name.to_owned(), MisbehavingServer::start(behaviour)));
     }
     let mut urls: Vec<(String, String)> =
         targets.iter().map(|(name, server)| (name.clone(), server.url())).collect();
@@ -168,12 +168,12 @@ fn target(url: &str) -> Target {
 
 #[tokio::test]
 async fn a_panic_is_an_error_of_the_suite_and_shows_no_token() {
-    let server = Misbehaving::start(echo);
+    let server = MisbehavingServer::start(echo);
     let target = target(&server.url());
     let contract = Contract::embedded().expect("contract");
     let suite = Suite::with_checks(contract, &target, Options::default(), &[&PANICS]).expect("a suite");
     assert_clean("Debug of Suite", format!("{suite:?}").as_bytes());
-    let report = suite.run(&Silent).await;
+    let report = suite.run(&SilentObserver).await;
     assert!(matches!(report.checks[0].outcome, Outcome::Error(_)));
     assert_eq!(report.verdict, Verdict::Incomplete);
     assert_clean("Debug of Report", format!("{report:?}").as_bytes());
@@ -220,7 +220,7 @@ fn what_public_types_say_of_themselves_shows_no_token() {
 
 #[test]
 fn a_token_is_read_from_a_file_and_from_standard_input() {
-    let server = Misbehaving::start(|stream| server::groups(stream, &[1]));
+    let server = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("token");
     std::fs::write(&file, format!("{TOKEN}\n")).expect("written");

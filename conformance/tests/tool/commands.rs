@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::misbehaving::{self as server, Misbehaving};
+use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{code, program, run, text};
 
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -13,7 +13,7 @@ fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
 
 #[test]
 fn a_plan_sends_nothing_and_keeps_to_the_profile() {
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     for arguments in [["plan", "--profile", "smoke"].as_slice(), &["run", "--dry-run", "--profile", "smoke"]]
     {
         let output = run(&[arguments, &["--base-url", &target.url()]].concat());
@@ -35,7 +35,7 @@ fn a_configuration_is_written_read_and_complained_of() {
     assert_eq!(code(&run(&["init", path])), 2, "a file that is there is not written over");
     assert_eq!(code(&run(&["init", path, "--force"])), 0);
 
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     let configured = format!("base-url = \"{}\"\nonly = [\"groups.envelope.success\"]\n", target.url());
     std::fs::write(&file, configured).expect("written");
     let output = run(&["run", "--config", path]);
@@ -57,7 +57,7 @@ fn init_asks_for_each_fact_and_again_where_an_answer_has_another_form() {
     let file = folder.path().join("conformance.toml");
     let path = file.to_str().expect("a path in UTF-8");
     // In the order of the questions; what is left out at the end counts as empty.
-    let answers = [
+    let responses = [
         "https://api.invalid",
         "huge",
         "smoke",
@@ -73,8 +73,8 @@ fn init_asks_for_each_fact_and_again_where_an_answer_has_another_form() {
         "MY_SECOND_TOKEN",
     ];
     let input = folder.path().join("answers");
-    std::fs::write(&input, answers.join("\n") + "\n").expect("written");
-    let input = std::fs::File::open(&input).expect("the answers");
+    std::fs::write(&input, responses.join("\n") + "\n").expect("written");
+    let input = std::fs::File::open(&input).expect("the responses");
     let output = program(&["init", path, "--ask"]).stdin(input).output().expect("it runs");
     assert_eq!(code(&output), 0, "{}", text(&output));
     for told in ["expected one of smoke", "NUMBER=ADDRESS", "an integer", "not the secret itself"] {
@@ -127,14 +127,19 @@ fn a_recording_is_compared_with_a_changed_target() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("before");
     let place = place.to_str().expect("a path in UTF-8");
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     let recorded = run(&["record", place, "--base-url", &target.url()]);
     assert_eq!(code(&recorded), 0, "{}", text(&recorded));
     let same = run(&["compare", place, "--base-url", &target.url()]);
     assert_eq!(code(&same), 0, "{}", text(&same));
-    let changed = Misbehaving::start(|stream| {
+    let changed = MisbehavingServer::start(|stream| {
         let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;
-        server::answer(stream, "200 OK", &[("Content-Type", "application/json"), ("X-Request-Id", "r")], body)
+        server::response(
+            stream,
+            "200 OK",
+            &[("Content-Type", "application/json"), ("X-Request-Id", "r")],
+            body,
+        )
     });
     let compared = run(&["compare", place, "--base-url", &changed.url()]);
     assert_eq!(code(&compared), 1, "{}", text(&compared));
@@ -153,7 +158,7 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let report = folder.path().join("report.json");
     let report = report.to_str().expect("a path in UTF-8");
-    let broken = Misbehaving::start(|stream| server::groups(stream, &[2, 1]));
+    let broken = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
     let check = "groups.order.ascending";
     let request = format!("json={report}");
     assert_eq!(code(&run(&["run", "--base-url", &broken.url(), "--only", check, "--report", &request])), 1);
@@ -173,7 +178,7 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     assert_eq!((code(&formerly), broken.connections()), (2, sent), "{}", text(&formerly));
     assert!(text(&formerly).contains("is now SALLYPORT_BASE_URL"), "{}", text(&formerly));
 
-    let fixed = Misbehaving::start(groups);
+    let fixed = MisbehavingServer::start(groups);
     let elsewhere = ["replay", report, check, "--base-url", &fixed.url()];
     let rejected = run(&elsewhere);
     assert_eq!(code(&rejected), 2, "{}", text(&rejected));
@@ -182,7 +187,7 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
     let allowed = run(&[elsewhere.as_slice(), &["--allow-other-target"]].concat());
     assert_eq!(code(&allowed), 0, "{}", text(&allowed));
 
-    let foreign = Misbehaving::start(groups);
+    let foreign = MisbehavingServer::start(groups);
     let written = std::fs::read_to_string(report).expect("the report");
     std::fs::write(report, written.replace(&broken.url(), &foreign.url())).expect("written");
     let sent = broken.connections();
@@ -201,7 +206,7 @@ fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {
 
 #[test]
 fn nobody_gets_the_profile_full_without_asking_for_it() {
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     let planned = |how: &[&str]| {
         let url = target.url();
         text(&run(&[&["plan", "--base-url", &url], how].concat()))
@@ -217,7 +222,7 @@ fn nobody_gets_the_profile_full_without_asking_for_it() {
 
 #[test]
 fn a_secret_that_is_too_short_to_hide_is_rejected() {
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     let url = target.url();
     let base = ["run", "--base-url", &url];
     let cases: [(&[&str], &str, &str); 4] = [
@@ -277,7 +282,7 @@ fn every_clause_is_explained_with_its_words_and_a_request() {
 
 #[test]
 fn quiet_and_verbose_say_less_and_more() {
-    let target = Misbehaving::start(groups);
+    let target = MisbehavingServer::start(groups);
     let said = |how: &[&str]| {
         let url = target.url();
         let arguments = [&["run", "--base-url", &url, "--only", "groups.envelope.success"], how].concat();
@@ -291,7 +296,7 @@ fn quiet_and_verbose_say_less_and_more() {
 
 #[test]
 fn a_report_on_standard_output_stands_there_alone_and_makes_a_baseline() {
-    let server = Misbehaving::start(|stream| server::groups(stream, &[2, 1]));
+    let server = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
     let output = run(&["run", "--base-url", &server.url(), "--only", "groups.order", "--report", "json=-"]);
     assert_eq!(code(&output), 1, "{}", text(&output));
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report and nothing else");
@@ -314,7 +319,7 @@ fn a_report_on_standard_output_stands_there_alone_and_makes_a_baseline() {
 
 #[test]
 fn gates_keep_a_run_from_conforming_and_say_which() {
-    let server = Misbehaving::start(groups);
+    let server = MisbehavingServer::start(groups);
     let with = |gate: &[&str]| {
         let base = ["run", "--base-url", &server.url(), "--only", "groups.envelope.success"];
         run(&[base.as_slice(), gate].concat())

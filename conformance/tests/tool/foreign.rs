@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::misbehaving::{self as server, Misbehaving};
+use crate::misbehaving::{self as server, MisbehavingServer};
 use crate::program::{code, every_report, run, text};
 
 /// Clears the screen, turns the direction of writing, ends the line, says it all in eight bits.
@@ -49,7 +49,7 @@ fn respond(stream: &mut TcpStream, status: &str, body: &Value) -> std::io::Resul
         ("X-Auth-Token", COOKIE),
         ("X-Odd", "\u{9b}31m\u{202e}odd"),
     ];
-    server::answer(stream, status, &headers, body.to_string().as_bytes())
+    server::response(stream, status, &headers, body.to_string().as_bytes())
 }
 
 /// Every file below a folder.
@@ -68,7 +68,7 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
 fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
     for behaviour in [foreign, rejection] {
         let folder = tempfile::tempdir().expect("a folder");
-        let target = Misbehaving::start(behaviour);
+        let target = MisbehavingServer::start(behaviour);
         let url = target.url();
         let base = ["--base-url", &url];
         let mut shown = Vec::new();

@@ -10,12 +10,12 @@ use std::time::Duration;
 pub(crate) type Behaviour = fn(&mut TcpStream) -> std::io::Result<()>;
 
 /// A server that does the same to everybody. Its thread ends with the test.
-pub(crate) struct Misbehaving {
+pub(crate) struct MisbehavingServer {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
 }
 
-impl Misbehaving {
+impl MisbehavingServer {
     pub(crate) fn start(
         behaviour: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
@@ -60,7 +60,7 @@ pub(crate) fn closed_port() -> SocketAddr {
 }
 
 /// A whole response; the connection closes after it.
-pub(crate) fn answer(
+pub(crate) fn response(
     stream: &mut TcpStream,
     status: &str,
     headers: &[(&str, &str)],
@@ -76,7 +76,7 @@ pub(crate) fn answer(
 
 /// A response that a client takes for JSON.
 pub(crate) fn json(stream: &mut TcpStream, body: &[u8]) -> std::io::Result<()> {
-    answer(stream, "200 OK", &[("Content-Type", "application/json")], body)
+    response(stream, "200 OK", &[("Content-Type", "application/json")], body)
 }
 
 /// A listing of groups in this order, as the contract wants it but perhaps for the order.
@@ -88,7 +88,7 @@ pub(crate) fn groups(stream: &mut TcpStream, ids: &[u32]) -> std::io::Result<()>
     let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": {"items": items}});
     let headers =
         [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", "r")];
-    answer(stream, "200 OK", &headers, body.to_string().as_bytes())
+    response(stream, "200 OK", &headers, body.to_string().as_bytes())
 }
 
 pub(crate) fn hang(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -138,7 +138,7 @@ pub(crate) fn truncated(stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 pub(crate) fn a_page(stream: &mut TcpStream) -> std::io::Result<()> {
-    answer(stream, "200 OK", &[("Content-Type", "text/html")], b"<!doctype html><title>Welcome</title>")
+    response(stream, "200 OK", &[("Content-Type", "text/html")], b"<!doctype html><title>Welcome</title>")
 }
 
 pub(crate) fn drip(stream: &mut TcpStream) -> std::io::Result<()> {

@@ -7,11 +7,11 @@ use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Detail, Format, Screen};
 use sallyport_conformance::run::{ExpectedFailure, Glob};
 use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Report, Secret, Selection, Silent, Suite, Target, Verdict,
+    Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
 use serde_json::Value;
 
-use crate::misbehaving::{self as server, Misbehaving};
+use crate::misbehaving::{self as server, MisbehavingServer};
 
 /// Groups in the wrong order, with a name that wants to be markup.
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -26,11 +26,11 @@ fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
     });
     let headers =
         [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", "r")];
-    server::answer(stream, "200 OK", &headers, body.to_string().as_bytes())
+    server::response(stream, "200 OK", &headers, body.to_string().as_bytes())
 }
 
 async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
-    let server = Misbehaving::start(groups);
+    let server = MisbehavingServer::start(groups);
     let contract = Contract::embedded().expect("contract");
     let target =
         Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false);
@@ -42,7 +42,7 @@ async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
         ..Options::default()
     };
     change(&mut options);
-    let mut report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
+    let mut report = Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await;
     steady(&mut report);
     report
 }
@@ -142,7 +142,7 @@ async fn a_page_escapes_what_servers_say_and_loads_nothing() {
 #[tokio::test]
 async fn sarif_points_at_the_line_of_the_clause() {
     let document = include_str!("../../../openapi/openapi.yaml");
-    let server = Misbehaving::start(groups);
+    let server = MisbehavingServer::start(groups);
     let contract = Contract::embedded().expect("contract");
     let target =
         Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false)
@@ -151,7 +151,7 @@ async fn sarif_points_at_the_line_of_the_clause() {
         selection: Selection { only: vec![Glob::new("groups.order")], skip: vec![] },
         ..Options::default()
     };
-    let report = Suite::new(contract, &target, options).expect("a suite").run(&Silent).await;
+    let report = Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await;
     let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
     let result = &sarif["runs"][0]["results"][0];
     let line = result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().expect("a line");

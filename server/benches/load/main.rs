@@ -1,5 +1,5 @@
-//! Many connections at once: a server in a process of its own, mixed operations at a steady rate, and how long answers
-//! take, counted from the moment at which a call was due. Ends with an error when one call is not answered with success.
+//! Many connections at once: a server in a process of its own, mixed operations at a steady rate, and how long responses
+//! take, counted from the moment at which a call was due. Ends with an error when one call does not succeed.
 //!
 //! `cargo bench -p sallyport-server --bench load -- [--minutes N] [--rate N] [CONNECTIONS]…`
 #![expect(

@@ -1,4 +1,4 @@
-//! CPU of an extraction, against that of a constant answer from a bare Dropshot handler to the same request.
+//! CPU of an extraction, against that of a constant response from a bare Dropshot handler to the same request.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use dropshot::{
 };
 use http::Method;
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     api::generated::ExtractProxies,
     data::seed::{Sample, seed},
     edge::operation::Operation as _,
@@ -40,7 +40,7 @@ pub(crate) struct Bench<'a> {
     runtime: &'a Runtime,
     backend: &'a Backend,
     bare: HttpServer<()>,
-    ours: Running,
+    ours: RunningServer,
     sample: Sample,
 }
 
@@ -133,17 +133,17 @@ impl Caller {
         for stream in &mut self.streams {
             stream.write_all(self.request.as_bytes()).unwrap();
         }
-        let mut answer = [0; 16 << 10];
+        let mut response = [0; 16 << 10];
         for stream in &mut self.streams {
-            // Answers are smaller than the buffer, and come in one piece on a local socket.
+            // Responses are smaller than the buffer, and come in one piece on a local socket.
             let length = loop {
-                match stream.read(&mut answer) {
+                match stream.read(&mut response) {
                     Err(error) if error.kind() == ErrorKind::WouldBlock => spin_loop(),
                     read => break read.unwrap(),
                 }
             };
-            let answer = &answer[..length];
-            assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(answer));
+            let response = &response[..length];
+            assert!(response.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(response));
         }
     }
 

@@ -37,7 +37,7 @@ impl Backend {
     }
 
     /// Waits for what PostgreSQL does by itself, but not at once, after many rows came: it notes which pages everybody
-    /// sees whole, so that an index can answer without a look at them.
+    /// sees whole, so that an index-only scan is possible.
     pub(crate) async fn settle(&self) {
         if let Location::Postgres(_) = self.location.parse().unwrap() {
             let connect = async || tokio_postgres::connect(&self.location, tokio_postgres::NoTls).await;

@@ -34,12 +34,12 @@ pub(crate) fn address(number: u64) -> IpAddr {
 pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
     backend.settle().await;
     let service = Service::new(backend.open().await);
-    let all = Addresses::of(size);
-    for apart in [Apart::Far, Apart::Near] {
+    let all = Addresses::new(size);
+    for apart in [Spacing::Far, Spacing::Near] {
         for page_size in PAGES {
             let mut ours = Vec::new();
             let mut bare = Vec::new();
-            let mut bare_search = Bare::open(backend).await;
+            let mut bare_search = BareStatement::open(backend).await;
             for round in 0..ROUNDS {
                 // Each has addresses of its own, as far as there are enough, so that neither finds nearby what the
                 // other has just read; and they take turns in which they get and in who comes first.
@@ -80,14 +80,14 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
 
 /// How the addresses of a search lie.
 #[derive(Clone, Copy)]
-enum Apart {
+enum Spacing {
     /// As far apart as they can, each in a page of the index of its own.
     Far,
     /// Next to each other, as the addresses of one network.
     Near,
 }
 
-impl fmt::Display for Apart {
+impl fmt::Display for Spacing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Far => "far apart",
@@ -100,18 +100,18 @@ impl fmt::Display for Apart {
 struct Addresses(Vec<IpAddr>);
 
 impl Addresses {
-    fn of(size: u64) -> Self {
+    fn new(size: u64) -> Self {
         let mut all: Vec<IpAddr> = (1..=size).map(address).collect();
         all.sort_unstable();
         Self(all)
     }
 
     /// Those of this round, one of two parts of them that lie as far from each other as they can.
-    fn some(&self, apart: Apart, round: u64, part: u64) -> Vec<IpAddr> {
+    fn some(&self, apart: Spacing, round: u64, part: u64) -> Vec<IpAddr> {
         let size = self.0.len() as u64;
         let (step, between) = match apart {
-            Apart::Far => (size / ADDRESSES, size / ADDRESSES / 2),
-            Apart::Near => (1, size / 2),
+            Spacing::Far => (size / ADDRESSES, size / ADDRESSES / 2),
+            Spacing::Near => (1, size / 2),
         };
         let begin = round * 7919 + part * between;
         (0..ADDRESSES).map(|n| self.0[((begin + n * step) % size) as usize]).collect()
@@ -119,12 +119,12 @@ impl Addresses {
 }
 
 /// The statement by itself: bound, stepped and its columns looked at, but nothing made of them.
-enum Bare {
+enum BareStatement {
     Sqlite(Arc<Mutex<rusqlite::Connection>>),
     Postgres(tokio_postgres::Client, tokio_postgres::Statement),
 }
 
-impl Bare {
+impl BareStatement {
     async fn open(backend: &Backend) -> Self {
         match backend.location.parse().unwrap() {
             Location::File(path) => {

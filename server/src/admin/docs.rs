@@ -23,7 +23,7 @@ pub(crate) fn page() -> String {
 }
 
 fn row(code: ErrorCode) -> String {
-    let (number, status, description) = (code.number(), code.status(), Escaped(code.description()));
+    let (number, status, description) = (code.number(), code.status(), EscapedText(code.description()));
     format!(
         "<tr id=\"error-{number}\" data-what=\"error\" data-name=\"{number}\">\
          <th scope=\"row\"><a class=\"self\" href=\"#error-{number}\"><code>{number}</code></a></th> <td>{status}</td> <td>{description}</td></tr>\n"
@@ -31,9 +31,9 @@ fn row(code: ErrorCode) -> String {
 }
 
 /// Text between tags.
-struct Escaped<'a>(&'a str);
+struct EscapedText<'a>(&'a str);
 
-impl Display for Escaped<'_> {
+impl Display for EscapedText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for piece in self.0.split_inclusive(['&', '<', '>']) {
             let text = piece.trim_end_matches(['&', '<', '>']);
@@ -65,6 +65,6 @@ mod tests {
 
     #[test]
     fn text_stays_text() {
-        assert_eq!(Escaped("a <b> &&amp; c").to_string(), "a &lt;b&gt; &amp;&amp;amp; c");
+        assert_eq!(EscapedText("a <b> &&amp; c").to_string(), "a &lt;b&gt; &amp;&amp;amp; c");
     }
 }

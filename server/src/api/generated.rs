@@ -403,7 +403,7 @@ impl Responses for ListStaticGroups {
     const ALLOW: &'static str = "GET";
     const DESCRIPTION: &'static str = "The groups of the caller.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = GroupsSuccess;
     type Headers = ListStaticGroupsHeaders;
     type Error = StaticError;
@@ -598,7 +598,7 @@ impl Responses for SearchStaticInstances {
     const ALLOW: &'static str = "POST";
     const DESCRIPTION: &'static str = "One page of the matching instances.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = SearchSuccess;
     type Headers = SearchStaticInstancesHeaders;
     type Error = StaticError;

@@ -5,7 +5,7 @@ use sallyport_server::store::{record::AccountRecord, registry::AccountFilter};
 
 use super::{
     Failure,
-    argument::On,
+    argument::OnDatabase,
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
     say,
@@ -22,17 +22,17 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add an account.
-    Add(On<Add>),
+    Add(OnDatabase<Add>),
     /// List accounts by name.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Show an account, and how many tokens, groups, instances and other records it owns.
-    Show(On<Show>),
+    Show(OnDatabase<Show>),
     /// Mark an account as real-name verified.
-    Verify(On<Name>),
+    Verify(OnDatabase<Name>),
     /// Mark an account as not verified; it cannot extract from the next call on.
-    Unverify(On<Name>),
+    Unverify(OnDatabase<Name>),
     /// Remove an account.
-    Remove(On<Remove>),
+    Remove(OnDatabase<Remove>),
 }
 
 #[derive(Args)]
@@ -123,7 +123,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-async fn verify(on: On<Name>, verified: bool) -> Result<(), Failure> {
+async fn verify(on: OnDatabase<Name>, verified: bool) -> Result<(), Failure> {
     let (registry, Name { name }) = on.open().await?;
     registry.verify_account(name.clone(), verified).await?;
     let not = if verified { "" } else { "not " };

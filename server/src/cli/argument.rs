@@ -13,14 +13,14 @@ use super::{Database, Failure};
 
 /// A database, and what to do with it.
 #[derive(clap::Args)]
-pub(super) struct On<A: clap::Args> {
+pub(super) struct OnDatabase<A: clap::Args> {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
     pub(super) what: A,
 }
 
-impl<A: clap::Args> On<A> {
+impl<A: clap::Args> OnDatabase<A> {
     /// Opens the database.
     pub(super) async fn open(self) -> Result<(Registry, A), Failure> {
         Ok((Registry::open(&self.database.location()?).await?, self.what))
@@ -76,14 +76,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Values that have names.
-pub(super) trait Named: Copy + Send + Sync + 'static {
+pub(super) trait NamedValue: Copy + Send + Sync + 'static {
     /// Every value, with its name.
     fn all() -> Vec<(&'static str, Self)>;
 }
 
 macro_rules! named {
     ($($kind:ty),+) => {$(
-        impl Named for $kind {
+        impl NamedValue for $kind {
             fn all() -> Vec<(&'static str, Self)> {
                 Self::ALL.into_iter().map(|value| (value.name(), value)).collect()
             }
@@ -94,7 +94,7 @@ macro_rules! named {
 named!(Protocol, Status, TokenKind);
 
 /// Parses the name of a value. `--help` lists them.
-pub(super) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
+pub(super) fn named<T: NamedValue>() -> impl TypedValueParser<Value = T> {
     let names = PossibleValuesParser::new(T::all().into_iter().map(|(name, _)| name));
     names.try_map(|name| {
         let found = T::all().into_iter().find(|(known, _)| *known == name);

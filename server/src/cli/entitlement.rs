@@ -9,7 +9,7 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{On, future, named},
+    argument::{OnDatabase, future, named},
     confirm::Confirmation,
     listing::{Line, ListArguments},
     say,
@@ -25,11 +25,11 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Entitle an account to a protocol; replaces the expiry of an earlier entitlement.
-    Grant(On<Grant>),
+    Grant(OnDatabase<Grant>),
     /// List entitlements by account.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Revoke an entitlement from the next call on.
-    Revoke(On<Revoke>),
+    Revoke(OnDatabase<Revoke>),
 }
 
 #[derive(Args)]

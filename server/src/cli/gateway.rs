@@ -20,7 +20,7 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{On, named},
+    argument::{OnDatabase, named},
     confirm::Confirmation,
     listing::{Line, ListArguments, or_dash},
     say,
@@ -45,11 +45,11 @@ const LONGEST_PASSWORD: u64 = 4096;
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a gateway to the pool.
-    Add(On<Add>),
+    Add(OnDatabase<Add>),
     /// List gateways; passwords are not shown.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Remove gateways from the pool.
-    Remove(On<Remove>),
+    Remove(OnDatabase<Remove>),
 }
 
 #[derive(Args)]

@@ -9,7 +9,7 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{On, id},
+    argument::{OnDatabase, id},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
     say,
@@ -25,13 +25,13 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add a group to an account, under a number that no group has had before.
-    Add(On<Add>),
+    Add(OnDatabase<Add>),
     /// List groups by number.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Rename a group.
-    Rename(On<Rename>),
+    Rename(OnDatabase<Rename>),
     /// Remove a group.
-    Remove(On<Remove>),
+    Remove(OnDatabase<Remove>),
 }
 
 #[derive(Args)]

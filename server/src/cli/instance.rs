@@ -11,7 +11,7 @@ use sallyport_server::{
 
 use super::{
     Failure,
-    argument::{On, are, id, ids, in_words, named},
+    argument::{OnDatabase, are, id, ids, in_words, named},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments, or_dash},
     say,
@@ -31,15 +31,15 @@ To add instances, use `server import`.";
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// List instances by account and address; passwords are not shown.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Show one instance, without its password.
-    Show(On<Show>),
+    Show(OnDatabase<Show>),
     /// Set the status of instances, all or none; the first change to active sets the activation time.
-    SetStatus(On<SetStatus>),
+    SetStatus(OnDatabase<SetStatus>),
     /// Move instances into a group of their account, or out of their groups, all or none.
-    Move(On<Move>),
+    Move(OnDatabase<Move>),
     /// Remove instances, all or none.
-    Remove(On<Remove>),
+    Remove(OnDatabase<Remove>),
 }
 
 #[derive(Args)]

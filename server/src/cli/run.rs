@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sallyport_server::{
-    Running,
+    RunningServer,
     data::seed,
     log,
     store::{OpenMode, Store, sqlite::SqliteStore},
@@ -47,7 +47,7 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-async fn drain(running: Running, settings: &Settings) -> Result<(), Failure> {
+async fn drain(running: RunningServer, settings: &Settings) -> Result<(), Failure> {
     running.drain();
     tokio::time::sleep(settings.drain_delay).await;
     let deadline = settings.drain_timeout;
@@ -75,7 +75,7 @@ impl Signals {
     }
 
     /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP until then.
-    async fn stop(&mut self, running: &Running, tls: Option<&TlsFiles>) {
+    async fn stop(&mut self, running: &RunningServer, tls: Option<&TlsFiles>) {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return,
@@ -94,11 +94,9 @@ impl Signals {
 }
 
 /// Reloads the certificate. An invalid one is ignored, because the old one is better than none.
-async fn renew(running: &Running, tls: Option<&TlsFiles>) {
+async fn renew(running: &RunningServer, tls: Option<&TlsFiles>) {
     let Some(files) = tls else {
-        tracing::warn!(
-            "ignored SIGHUP: there is no certificate to reload, because the server speaks plain HTTP"
-        );
+        tracing::warn!("ignored SIGHUP: no certificate to reload, because the server speaks plain HTTP");
         return;
     };
     match files.reload() {

@@ -90,7 +90,7 @@ pub(super) struct Settings {
     pub(super) drain_timeout: Duration,
     pub(super) log: EnvFilter,
     pub(super) log_format: LogFormat,
-    serving: Serving,
+    serving: ServeSettings,
 }
 
 /// Certificate and key as they were loaded, with their paths.
@@ -100,7 +100,7 @@ pub(super) struct TlsFiles {
     identity: Identity,
 }
 
-struct Serving {
+struct ServeSettings {
     listen: SocketAddr,
     admin: Option<SocketAddr>,
     trusted_proxies: TrustedProxies,
@@ -114,7 +114,7 @@ struct Serving {
 impl Settings {
     /// The configuration of a server on `store`.
     pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
-        let Serving {
+        let ServeSettings {
             listen,
             admin,
             ref trusted_proxies,
@@ -190,7 +190,7 @@ impl TryFrom<Arguments> for Settings {
         }
         check_rates(&rate).map_err(|error| usage(&error.to_string()))?;
         let seconds = |number: u32| Duration::from_secs(number.into());
-        let serving = Serving {
+        let serving = ServeSettings {
             listen,
             admin,
             trusted_proxies: trusted_proxies.into_iter().collect(),

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{
     Failure,
-    argument::{On, are, duration, future, id, ids, in_words, named},
+    argument::{OnDatabase, are, duration, future, id, ids, in_words, named},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
     say,
@@ -31,13 +31,13 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Issue a token and print it once; only its hash is stored.
-    Issue(On<Issue>),
+    Issue(OnDatabase<Issue>),
     /// List tokens by number, without their secrets.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Issue a token that replaces another, of the same account and kind, and print it once.
-    Rotate(On<Rotate>),
+    Rotate(OnDatabase<Rotate>),
     /// Revoke tokens by number, all or none; they are rejected from the next call on.
-    Revoke(On<Revoke>),
+    Revoke(OnDatabase<Revoke>),
 }
 
 /// Arguments of `issue`.
@@ -155,7 +155,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-async fn rotate(on: On<Rotate>) -> Result<(), Failure> {
+async fn rotate(on: OnDatabase<Rotate>) -> Result<(), Failure> {
     let old = id("token", &on.what.number)?;
     let at_once = on.what.overlap.is_zero();
     if at_once {

@@ -12,7 +12,7 @@ use sallyport_server::store::{
 
 use super::{
     Failure,
-    argument::{On, are, future, ids, in_words},
+    argument::{OnDatabase, are, future, ids, in_words},
     confirm::Confirmation,
     listing::{Line, ListArguments, ShowArguments},
     say,
@@ -28,15 +28,15 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Add addresses from which an account may extract, all or none.
-    Add(On<Add>),
+    Add(OnDatabase<Add>),
     /// List entries by number.
-    List(On<List>),
+    List(OnDatabase<List>),
     /// Enable entries, all or none.
-    Enable(On<Numbers>),
+    Enable(OnDatabase<Numbers>),
     /// Disable entries, all or none.
-    Disable(On<Numbers>),
+    Disable(OnDatabase<Numbers>),
     /// Remove entries, all or none.
-    Remove(On<Remove>),
+    Remove(OnDatabase<Remove>),
 }
 
 #[derive(Args)]
@@ -138,7 +138,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-async fn enable(on: On<Numbers>, enabled: bool) -> Result<(), Failure> {
+async fn enable(on: OnDatabase<Numbers>, enabled: bool) -> Result<(), Failure> {
     let ids = ids("whitelist entry", &on.what.numbers)?;
     let (registry, _) = on.open().await?;
     registry.enable_whitelist(ids.clone(), enabled, Timestamp::now()).await?;

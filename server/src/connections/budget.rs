@@ -17,7 +17,7 @@ pub(crate) struct Budget {
 
 /// The budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Full;
+pub(crate) struct BudgetExceeded;
 
 impl Budget {
     pub(super) const fn new(total: usize, connection_share: usize) -> Self {
@@ -48,10 +48,10 @@ impl Reservation {
     ///
     /// # Errors
     /// One of the bounds is reached; nothing is taken then.
-    pub(crate) fn grow(&mut self, more: usize) -> Result<(), Full> {
+    pub(crate) fn grow(&mut self, more: usize) -> Result<(), BudgetExceeded> {
         let Connection { shared, peer, held, .. } = &*self.connection;
         let budget = shared.budget(self.usage);
-        let (here, from_address) = (held.of(self.usage), peer.held.of(self.usage));
+        let (here, from_address) = (held.counter(self.usage), peer.held.counter(self.usage));
         let own = self.bytes.saturating_add(more);
         let add = |counter: &AtomicUsize| counter.fetch_add(more, Ordering::Relaxed).saturating_add(more);
         let (all, here, from_address) = (add(&budget.held), add(here), add(from_address));
@@ -63,12 +63,14 @@ impl Reservation {
             return Ok(());
         }
         self.release(more);
-        Err(Full)
+        Err(BudgetExceeded)
     }
 
     fn release(&mut self, bytes: usize) {
         let Connection { shared, peer, held, .. } = &*self.connection;
-        for counter in [&shared.budget(self.usage).held, held.of(self.usage), peer.held.of(self.usage)] {
+        for counter in
+            [&shared.budget(self.usage).held, held.counter(self.usage), peer.held.counter(self.usage)]
+        {
             counter.fetch_sub(bytes, Ordering::Relaxed);
         }
         self.bytes -= bytes;

@@ -22,7 +22,7 @@ use bytes::Bytes;
 
 use self::activity::Activity;
 pub(crate) use self::{
-    budget::{Budget, Full, Reservation},
+    budget::{Budget, BudgetExceeded, Reservation},
     stall_monitor::StallMonitor,
 };
 use crate::proxies::{TrustedProxies, network};
@@ -30,7 +30,7 @@ use crate::proxies::{TrustedProxies, network};
 /// The connections of one server that have made a request.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     /// In parts, so that two threads seldom wait for one another.
     known: [RwLock<Known>; PARTS],
     peers: Mutex<HashMap<IpAddr, Weak<Peer>>>,
@@ -43,7 +43,7 @@ const PARTS: usize = 64;
 
 /// What all connections share.
 #[derive(Debug)]
-struct Shared {
+struct SharedState {
     /// When the monitor looks at the connections next, in milliseconds since the start. Deadlines need no finer clock, and
     /// reading one costs more than the rest of the counting.
     now: AtomicU64,
@@ -54,7 +54,7 @@ struct Shared {
 /// One connection, from its first request on.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     peer: Arc<Peer>,
     activity: Mutex<Activity>,
     held: BytesInUse,
@@ -109,7 +109,7 @@ const UNRESERVED: usize = 16 << 10;
 impl Connections {
     pub(crate) fn new(limits: Limits, proxies: TrustedProxies) -> Self {
         let budget = |limit: Limit| Budget::new(limit.total, limit.of_connection);
-        let shared = Shared {
+        let shared = SharedState {
             now: AtomicU64::new(0),
             bodies: budget(limits.bodies),
             responses: budget(limits.responses),
@@ -193,7 +193,7 @@ impl Connection {
 
     /// Whether the responses that wait to be read leave memory for another one.
     pub(crate) fn can_send_response(&self) -> bool {
-        let held = self.held.of(MemoryUse::Response).load(Ordering::Relaxed);
+        let held = self.held.counter(MemoryUse::Response).load(Ordering::Relaxed);
         held < self.shared.responses.connection_share()
     }
 
@@ -201,7 +201,7 @@ impl Connection {
     ///
     /// # Errors
     /// The responses that wait to be read take too much memory.
-    pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, Full> {
+    pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, BudgetExceeded> {
         let mut activity = self.activity();
         if activity.unreserved() + bytes.len() <= UNRESERVED {
             activity.response_made(bytes.len(), self.shared.now());
@@ -235,7 +235,7 @@ impl Connection {
     }
 }
 
-impl Shared {
+impl SharedState {
     fn now(&self) -> Duration {
         Duration::from_millis(self.now.load(Ordering::Relaxed))
     }
@@ -249,7 +249,7 @@ impl Shared {
 }
 
 impl BytesInUse {
-    fn of(&self, usage: MemoryUse) -> &AtomicUsize {
+    fn counter(&self, usage: MemoryUse) -> &AtomicUsize {
         match usage {
             MemoryUse::RequestBody => &self.bodies,
             MemoryUse::Response => &self.responses,
@@ -318,7 +318,7 @@ mod tests {
         let part = sent.slice(10..20);
         drop(sent);
         assert!(!connection.can_send_response());
-        assert_eq!(connection.send(vec![7; 20 * KIB]), Err(Full), "one connection has its share");
+        assert_eq!(connection.send(vec![7; 20 * KIB]), Err(BudgetExceeded), "one connection has its share");
         drop(part);
         assert!(connection.can_send_response());
         assert!(connection.send(vec![7; KIB]).is_ok());
@@ -331,7 +331,7 @@ mod tests {
         let large = connection.send(vec![7; 3200 * KIB]).unwrap();
         assert_eq!(
             connections.connection(at("192.0.2.2:1")).send(vec![7; 20 * KIB]),
-            Err(Full),
+            Err(BudgetExceeded),
             "nothing is left"
         );
         drop(large);

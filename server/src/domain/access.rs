@@ -1,7 +1,7 @@
 //! Access policy: which token may be used for what, and which account may extract from where.
 //!
 //! Every rule is decided here, from data that the storage returns. Data of an account is reached only through
-//! [`Guarded::authorize`].
+//! [`ProtectedData::authorize`].
 
 use std::net::Ipv4Addr;
 
@@ -143,20 +143,20 @@ fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
 
 /// Data that the storage read for a token. The data can be had only by authorizing the token.
 #[derive(Clone, Debug)]
-pub struct Guarded<T> {
+pub struct ProtectedData<T> {
     credential: Credential,
     value: T,
 }
 
-impl<T> Guarded<T> {
+impl<T> ProtectedData<T> {
     /// Puts `value` behind the token that it was read for.
     pub const fn new(credential: Credential, value: T) -> Self {
         Self { credential, value }
     }
 
     /// The same guard around what `change` makes of the data.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Guarded<U> {
-        Guarded { credential: self.credential, value: change(self.value) }
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> ProtectedData<U> {
+        ProtectedData { credential: self.credential, value: change(self.value) }
     }
 
     /// The data, for code that keeps it and hands it on with its guard.
@@ -223,7 +223,7 @@ mod tests {
     fn a_revoked_token_opens_nothing() {
         let mut token = credential(TokenKind::Api);
         token.revoked_at = Some(NOW);
-        let rejected = Guarded::new(token, "data").authorize(Purpose::Extraction, NOW);
+        let rejected = ProtectedData::new(token, "data").authorize(Purpose::Extraction, NOW);
         assert_eq!(rejected.err(), Some(Rejection::TokenRevoked));
     }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    access::{AccountId, Credential, Guarded},
+    access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
     search::{SearchPage, SearchQuery},
@@ -12,18 +12,18 @@ use super::{
 };
 
 /// The data that the service decides from. Each query reads one snapshot of the database. Data of an account
-/// comes [`Guarded`] by the token that it was read for, `None` when the token is unknown.
+/// comes [`ProtectedData`] by the token that it was read for, `None` when the token is unknown.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     /// The data for an extraction without request id, if the cache has it and it is fresh: on SQLite nothing of it was
     /// changed since, on PostgreSQL it was read a moment ago. It does not wait.
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>>;
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>>;
 
     /// The data for an extraction.
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError>;
+    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError>;
 
     /// Stores an extraction under the account's request id, durably, unless there is one already. Returns the stored
     /// one: concurrent callers with the same id get the same (`extract.idempotent`).
@@ -39,14 +39,15 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
     /// The groups of the token's account, ascending by id.
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError>;
+    async fn groups(&self, digest: TokenDigest)
+    -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError>;
 
     /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
     async fn search(
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError>;
+    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError>;
 }
 
 /// Why a query to the storage failed. The text is for the operator's log; callers never see it.

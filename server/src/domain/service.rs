@@ -5,7 +5,7 @@ use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    access::{AccountId, Guarded, Purpose},
+    access::{AccountId, ProtectedData, Purpose},
     extraction::{
         Endpoint, ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER,
         StoredExtraction,
@@ -116,7 +116,7 @@ struct AuthorizedExtraction {
 
 fn authorize(
     query: &ExtractionQuery,
-    data: Guarded<ExtractionData>,
+    data: ProtectedData<ExtractionData>,
 ) -> Result<AuthorizedExtraction, Rejection> {
     let (account, data) = data.authorize(Purpose::Extraction, query.now)?;
     record_account(account);
@@ -136,7 +136,9 @@ fn extraction(
     Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
-fn of_known_token<T>(data: Result<Option<Guarded<T>>, RepositoryError>) -> Result<Guarded<T>, Rejection> {
+fn of_known_token<T>(
+    data: Result<Option<ProtectedData<T>>, RepositoryError>,
+) -> Result<ProtectedData<T>, Rejection> {
     data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
 }
 

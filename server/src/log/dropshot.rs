@@ -26,15 +26,15 @@ pub(crate) fn logger<C: ServerContext>(api: &ApiDescription<C>) -> Logger {
     let document = api.openapi("", dropshot::semver::Version::new(0, 0, 0)).json();
     let paths = document.ok().and_then(|document| document["paths"].as_object().cloned());
     let paths = paths.into_iter().flat_map(|paths| paths.into_iter().map(|(path, _)| path)).collect();
-    Logger::root(Redacting { paths: Arc::new(paths) }, slog::o!())
+    Logger::root(RedactingDrain { paths: Arc::new(paths) }, slog::o!())
 }
 
 /// Passes events to `tracing` without text that a caller may have sent.
-struct Redacting {
+struct RedactingDrain {
     paths: Arc<BTreeSet<String>>,
 }
 
-impl Drain for Redacting {
+impl Drain for RedactingDrain {
     type Ok = ();
     type Err = Never;
 

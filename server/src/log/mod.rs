@@ -5,7 +5,7 @@
 
 mod dropshot;
 #[cfg(feature = "admin")]
-mod foreign;
+mod format;
 #[cfg(feature = "admin")]
 mod panics;
 #[cfg(feature = "admin")]
@@ -13,4 +13,7 @@ mod subscriber;
 
 pub(crate) use self::dropshot::logger;
 #[cfg(feature = "admin")]
-pub use self::subscriber::{Format, start, to};
+pub use self::{
+    format::Format,
+    subscriber::{start, to},
+};

@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use tracing::{Dispatch, Metadata};
+use tracing::Dispatch;
 use tracing_subscriber::{
     EnvFilter,
     filter::filter_fn,
@@ -15,16 +15,10 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use super::{foreign::RedactingFormat, panics};
-
-/// How an event is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Text for people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
+use super::{
+    format::{Format, RedactingFormat, is_ours},
+    panics,
+};
 
 /// Logs the events that pass `filter` to standard error, panics among them, for as long as the process runs. Text has
 /// colours on a terminal.
@@ -69,12 +63,6 @@ fn dispatch<W: Write + 'static>(
             log.with(lines.json().event_format(RedactingFormat::new(ours, format))).into()
         }
     }
-}
-
-/// Whether an event or span stands in the source of this package: in the library or in the program.
-pub(super) fn is_ours(metadata: &Metadata<'_>) -> bool {
-    let module = metadata.module_path().unwrap_or_default();
-    matches!(module.split("::").next(), Some(env!("CARGO_CRATE_NAME") | "server"))
 }
 
 /// Writes an event as one line, whatever its texts hold, so that none can be taken for another event.

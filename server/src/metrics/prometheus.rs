@@ -12,7 +12,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::{LEFT, outcome, supply::Supplies};
+use super::{LEFT, outcome, supply::GatewaySupply};
 use crate::{
     edge::responding::error_code::ErrorCode,
     store::{Pool, Upkeep},
@@ -37,7 +37,7 @@ pub(crate) struct Metrics {
     queries: [QueryMetrics; Query::ALL.len()],
     cached: Counter,
     pool: PoolGauges,
-    supplies: Supplies,
+    supplies: GatewaySupply,
 }
 
 /// What is counted with every call of an operation, cached to save the lookup by labels.
@@ -138,7 +138,7 @@ impl Metrics {
         });
         let (in_flight, cached) = (Gauge::default(), Counter::default());
         let (connections, connections_timed_out) = (Gauge::default(), Counter::default());
-        let (pool, supplies) = (PoolGauges::default(), Supplies::default());
+        let (pool, supplies) = (PoolGauges::default(), GatewaySupply::default());
 
         let mut registry = Registry::with_prefix("sallyport");
         registry.register("calls", "Calls by operation, outcome, status and business code", calls.clone());
@@ -218,7 +218,7 @@ impl Metrics {
     }
 
     /// Counts an extraction that was served from the cache.
-    pub(super) fn answered_from_cache(&self) {
+    pub(super) fn count_cache_hit(&self) {
         self.cached.inc();
     }
 

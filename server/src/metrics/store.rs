@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::prometheus::{Metrics, Query};
 use crate::domain::{
-    access::{AccountId, Credential, Guarded},
+    access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
     ports::{Repository, RepositoryError},
@@ -42,17 +42,17 @@ impl MeasuredRepository {
 
 #[async_trait]
 impl Repository for MeasuredRepository {
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
         let data = self.repository.cached_extraction(query)?;
         // It is not timed, because reading the clock twice would take a large part of that time.
-        self.metrics.answered_from_cache();
+        self.metrics.count_cache_hit();
         Some(data)
     }
 
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
         self.timed(Query::Extraction, self.repository.extraction(query)).await
     }
 
@@ -71,7 +71,10 @@ impl Repository for MeasuredRepository {
         self.timed(Query::Credential, self.repository.credential(digest)).await
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
+    async fn groups(
+        &self,
+        digest: TokenDigest,
+    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
         self.timed(Query::Groups, self.repository.groups(digest)).await
     }
 
@@ -79,7 +82,7 @@ impl Repository for MeasuredRepository {
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
         self.timed(Query::Search, self.repository.search(digest, query)).await
     }
 }

@@ -24,19 +24,19 @@ const REST: &str = "*";
 
 /// Gateways by protocol and region.
 #[derive(Debug, Default)]
-pub(super) struct Supplies {
-    gateways: Family<Stock, Gauge>,
+pub(super) struct GatewaySupply {
+    gateways: Family<SupplyLabels, Gauge>,
     counted: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct Stock {
+pub(super) struct SupplyLabels {
     protocol: &'static str,
     region: String,
 }
 
-impl Supplies {
-    pub(super) fn gateways(&self) -> Family<Stock, Gauge> {
+impl GatewaySupply {
+    pub(super) fn gateways(&self) -> Family<SupplyLabels, Gauge> {
         self.gateways.clone()
     }
 
@@ -64,7 +64,7 @@ impl Supplies {
         self.gateways.clear();
         for (place, Supply { protocol, region, gateways }) in supply.into_iter().enumerate() {
             let region = if place < MOST_PAIRS { region } else { REST.to_owned() };
-            let stock = Stock { protocol: protocol.name(), region };
+            let stock = SupplyLabels { protocol: protocol.name(), region };
             self.gateways.get_or_create(&stock).inc_by(i64::try_from(gateways).unwrap_or(i64::MAX));
         }
     }
@@ -75,20 +75,20 @@ mod tests {
     use super::*;
     use crate::domain::protocol::Protocol;
 
-    fn told(supplies: &Supplies, region: &str) -> i64 {
-        let stock = Stock { protocol: Protocol::Http.name(), region: region.to_owned() };
+    fn gauge(supplies: &GatewaySupply, region: &str) -> i64 {
+        let stock = SupplyLabels { protocol: Protocol::Http.name(), region: region.to_owned() };
         supplies.gateways.get_or_create(&stock).get()
     }
 
     #[test]
     fn regions_past_the_bound_are_told_together() {
-        let supplies = Supplies::default();
+        let supplies = GatewaySupply::default();
         let regions = 0..MOST_PAIRS + 3;
         let supply =
             |number: usize| Supply { protocol: Protocol::Http, region: format!("R{number}"), gateways: 2 };
         supplies.tell(regions.map(supply).collect());
-        assert_eq!((told(&supplies, "R0"), told(&supplies, REST)), (2, 6));
+        assert_eq!((gauge(&supplies, "R0"), gauge(&supplies, REST)), (2, 6));
         supplies.tell(vec![supply(7)]);
-        assert_eq!((told(&supplies, "R7"), told(&supplies, "R0"), told(&supplies, REST)), (2, 0, 0));
+        assert_eq!((gauge(&supplies, "R7"), gauge(&supplies, "R0"), gauge(&supplies, REST)), (2, 0, 0));
     }
 }

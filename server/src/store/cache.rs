@@ -12,7 +12,7 @@ use std::{
 use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, Weighter, sync::DefaultLifecycle};
 
 use crate::domain::{
-    access::{Account, Credential, Guarded},
+    access::{Account, Credential, ProtectedData},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
     protocol::Protocol,
     token::TokenDigest,
@@ -59,7 +59,7 @@ type Values<K, V> = quick_cache::sync::Cache<K, V, Weight, DefaultHashBuilder, D
 struct CachedAccount<F> {
     read_at: F,
     /// `None` for an account with too many whitelist entries.
-    account: Option<Guarded<Arc<Account>>>,
+    account: Option<ProtectedData<Arc<Account>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ impl<F: Freshness> Cache<F> {
         &self,
         query: &ExtractionQuery,
         now: F,
-    ) -> Option<Guarded<ExtractionData>> {
+    ) -> Option<ProtectedData<ExtractionData>> {
         let account = self.accounts.get(&query.digest)?;
         if !account.read_at.is_fresh(now, Content::Access) {
             return None;
@@ -143,7 +143,7 @@ impl<F: Freshness> Cache<F> {
     pub(in crate::store) fn insert_account(
         &self,
         digest: TokenDigest,
-        account: Option<Guarded<Arc<Account>>>,
+        account: Option<ProtectedData<Arc<Account>>>,
         read_at: F,
     ) {
         self.accounts.insert(digest, CachedAccount { read_at, account });
@@ -268,7 +268,7 @@ mod tests {
     }
 
     /// An account with so many whitelist entries.
-    fn account(entries: usize) -> Option<Guarded<Arc<Account>>> {
+    fn account(entries: usize) -> Option<ProtectedData<Arc<Account>>> {
         let everyone = WhitelistEntry {
             first: Ipv4Addr::UNSPECIFIED,
             last: Ipv4Addr::BROADCAST,
@@ -277,7 +277,7 @@ mod tests {
         };
         let account =
             Account { is_verified: true, whitelist: vec![everyone; entries], entitlements: Vec::new() };
-        Some(Guarded::new(credential(), Arc::new(account)))
+        Some(ProtectedData::new(credential(), Arc::new(account)))
     }
 
     fn gateways(count: i64) -> Option<Gateways> {

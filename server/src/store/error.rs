@@ -22,7 +22,7 @@ pub enum StoreError {
     /// The database cannot be written.
     #[error("the database is read-only; make it writable")]
     ReadOnly,
-    /// Stored data is invalid.
+    /// FromColumn data is invalid.
     #[error("the database is corrupt: {reason}; restore it from a backup")]
     Corrupt {
         /// What the database engine says.

@@ -40,7 +40,7 @@ impl Row {
     }
 
     /// The next column. A stored value that cannot be decoded means that the database is corrupt.
-    pub(super) fn take<T: Stored>(&mut self) -> Result<T, StoreError> {
+    pub(super) fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
         let value = self.0.next().unwrap_or(Value::Null);
         T::read(value).ok_or_else(|| StoreError::Corrupt {
             reason: format!("a column has an unexpected value, {}", std::any::type_name::<T>()),
@@ -49,11 +49,11 @@ impl Row {
 }
 
 /// A type that can be read from a column.
-pub(super) trait Stored: Sized {
+pub(super) trait FromColumn: Sized {
     fn read(value: Value) -> Option<Self>;
 }
 
-impl<T: Stored> Stored for Option<T> {
+impl<T: FromColumn> FromColumn for Option<T> {
     fn read(value: Value) -> Option<Self> {
         if value == Value::Null { Some(None) } else { T::read(value).map(Some) }
     }
@@ -65,7 +65,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
-impl Stored for bool {
+impl FromColumn for bool {
     fn read(value: Value) -> Option<Self> {
         match value {
             Value::Flag(flag) => Some(flag),
@@ -75,7 +75,7 @@ impl Stored for bool {
     }
 }
 
-impl<T: DeserializeOwned> Stored for Json<T> {
+impl<T: DeserializeOwned> FromColumn for Json<T> {
     fn read(value: Value) -> Option<Self> {
         serde_json::from_str(&String::read(value)?).ok().map(Self)
     }
@@ -91,7 +91,7 @@ macro_rules! stored {
             }
         }
 
-        impl Stored for $kind {
+        impl FromColumn for $kind {
             fn read(value: Value) -> Option<Self> {
                 let take: fn($form) -> Option<Self> = $take;
                 match value {

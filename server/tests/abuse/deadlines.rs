@@ -10,7 +10,7 @@ use std::{
 use super::{
     frames::{CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, get, opening},
     target::Target,
-    tls::Encrypted,
+    tls::TlsTarget,
 };
 
 /// The deadline that the servers of these tests have, in seconds.
@@ -105,7 +105,7 @@ fn a_connection_on_which_nothing_moves_is_closed() {
 
 #[test]
 fn inside_tls_it_is_closed_as_well() {
-    let mut server = Encrypted::start(&["--connection-timeout", DEADLINE]);
+    let mut server = TlsTarget::start(&["--connection-timeout", DEADLINE]);
     let hello = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03];
     thread::scope(|scope| {
         for (what, bytes) in [("no byte", b"".as_slice()), ("half of a ClientHello", &hello)] {

@@ -3,7 +3,7 @@
 use super::{rounds, target::Target};
 
 #[test]
-fn shapes_of_smuggling_give_one_answer_at_most() {
+fn request_smuggling_gets_one_response_at_most() {
     let mut target = Target::start();
     let hidden = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.groups());
     let requests = [
@@ -128,7 +128,7 @@ fn http_1_0_and_pipelines_are_served() {
     let calls = rounds(50, 2000);
     let piped = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", target.groups()).repeat(calls);
     assert_eq!(target.statuses(piped.as_bytes()), vec!["200"; calls]);
-    // Who never reads his answers keeps nobody from theirs.
+    // A caller that never reads its responses delays no other caller.
     let _deaf: Vec<_> = (0..20).map(|_| target.open(piped.as_bytes())).collect();
     target.assert_good_callers_are_served();
     target.assert_unharmed();

@@ -6,7 +6,7 @@ use super::{
         RST_STREAM, SETTINGS, WINDOW_UPDATE, frame, get, opening,
     },
     rounds,
-    tls::Encrypted,
+    tls::TlsTarget,
 };
 
 /// Kind, flags, stream and payload of each whole frame.
@@ -22,20 +22,20 @@ fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {
 }
 
 /// Whether a response with status 200 is among the frames: its first header is pair number 8.
-pub(crate) fn answered(bytes: &[u8]) -> bool {
+pub(crate) fn is_served(bytes: &[u8]) -> bool {
     frames(bytes).iter().any(|(kind, _, payload)| *kind == HEADERS && payload.contains(&0x88))
 }
 
 #[track_caller]
-fn assert_served(server: &Encrypted) {
+fn assert_served(server: &TlsTarget) {
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get(&server.target.groups()));
-    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no response over HTTP/2");
+    assert!(is_served(&server.exchange(&[opening(), call].concat(), is_served)), "no response over HTTP/2");
 }
 
 /// Requests that are taken back at once, thousands on one connection.
 #[test]
-fn rapid_resets_cost_nobody_his_answer() {
-    let mut server = Encrypted::start(&[]);
+fn rapid_resets_delay_no_other_caller() {
+    let mut server = TlsTarget::start(&[]);
     assert_served(&server);
     let headers = get(&server.target.groups());
     let count = u32::try_from(rounds(5000, 100_000)).unwrap();
@@ -55,7 +55,7 @@ fn rapid_resets_cost_nobody_his_answer() {
 
 #[test]
 fn floods_and_faults_of_frames_end_a_connection_at_most() {
-    let mut server = Encrypted::start(&[]);
+    let mut server = TlsTarget::start(&[]);
     let count = rounds(20_000, 1_000_000);
     let headers = get(&server.target.groups());
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
@@ -96,7 +96,7 @@ fn floods_and_faults_of_frames_end_a_connection_at_most() {
 
 #[test]
 fn idle_connections_keep_nobody_out() {
-    let mut server = Encrypted::start(&[]);
+    let mut server = TlsTarget::start(&[]);
     let mut idle: Vec<_> = (0..rounds(200, 3000)).map(|_| server.connect()).collect();
     for stream in idle.iter_mut().step_by(2) {
         std::io::Write::write_all(stream, &opening()).unwrap();

@@ -12,9 +12,9 @@ use super::{
         CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
         SETTINGS, WINDOW_UPDATE, frame, opening,
     },
-    http2::answered,
+    http2::is_served,
     target::Target,
-    tls::{Encrypted, exchange},
+    tls::{TlsTarget, exchange},
 };
 
 const GOAWAY: u8 = 7;
@@ -62,7 +62,7 @@ fn over_http1(format: &str) {
 }
 
 fn over_tls(format: &str) {
-    let mut server = Encrypted::start(&["--log", "trace", "--log-format", format]);
+    let mut server = TlsTarget::start(&["--log", "trace", "--log-format", format]);
     let token = server.target.token.clone();
     let mut http1_client = (*server.client).clone();
     http1_client.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -74,16 +74,17 @@ fn over_tls(format: &str) {
         });
     }
     for streams in http2(&token).chunks(AT_ONCE) {
-        // A ping behind it is answered by a server that took no offence.
+        // A server that accepted the frames responds to the ping behind them.
         at_once(streams, |frames| {
             let bytes = [opening(), frames.clone(), frame(PING, 0, 0, &[0; 8])].concat();
-            server
-                .exchange(&bytes, |answer| answer.windows(9).any(|it| it == [0, 0, 8, PING, 1, 0, 0, 0, 0]));
+            server.exchange(&bytes, |response| {
+                response.windows(9).any(|it| it == [0, 0, 8, PING, 1, 0, 0, 0, 0])
+            });
         });
     }
     handshakes(&server, &token);
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &block(&good(&token)));
-    assert!(answered(&server.exchange(&[opening(), call].concat(), answered)), "no response over HTTP/2");
+    assert!(is_served(&server.exchange(&[opening(), call].concat(), is_served)), "no response over HTTP/2");
     let log = server.target.assert_unharmed();
     for target in ["h2::", "rustls::"] {
         assert!(log.contains(target), "the log says nothing of {target}");
@@ -418,7 +419,7 @@ fn http2(token: &str) -> Vec<Vec<u8>> {
 }
 
 /// Handshakes that name the token. The client ends them, since the certificate is another's.
-fn handshakes(server: &Encrypted, token: &str) {
+fn handshakes(server: &TlsTarget, token: &str) {
     let secret = token.rsplit('_').next().unwrap();
     let (first, second) = secret.split_at(secret.len() / 2);
     let mut protocols = (*server.client).clone();

@@ -167,10 +167,10 @@ fn read_all(mut source: impl Read + Send + 'static) -> JoinHandle<String> {
 pub(crate) fn statuses(mut stream: TcpStream) -> Vec<String> {
     // Longer than the server waits for a body; a client without a response by then gets none.
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // A reset is an end as well, and what came before it counts.
-    let _ = stream.read_to_end(&mut answer);
-    let text = String::from_utf8_lossy(&answer).into_owned();
+    let _ = stream.read_to_end(&mut response);
+    let text = String::from_utf8_lossy(&response).into_owned();
     let after = |start: &str| start.split(' ').next().unwrap_or_default().to_owned();
     text.split("HTTP/1.1 ").skip(1).chain(text.split("HTTP/1.0 ").skip(1)).map(after).collect()
 }

@@ -18,12 +18,12 @@ use super::target::Target;
 pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 /// A target with a certificate.
-pub(crate) struct Encrypted {
+pub(crate) struct TlsTarget {
     pub(crate) target: Target,
     pub(crate) client: Arc<ClientConfig>,
 }
 
-impl Encrypted {
+impl TlsTarget {
     pub(crate) fn start(flags: &[&str]) -> Self {
         let pair: CertifiedKey<KeyPair> = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -76,12 +76,12 @@ pub(crate) fn exchange(
 ) -> Vec<u8> {
     // The server may hang up before it has read all of it.
     let _ = stream.write_all(bytes).and_then(|()| stream.flush());
-    let (mut answer, mut buffer) = (Vec::new(), [0; 16 * 1024]);
-    while !enough(&answer) {
+    let (mut response, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    while !enough(&response) {
         match stream.read(&mut buffer) {
-            Ok(count) if count > 0 => answer.extend_from_slice(&buffer[..count]),
+            Ok(count) if count > 0 => response.extend_from_slice(&buffer[..count]),
             _ => break,
         }
     }
-    answer
+    response
 }

@@ -38,13 +38,13 @@ impl Server {
             "GET {path}?num=1&api_key={token} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
         )
         .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(!answer.contains("very-secret"), "{answer}");
-        if answer.starts_with("HTTP/1.1 200") && answer.contains("gw1.invalid") {
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        assert!(!response.contains("very-secret"), "{response}");
+        if response.starts_with("HTTP/1.1 200") && response.contains("gw1.invalid") {
             Ok(())
         } else {
-            Err(answer)
+            Err(response)
         }
     }
 }
@@ -67,8 +67,8 @@ fn a_change_is_seen_by_the_next_call() {
     let server = Server::start(&office);
     let token = office.done(&["token", "issue", "--account", "acme"]).trim_end().to_owned();
     let rejected = |token: &str, code: &str| {
-        let answer = server.extract(token).unwrap_err();
-        assert!(answer.contains(code), "{answer}");
+        let response = server.extract(token).unwrap_err();
+        assert!(response.contains(code), "{response}");
     };
 
     rejected(&token, &code(ErrorCode::NotWhitelisted));

@@ -13,10 +13,10 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
     let (trusting, sample) = served(behind).await;
     let asked = |headers: &str| get(trusting.address(), extraction(&sample), headers.to_owned());
 
-    let answer = asked("\r\nX-Forwarded-For: 198.51.100.1, 127.0.0.9").await;
-    assert_eq!((answer.status, &answer.json()["request_ip"]), (200, &"127.0.0.9".into()));
-    let answer = asked("\r\nForwarded: for=198.51.100.1, for=\"127.0.0.8:99\"").await;
-    assert_eq!(answer.json()["request_ip"], "127.0.0.8");
+    let response = asked("\r\nX-Forwarded-For: 198.51.100.1, 127.0.0.9").await;
+    assert_eq!((response.status, &response.json()["request_ip"]), (200, &"127.0.0.9".into()));
+    let response = asked("\r\nForwarded: for=198.51.100.1, for=\"127.0.0.8:99\"").await;
+    assert_eq!(response.json()["request_ip"], "127.0.0.8");
     let mapped = asked("\r\nX-Forwarded-For: ::ffff:127.0.0.7").await;
     assert_eq!(mapped.json()["request_ip"], "127.0.0.7");
 
@@ -27,8 +27,8 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
         ("\r\nX-Forwarded-For: 127.0.0.9\r\nX-Forwarded-For: \u{fffd}", ErrorCode::CallerUnknown),
         ("\r\nX-Forwarded-For: 127.0.0.9\r\nForwarded: for=127.0.0.8", ErrorCode::CallerUnknown),
     ] {
-        let answer = asked(headers).await;
-        assert_eq!(answer.json()["code"], code.number(), "{headers}: {answer:?}");
+        let response = asked(headers).await;
+        assert_eq!(response.json()["code"], code.number(), "{headers}: {response:?}");
     }
     // Groups do not ask where a call comes from, but what cannot be read is rejected there as well.
     let unreadable = get(trusting.address(), groups(&sample), "\r\nForwarded: for=\"".to_owned()).await;
@@ -36,8 +36,8 @@ async fn a_declared_proxy_tells_who_calls_and_nobody_else() {
 
     let (wary, sample) = served(|config| config).await;
     let spoofed = "\r\nX-Forwarded-For: 127.0.0.9\r\nForwarded: for=127.0.0.8".to_owned();
-    let answer = get(wary.address(), extraction(&sample), spoofed).await;
-    assert_eq!(answer.json()["request_ip"], "127.0.0.1");
+    let response = get(wary.address(), extraction(&sample), spoofed).await;
+    assert_eq!(response.json()["request_ip"], "127.0.0.1");
 }
 
 /// From an IPv6 caller: rejected where a whitelist is asked for, served elsewhere.
@@ -49,9 +49,9 @@ async fn ipv6_callers_are_told_why() {
     };
     drop(probe);
     let (running, sample) = served(|config| Config { listen: "[::1]:0".parse().unwrap(), ..config }).await;
-    let answer = get(running.address(), extraction(&sample), String::new()).await;
+    let response = get(running.address(), extraction(&sample), String::new()).await;
     assert_eq!(
-        (answer.status, answer.json()["code"].as_i64()),
+        (response.status, response.json()["code"].as_i64()),
         (403, Some(ErrorCode::CallerNotIpv4.number()))
     );
     assert_eq!(get(running.address(), groups(&sample), String::new()).await.status, 200);
@@ -68,6 +68,6 @@ async fn mapped_callers_are_ipv4_callers() {
     let (running, sample) =
         served(|config| Config { listen: "[::ffff:127.0.0.1]:0".parse().unwrap(), ..config }).await;
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], running.address().port()));
-    let answer = get(address, extraction(&sample), String::new()).await;
-    assert_eq!(answer.json()["request_ip"], "127.0.0.1");
+    let response = get(address, extraction(&sample), String::new()).await;
+    assert_eq!(response.json()["request_ip"], "127.0.0.1");
 }

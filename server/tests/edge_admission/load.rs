@@ -8,7 +8,7 @@ use std::{
 };
 
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::Sample,
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
@@ -24,7 +24,7 @@ use super::{
     wire::{exchange, read},
 };
 
-async fn held(max_in_flight: usize) -> (Running, Arc<PausedStore>) {
+async fn held(max_in_flight: usize) -> (RunningServer, Arc<PausedStore>) {
     let store = Arc::new(PausedStore::new().await);
     let admin = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let config = Config { max_in_flight, admin, ..Config::loopback(store.clone()) };
@@ -36,25 +36,25 @@ fn head() -> String {
 }
 
 /// The number behind this name on the operator's page, 0 where it is absent.
-async fn counted(running: &Running, name: &str) -> u64 {
+async fn counted(running: &RunningServer, name: &str) -> u64 {
     let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
     let number = page.body.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     number.unwrap_or_default()
 }
 
 /// How many bytes the largest extraction has.
-async fn extract_length(running: &Running, sample: &Sample) -> usize {
+async fn extract_length(running: &RunningServer, sample: &Sample) -> usize {
     let target = extraction(sample).replace("num=1", "num=100");
     get(running.address(), target, String::new()).await.body.len()
 }
 
 /// Waits, within bounds, until the operator's page has this line.
-async fn seen(running: &Running, line: &str) {
+async fn seen(running: &RunningServer, line: &str) {
     seen_that(running, |it| it == line).await;
 }
 
 /// Waits, within bounds, until the operator's page has such a line.
-async fn seen_that(running: &Running, such: impl Fn(&str) -> bool) {
+async fn seen_that(running: &RunningServer, such: impl Fn(&str) -> bool) {
     for _ in 0..200 {
         let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
         if page.body.lines().any(&such) {
@@ -170,24 +170,24 @@ async fn responses_that_nobody_reads_are_bounded() {
         .replace("200", "503")
         .replace("\"0\"", &format!("\"{}\"", ErrorCode::Overloaded.number()));
     // One after the other, so that there is never too much work under way.
-    let mut answered = 0;
+    let mut served = 0;
     for number in 0..200 {
         deaf.write_all(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &headers)).unwrap();
         seen_that(&running, |line| {
-            line == format!("{successes} {}", answered + 1) || line == format!("{shed} 1")
+            line == format!("{successes} {}", served + 1) || line == format!("{shed} 1")
         })
         .await;
         if counted(&running, &shed).await == 1 {
             break;
         }
-        answered += 1;
+        served += 1;
     }
     // Half a MiB for one request, of which one address may have half.
     let share = 256 << 10;
     let length = extract_length(&running, &sample).await;
     // Hosts and ports differ in length.
-    let held = answered * length;
-    assert!(held > share / 10 * 9 && held < share / 10 * 11, "{answered} of {length} bytes");
+    let held = served * length;
+    assert!(held > share / 10 * 9 && held < share / 10 * 11, "{served} of {length} bytes");
     drop(deaf);
 }
 

@@ -18,7 +18,7 @@ mod wire;
 use std::{net::SocketAddr, sync::Arc};
 
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     api::generated::{ExtractProxies, ListStaticGroups},
     data::seed::{Sample, seed},
     edge::operation::Operation,
@@ -26,17 +26,17 @@ use sallyport_server::{
     store::sqlite::SqliteStore,
 };
 
-use self::wire::{Answer, send};
+use self::wire::{Response, send};
 
 /// A server with sample data, changed as a test wants it.
-async fn served(change: impl FnOnce(Config) -> Config) -> (Running, Sample) {
+async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
     let store = Arc::new(SqliteStore::temporary().unwrap());
     let sample = seed(&*store).await.unwrap();
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 
 /// GET off the runtime's threads.
-async fn get(address: SocketAddr, target: String, headers: String) -> Answer {
+async fn get(address: SocketAddr, target: String, headers: String) -> Response {
     let ask = move || send(address, &format!("GET {target} HTTP/1.1{headers}"), b"");
     tokio::task::spawn_blocking(ask).await.unwrap()
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
     domain::{
-        access::{AccountId, Credential, Guarded},
+        access::{AccountId, Credential, ProtectedData},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         instance::Group,
         ports::{Repository, RepositoryError},
@@ -19,7 +19,7 @@ use sallyport_server::{
 };
 use tokio::sync::Semaphore;
 
-/// Answers one question for each permit. Every token is good, and nothing is found with it.
+/// Handles one query for each permit. Every token is good, and nothing is found with it.
 #[derive(Debug)]
 pub(crate) struct PausedStore {
     pub(crate) permits: Semaphore,
@@ -35,7 +35,7 @@ impl PausedStore {
         Self { permits: Semaphore::new(0), credential }
     }
 
-    async fn answer<T>(&self) -> Result<Option<T>, RepositoryError> {
+    async fn permitted<T>(&self) -> Result<Option<T>, RepositoryError> {
         self.permits.acquire().await.unwrap().forget();
         Ok(None)
     }
@@ -43,15 +43,15 @@ impl PausedStore {
 
 #[async_trait]
 impl Repository for PausedStore {
-    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
         None
     }
 
     async fn extraction(
         &self,
         _: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
-        self.answer().await
+    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
+        self.permitted().await
     }
 
     async fn store_extraction(
@@ -68,16 +68,16 @@ impl Repository for PausedStore {
         Ok(Some(self.credential))
     }
 
-    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
-        self.answer().await
+    async fn groups(&self, _: TokenDigest) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
+        self.permitted().await
     }
 
     async fn search(
         &self,
         _: TokenDigest,
         _: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
-        self.answer().await
+    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
+        self.permitted().await
     }
 }
 

@@ -7,19 +7,19 @@ use sallyport_server::{
     start,
 };
 
-use super::{extraction, get, groups, paused_store::PausedStore, served, wire::Answer};
+use super::{extraction, get, groups, paused_store::PausedStore, served, wire::Response};
 
-fn assert_throttled(answer: &Answer, fields: &[&str]) {
-    let body = answer.json();
+fn assert_throttled(response: &Response, fields: &[&str]) {
+    let body = response.json();
     assert_eq!(
-        (answer.status, body["code"].as_i64()),
+        (response.status, body["code"].as_i64()),
         (429, Some(ErrorCode::Throttled.number())),
-        "{answer:?}"
+        "{response:?}"
     );
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), fields);
-    let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=1800).contains(&wait), "{wait}");
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

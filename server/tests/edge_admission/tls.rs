@@ -49,12 +49,12 @@ fn connect(address: SocketAddr, trusted: &CertificateDer<'static>) -> Stream {
 /// Asks on an open connection; the status line, or why there is none.
 fn status(stream: &mut Stream, target: &str) -> std::io::Result<String> {
     write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut buffer = [0; 4096];
     loop {
         let count = stream.read(&mut buffer)?;
-        answer.extend_from_slice(&buffer[..count]);
-        let text = String::from_utf8_lossy(&answer);
+        response.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&response);
         let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
             body.len() >= length.parse().unwrap()
@@ -105,10 +105,10 @@ async fn plain_http_gets_nothing_from_an_encrypted_server() {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         // The server may hang up at the first letter, so the rest may fail.
         let _ = write!(stream, "GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         // A reset is an end as well.
-        let _ = stream.read_to_end(&mut answer);
-        assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1"), "{answer:?}");
+        let _ = stream.read_to_end(&mut response);
+        assert!(!String::from_utf8_lossy(&response).contains("HTTP/1.1"), "{response:?}");
         assert_eq!(status(&mut connect(address, pair.cert.der()), &target).unwrap(), "HTTP/1.1 200 OK");
     })
     .await

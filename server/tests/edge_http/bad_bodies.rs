@@ -54,9 +54,9 @@ fn the_largest_batch_fits_into_a_body() {
 #[test]
 fn an_ipv4_mapped_item_is_the_ipv4_address() {
     let found = |ips: &[String]| {
-        let answer = search(&json!({"ips": ips}).to_string());
-        assert_eq!(answer.status, 200, "{ips:?}: {answer:?}");
-        answer.json()["data"].clone()
+        let response = search(&json!({"ips": ips}).to_string());
+        assert_eq!(response.status, 200, "{ips:?}: {response:?}");
+        response.json()["data"].clone()
     };
     let own = SERVER.sample.addresses.iter().find(|address| address.ip.is_ipv4() && address.port.is_none());
     let IpAddr::V4(ip) = own.unwrap().ip else { unreachable!("an IPv4 address was looked for") };
@@ -181,8 +181,8 @@ fn bodies_that_are_not_one_json_object() {
     for bad in ["[]", "null", "1", "\"ips\""] {
         rejected(bad, ErrorCode::Invalid);
     }
-    let answer = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
-    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::MalformedBody);
+    let response = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
+    assert_rejected::<SearchStaticInstances>(&response, ErrorCode::MalformedBody);
 }
 
 #[test]
@@ -204,15 +204,15 @@ fn media_types_that_are_not_json() {
 #[test]
 fn large_bodies_are_rejected_while_they_are_sent() {
     let padding = " ".repeat(MAX_BYTES);
-    let answer = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
-    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
+    let response = search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#));
+    assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTooLarge);
 
     let head = format!(
         "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
         search_target()
     );
-    let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
-    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
+    let response = read(exchange(SERVER.address, &[head.as_bytes()]));
+    assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTooLarge);
 }
 
 #[test]
@@ -226,8 +226,8 @@ fn endless_chunks_are_rejected() {
     let mut writer = stream.try_clone().unwrap();
     // The server stops listening some time after its response, so writing may fail then.
     let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
-    let answer = read(stream);
-    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTooLarge);
+    let response = read(stream);
+    assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTooLarge);
     writing.join().unwrap();
 }
 
@@ -237,8 +237,8 @@ fn half_sent_bodies_end_in_time() {
         "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{\"ips\"",
         search_target()
     );
-    let answer = read(exchange(SERVER.address, &[head.as_bytes()]));
-    assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::BodyTimeout);
+    let response = read(exchange(SERVER.address, &[head.as_bytes()]));
+    assert_rejected::<SearchStaticInstances>(&response, ErrorCode::BodyTimeout);
 }
 
 #[test]

@@ -128,8 +128,8 @@ fn accounts_that_may_not_extract() {
         (&tokens.not_verified, ErrorCode::NotVerified),
         (&tokens.not_entitled, ErrorCode::NotEntitled),
     ] {
-        let answer = get::<ExtractProxies>(&format!("num=1&api_key={}", token.expose()));
-        assert_rejected::<ExtractProxies>(&answer, code);
+        let response = get::<ExtractProxies>(&format!("num=1&api_key={}", token.expose()));
+        assert_rejected::<ExtractProxies>(&response, code);
     }
 }
 
@@ -137,22 +137,22 @@ fn accounts_that_may_not_extract() {
 fn headers_that_are_not_text() {
     let mut head = format!("GET {}?num=1 HTTP/1.1\r\nX-Request-Id: ", ExtractProxies::PATH).into_bytes();
     head.extend_from_slice(b"\xff\xfe\r\nHost: x\r\nConnection: close\r\n\r\n");
-    let answer = super::wire::read(super::wire::exchange(SERVER.address, &[&head]));
-    assert_rejected::<ExtractProxies>(&answer, ErrorCode::MalformedHeader);
+    let response = super::wire::read(super::wire::exchange(SERVER.address, &[&head]));
+    assert_rejected::<ExtractProxies>(&response, ErrorCode::MalformedHeader);
 }
 
 #[test]
 fn other_methods_are_told_which_there_are() {
     let of = |method: &str, target: &str| send(SERVER.address, &format!("{method} {target} HTTP/1.1"), b"");
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
-        let answer = of(method, ExtractProxies::PATH);
-        assert_rejected::<ExtractProxies>(&answer, ErrorCode::MethodNotAllowed);
-        assert_eq!(answer.header("allow"), Some("GET"));
+        let response = of(method, ExtractProxies::PATH);
+        assert_rejected::<ExtractProxies>(&response, ErrorCode::MethodNotAllowed);
+        assert_eq!(response.header("allow"), Some("GET"));
     }
     for method in ["GET", "PUT"] {
-        let answer = of(method, &search_target());
-        assert_rejected::<SearchStaticInstances>(&answer, ErrorCode::MethodNotAllowed);
-        assert_eq!(answer.header("allow"), Some("POST"));
+        let response = of(method, &search_target());
+        assert_rejected::<SearchStaticInstances>(&response, ErrorCode::MethodNotAllowed);
+        assert_eq!(response.header("allow"), Some("POST"));
     }
     assert_eq!(of("BREW", ExtractProxies::PATH).status, 405);
     assert_eq!(of("GET", "/openapi/v1/nothing").status, 404);

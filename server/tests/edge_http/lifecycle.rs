@@ -2,28 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use jiff::Timestamp;
 use sallyport_server::{
     Config, StartError,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
-    domain::{
-        access::{AccountId, Credential, Guarded},
-        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        instance::Group,
-        ports::{Repository, RepositoryError},
-        search::{SearchPage, SearchQuery},
-        token::TokenDigest,
-    },
     edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
-    store::{
-        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::RecordCounts,
-        sqlite::SqliteStore,
-    },
+    store::sqlite::SqliteStore,
 };
 
 use super::{
+    paused_store::PausedStore,
     server::assert_rejected,
     wire::{exchange, send},
 };
@@ -68,86 +56,19 @@ async fn closing_does_not_wait_for_a_caller_who_never_ends() {
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
-/// A storage that breaks down at the first question.
-#[derive(Debug)]
-struct Broken;
-
-#[async_trait]
-impl Repository for Broken {
-    fn cached_extraction(&self, _: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
-        None
-    }
-
-    async fn extraction(
-        &self,
-        _: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
-        panic!("broken")
-    }
-
-    async fn store_extraction(
-        &self,
-        _: AccountId,
-        _: String,
-        _: StoredExtraction,
-        _: Timestamp,
-    ) -> Result<StoredExtraction, RepositoryError> {
-        panic!("broken")
-    }
-
-    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
-        panic!("broken")
-    }
-
-    async fn groups(&self, _: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
-        panic!("broken")
-    }
-
-    async fn search(
-        &self,
-        _: TokenDigest,
-        _: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
-        panic!("broken")
-    }
-}
-
-#[async_trait]
-impl Archive for Broken {
-    async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
-        panic!("broken")
-    }
-
-    async fn unload(&self, _: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        panic!("broken")
-    }
-}
-
-#[async_trait]
-impl Upkeep for Broken {
-    async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
-        panic!("broken")
-    }
-
-    fn pool(&self) -> Pool {
-        panic!("broken")
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn a_panic_is_an_answer_and_the_server_goes_on() {
-    let running = start(Config::loopback(Arc::new(Broken))).unwrap();
+async fn a_panic_becomes_a_response_and_the_server_goes_on() {
+    let store = PausedStore::new().await;
+    // Each query panics when it asks for its permit.
+    store.permits.close();
+    let running = start(Config::loopback(Arc::new(store))).unwrap();
     let address = running.address();
     for _ in 0..2 {
         let ask = move |path: &str, query: &str| send(address, &format!("GET {path}?{query} HTTP/1.1"), b"");
-        let answers = tokio::task::spawn_blocking(move || {
+        let responses = tokio::task::spawn_blocking(move || {
             (ask(ExtractProxies::PATH, "num=1&api_key=t"), ask(ListStaticGroups::PATH, "api_key=t"))
         });
-        let (extraction, groups) = answers.await.unwrap();
+        let (extraction, groups) = responses.await.unwrap();
         assert_rejected::<ExtractProxies>(&extraction, ErrorCode::Internal);
         assert_rejected::<ListStaticGroups>(&groups, ErrorCode::Internal);
     }

@@ -6,10 +6,12 @@
     reason = "the helpers of tests, which clippy.toml does not see"
 )]
 
-mod answers;
 mod bad_bodies;
 mod bad_parameters;
 mod lifecycle;
+#[path = "../edge_admission/paused_store.rs"]
+mod paused_store;
+mod responses;
 mod secrets;
 mod server;
 mod wire;

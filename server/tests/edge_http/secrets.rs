@@ -14,45 +14,49 @@ use super::{
 fn tokens_are_nowhere() {
     let tokens = SERVER.sample.tokens.list();
     let main = SERVER.sample.tokens.main.expose();
-    let mut answers = vec![extract("num=1"), extract("num=0"), extract("nun=1"), groups(), search("{")];
+    let mut responses = vec![extract("num=1"), extract("num=0"), extract("nun=1"), groups(), search("{")];
     for (_, token) in tokens {
         let token = token.expose();
-        answers.push(get::<ListStaticGroups>(&format!("api_key={token}&api_key={token}")));
-        answers.push(get::<ListStaticGroups>(&format!("api_key={token}%ff")));
-        answers.push(get::<ListStaticGroups>(&format!("api_key={token}%")));
-        answers.push(with_headers::<ExtractProxies>(
+        responses.push(get::<ListStaticGroups>(&format!("api_key={token}&api_key={token}")));
+        responses.push(get::<ListStaticGroups>(&format!("api_key={token}%ff")));
+        responses.push(get::<ListStaticGroups>(&format!("api_key={token}%")));
+        responses.push(with_headers::<ExtractProxies>(
             &format!("num=1&api_key={token}"),
             &[("X-API-Key", "other")],
         ));
-        answers.push(with_headers::<ExtractProxies>(
+        responses.push(with_headers::<ExtractProxies>(
             "num=1",
             &[("Authorization", &format!("Bearer {token} x"))],
         ));
     }
-    answers.push(send(SERVER.address, &format!("GET /nowhere?api_key={main} HTTP/1.1"), b""));
-    answers.push(send(
+    responses.push(send(SERVER.address, &format!("GET /nowhere?api_key={main} HTTP/1.1"), b""));
+    responses.push(send(
         SERVER.address,
         &format!("BREW {}?api_key={main} HTTP/1.1", ExtractProxies::PATH),
         b"",
     ));
-    answers.push(send(
+    responses.push(send(
         SERVER.address,
         &format!("GET {}%3Fapi_key={main} HTTP/1.1", ExtractProxies::PATH),
         b"",
     ));
-    answers.push(send(SERVER.address, &format!("GET /{main} HTTP/1.1"), b""));
-    answers.push(send(SERVER.address, &format!("{main} {} HTTP/1.1", ExtractProxies::PATH), b""));
-    answers.push(send(SERVER.address, &format!("PUT {}?api_key={main} HTTP/1.1", ExtractProxies::PATH), b""));
+    responses.push(send(SERVER.address, &format!("GET /{main} HTTP/1.1"), b""));
+    responses.push(send(SERVER.address, &format!("{main} {} HTTP/1.1", ExtractProxies::PATH), b""));
+    responses.push(send(
+        SERVER.address,
+        &format!("PUT {}?api_key={main} HTTP/1.1", ExtractProxies::PATH),
+        b"",
+    ));
 
     let log = SERVER.log.text();
     assert!(log.contains(ExtractProxies::PATH), "the log says nothing");
     for (what, token) in tokens {
         assert!(!log.contains(token.expose()), "the token of `{what}` is in the log");
-        for answer in &answers {
-            assert!(!answer.whole().contains(token.expose()), "the token of `{what}` is in {answer:?}");
+        for response in &responses {
+            assert!(!response.whole().contains(token.expose()), "the token of `{what}` is in {response:?}");
         }
     }
     for canary in &SERVER.sample.canaries {
-        assert!(!log.contains(canary) && answers.iter().all(|answer| !answer.whole().contains(canary)));
+        assert!(!log.contains(canary) && responses.iter().all(|response| !response.whole().contains(canary)));
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use sallyport_server::{
-    Config, Running,
+    Config, RunningServer,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::{Sample, seed},
     edge::{operation::Operation, responding::error_code::ErrorCode},
@@ -19,14 +19,14 @@ use sallyport_server::{
 use serde_json::Value;
 use tracing_subscriber::{EnvFilter, util::SubscriberInitExt as _};
 
-use super::wire::{Answer, send};
+use super::wire::{Response, send};
 
 /// The server that tests share.
-pub(crate) struct Shared {
+pub(crate) struct SharedServer {
     pub(crate) address: SocketAddr,
     pub(crate) sample: Sample,
     pub(crate) log: Log,
-    _running: Running,
+    _running: RunningServer,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -54,7 +54,7 @@ impl Write for Log {
 /// How long the shared server waits for a body.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(crate) static SERVER: LazyLock<Shared> = LazyLock::new(|| {
+pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
     let log = Log::default();
     let writer = log.clone();
     log::to(EnvFilter::new("trace"), Format::Text, move || writer.clone()).init();
@@ -65,26 +65,26 @@ pub(crate) static SERVER: LazyLock<Shared> = LazyLock::new(|| {
         let config = Config { body_timeout: BODY_TIMEOUT, ..Config::loopback(store) };
         (start(config).unwrap(), sample)
     });
-    Shared { address: running.address(), sample, log, _running: running, _runtime: runtime }
+    SharedServer { address: running.address(), sample, log, _running: running, _runtime: runtime }
 });
 
 /// GET on the path of `O` with this query.
-pub(crate) fn get<O: Operation>(query: &str) -> Answer {
+pub(crate) fn get<O: Operation>(query: &str) -> Response {
     with_headers::<O>(query, &[])
 }
 
 /// GET with headers as well.
-pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) -> Answer {
+pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) -> Response {
     let headers: String = headers.iter().map(|(name, value)| format!("\r\n{name}: {value}")).collect();
     send(SERVER.address, &format!("GET {}?{query} HTTP/1.1{headers}", O::PATH), b"")
 }
 
 /// An extraction with the main account's token and this query after it.
-pub(crate) fn extract(query: &str) -> Answer {
+pub(crate) fn extract(query: &str) -> Response {
     get::<ExtractProxies>(&format!("api_key={}&{query}", SERVER.sample.tokens.main.expose()))
 }
 
-pub(crate) fn groups() -> Answer {
+pub(crate) fn groups() -> Response {
     get::<ListStaticGroups>(&format!("api_key={}", SERVER.sample.tokens.main.expose()))
 }
 
@@ -94,29 +94,29 @@ pub(crate) fn search_target() -> String {
 }
 
 /// A search by the main account with this body.
-pub(crate) fn search(body: &str) -> Answer {
+pub(crate) fn search(body: &str) -> Response {
     search_as("Content-Type: application/json", body.as_bytes())
 }
 
 /// A search with these headers and bytes.
-pub(crate) fn search_as(headers: &str, body: &[u8]) -> Answer {
+pub(crate) fn search_as(headers: &str, body: &[u8]) -> Response {
     let head = format!("POST {} HTTP/1.1\r\n{headers}\r\nContent-Length: {}", search_target(), body.len());
     send(SERVER.address, &head, body)
 }
 
 /// That the response is this rejection in the envelope of `O`; gives its message.
 #[track_caller]
-pub(crate) fn assert_rejected<O: Operation>(answer: &Answer, code: ErrorCode) -> String {
-    let body = answer.json();
+pub(crate) fn assert_rejected<O: Operation>(response: &Response, code: ErrorCode) -> String {
+    let body = response.json();
     let message = body["message"].as_str().unwrap_or_default().to_owned();
     assert_eq!(
-        (answer.status, &body["code"]),
+        (response.status, &body["code"]),
         (code.status().as_u16(), &Value::from(code.number())),
-        "{answer:?}"
+        "{response:?}"
     );
     assert!(!message.is_empty());
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
-    let trace = answer.header("x-request-id").expect("X-Request-Id");
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    let trace = response.header("x-request-id").expect("X-Request-Id");
     let fields: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
     if O::PATH == ExtractProxies::PATH {
         assert_eq!(fields, ["code", "message"]);

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 /// A response as it came.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
-impl Answer {
+impl Response {
     /// The header of that name in lower case, which must not come twice.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
@@ -37,7 +37,7 @@ impl Answer {
 }
 
 /// Sends `head` (request line and headers without the last blank line) and `body`, and reads the response.
-pub(crate) fn send(address: SocketAddr, head: &str, body: &[u8]) -> Answer {
+pub(crate) fn send(address: SocketAddr, head: &str, body: &[u8]) -> Response {
     let head = format!("{head}\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     read(exchange(address, &[head.as_bytes(), body]))
 }
@@ -53,12 +53,12 @@ pub(crate) fn exchange(address: SocketAddr, parts: &[&[u8]]) -> TcpStream {
 }
 
 /// Reads one response up to the end of its declared length.
-pub(crate) fn read(mut stream: TcpStream) -> Answer {
+pub(crate) fn read(mut stream: TcpStream) -> Response {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
-        if let Some(answer) = parse(&bytes) {
-            return answer;
+        if let Some(response) = parse(&bytes) {
+            return response;
         }
         let count = stream.read(&mut buffer).unwrap_or_else(|error| panic!("no whole response: {error}"));
         assert!(
@@ -70,7 +70,7 @@ pub(crate) fn read(mut stream: TcpStream) -> Answer {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<Response> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let (line, headers) = head.split_once("\r\n").unwrap();
@@ -85,5 +85,5 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
         .find(|(name, _)| name == "content-length")
         .map_or(0, |(_, value)| value.parse().unwrap());
     let body = bytes.get(end + 4..end + 4 + length)?;
-    Some(Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() })
+    Some(Response { status, headers, body: String::from_utf8(body.to_vec()).unwrap() })
 }

@@ -1,4 +1,4 @@
-//! Backups that are taken while a server answers, and what is restored from them.
+//! Backups that are taken while a server serves requests, and what is restored from them.
 
 use std::{
     process::Command,
@@ -13,7 +13,7 @@ use crate::{
     processes::{Load, Outcome, Server, extract},
 };
 
-async fn a_backup_has_all_that_was_answered_before_it_began(database: Database) {
+async fn a_backup_has_all_extractions_that_ended_before_it_began(database: Database) {
     let other = match &database {
         Database::Sqlite { .. } => Database::sqlite(),
         Database::Postgres { .. } => Database::postgres().await,
@@ -27,7 +27,7 @@ async fn a_backup_has_all_that_was_answered_before_it_began(database: Database) 
         (0..3).map(|caller| tokio::spawn(Arc::clone(&load).call(Arc::clone(&sample), caller))).collect();
     load.more(&load.good, 40).await;
 
-    let answered = load.given.lock().unwrap().clone();
+    let extracted = load.given.lock().unwrap().clone();
     let (from, to) = (database.name(), restored.name());
     // The commands of POSTGRESQL.md.
     match &database {
@@ -55,10 +55,10 @@ async fn a_backup_has_all_that_was_answered_before_it_began(database: Database) 
     }
 
     let server = Server::run(&restored.name());
-    assert!(!answered.is_empty());
-    for (id, gateways) in answered {
+    assert!(!extracted.is_empty());
+    for (id, gateways) in extracted {
         assert_eq!(extract(server.address, &sample, id).await, Outcome::Given(gateways));
     }
 }
 
-on_both! { a_backup_has_all_that_was_answered_before_it_began }
+on_both! { a_backup_has_all_extractions_that_ended_before_it_began }

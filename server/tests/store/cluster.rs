@@ -108,7 +108,7 @@ impl Cluster {
         }
     }
 
-    /// Starts the server again after a crash. It may take a moment until it answers.
+    /// Starts the server again after a crash. It may take a moment until it accepts connections.
     pub(crate) fn start_again(&mut self) {
         let old = std::mem::replace(&mut self.keeper, keep(&self.programs, &self.folder, &self.options));
         // The old keeper would remove the folder of the new one.

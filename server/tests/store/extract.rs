@@ -79,9 +79,11 @@ async fn each_condition_has_its_rejection(database: Database) {
         (&Token::new("unknown"), Some(Rejection::TokenUnknown)),
         (&Token::new(""), Some(Rejection::TokenUnknown)),
     ] {
-        let answer = sandbox.extract(token, 2, region).await;
-        assert_eq!(answer.as_ref().err(), expected.as_ref());
-        assert!(answer.is_err() || answer.is_ok_and(|it| it.endpoints.len() == 2 && it.caller_ip == HOME));
+        let response = sandbox.extract(token, 2, region).await;
+        assert_eq!(response.as_ref().err(), expected.as_ref());
+        assert!(
+            response.is_err() || response.is_ok_and(|it| it.endpoints.len() == 2 && it.caller_ip == HOME)
+        );
     }
 
     let mut socks = command(&tokens.http_only, 1, region);
@@ -186,7 +188,7 @@ async fn a_request_id_stands_for_one_extraction(database: Database) {
     assert_eq!(elsewhere.err(), Some(Rejection::RequestIdReused));
 }
 
-async fn simultaneous_requests_with_one_id_get_one_answer(database: Database) {
+async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
     let sandbox = Sandbox::new(database).await;
     // As two servers on one database are.
     let services = [sandbox.service.clone(), Service::new(sandbox.database.open().await)];
@@ -199,11 +201,11 @@ async fn simultaneous_requests_with_one_id_get_one_answer(database: Database) {
                 tokio::spawn(async move { service.extract(command).await.unwrap() })
             })
             .collect();
-        let mut answers = HashSet::new();
+        let mut responses = HashSet::new();
         for call in calls {
-            answers.insert(call.await.unwrap().endpoints);
+            responses.insert(call.await.unwrap().endpoints);
         }
-        assert_eq!(answers.len(), 1);
+        assert_eq!(responses.len(), 1);
     }
 }
 
@@ -379,7 +381,7 @@ async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: D
     assert_eq!((page.items.len(), page.total), (0, 0));
 }
 
-async fn what_cannot_be_read_is_not_answered(database: Database) {
+async fn unreadable_records_are_not_returned(database: Database) {
     let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
     let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
     // A value that no version of the program has written.
@@ -411,7 +413,7 @@ on_both! {
     regions_are_plentiful_scarce_or_empty,
     the_choice_goes_around,
     a_request_id_stands_for_one_extraction,
-    simultaneous_requests_with_one_id_get_one_answer,
+    simultaneous_requests_with_one_id_get_one_result,
     a_shortage_does_not_use_up_the_request_id,
     access_is_looked_at_on_every_call_also_for_a_known_request_id,
     a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once,
@@ -419,6 +421,6 @@ on_both! {
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,
     a_server_forgets_by_itself,
     texts_that_a_database_may_not_hold_are_texts_like_any_other,
-    what_cannot_be_read_is_not_answered,
+    unreadable_records_are_not_returned,
     a_write_that_waits_too_long_is_rejected_and_passes_later,
 }

@@ -55,31 +55,31 @@ impl Servers {
         Question { token: token.clone(), caller_ip: Ipv4Addr::LOCALHOST, parameters }
     }
 
-    /// What each server answers to several calls in a row, which must be all alike.
+    /// What each server returns for several calls in a row, which must be all alike.
     async fn ask(&self, question: &Question) -> Result<u32, Rejection> {
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         for store in &self.stores {
             for _ in 0..4 {
-                answers.push(self.ask_one(store, question).await);
+                responses.push(self.ask_one(store, question).await);
             }
         }
-        assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-        answers.swap_remove(0)
+        assert!(responses.iter().all(|response| *response == responses[0]), "{responses:?}");
+        responses.swap_remove(0)
     }
 
     async fn ask_one(&self, store: &Arc<dyn Store>, question: &Question) -> Result<u32, Rejection> {
         let Question { token, caller_ip, parameters } = question.clone();
         let command = ExtractCommand { token, caller_ip: Some(caller_ip), parameters, request_id: None };
-        let answer = Service::new(store.clone()).extract(command).await;
-        answer.map(|extraction| extraction.returned())
+        let response = Service::new(store.clone()).extract(command).await;
+        response.map(|extraction| extraction.returned())
     }
 
     /// Goes on asking until each server has in memory what it takes, which it then is to forget in time.
     async fn hold(&self, question: &Question) -> Result<u32, Rejection> {
         eventually(async || {
-            let answer = self.ask(question).await;
+            let response = self.ask(question).await;
             let held = |store: &Arc<dyn Store>| store.cached_extraction(&query(question)).is_some();
-            if self.stores.iter().all(held) { Ok(answer) } else { Err("it is not held") }
+            if self.stores.iter().all(held) { Ok(response) } else { Err("it is not held") }
         })
         .await
     }

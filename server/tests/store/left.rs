@@ -56,9 +56,9 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
     // Both connections know the token, so that the next question is the one about the extraction.
     let groups = format!("{}?api_key={token}", ListStaticGroups::PATH);
     let ask = async || {
-        let mut answer = String::new();
-        call(groups.clone()).await.read_to_string(&mut answer).await.unwrap();
-        answer.split(' ').nth(1).unwrap().to_owned()
+        let mut response = String::new();
+        call(groups.clone()).await.read_to_string(&mut response).await.unwrap();
+        response.split(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!(ask().await, "200");
 

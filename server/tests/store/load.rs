@@ -167,14 +167,14 @@ async fn too_many_bad_lines_cut_the_reading_short(database: Database) {
 }
 
 async fn a_failing_input_leaves_nothing_behind(database: Database) {
-    struct Torn;
-    impl std::io::Read for Torn {
+    struct FailingInput;
+    impl std::io::Read for FailingInput {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
             Err(std::io::Error::other("the cable was pulled"))
         }
     }
     let store = database.open().await;
-    let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), Torn);
+    let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), FailingInput);
     let error = import(store.as_ref(), std::io::BufReader::new(input), |_| {}).await.unwrap_err();
     assert!(error.to_string().contains("the cable was pulled"), "{error}");
     assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap().accounts, 1);

@@ -90,14 +90,14 @@ pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: us
 /// Head, in lower case, and body of a response; `None` when the server went away.
 async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
     let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
-    let mut answer = String::new();
+    let mut response = String::new();
     let asked = async {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(request.as_bytes()).await?;
-        stream.read_to_string(&mut answer).await
+        stream.read_to_string(&mut response).await
     };
     asked.await.ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let (head, body) = response.split_once("\r\n\r\n")?;
     Some((head.to_ascii_lowercase(), body.to_owned()))
 }
 
@@ -105,7 +105,7 @@ async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
 #[derive(Default)]
 pub(crate) struct Load {
     pub(crate) servers: Mutex<Vec<SocketAddr>>,
-    /// What was answered under each id. Another response is a double extraction.
+    /// What was returned under each id. Another response is a double extraction.
     pub(crate) given: Mutex<HashMap<usize, String>>,
     pub(crate) good: AtomicUsize,
     later: AtomicUsize,
@@ -204,7 +204,7 @@ async fn several_servers_survive_what_dies_around_them() {
     }
 }
 
-async fn what_was_answered_outlives_a_kill(database: Database) {
+async fn returned_extractions_survive_a_kill(database: Database) {
     let sample = Arc::new(seed(database.open().await.as_ref()).await.unwrap());
     let load = Arc::new(Load::default());
     for _ in 0..3 {
@@ -283,7 +283,7 @@ async fn a_change_by_another_process_counts_for_the_next_call(database: Database
 
 on_both! {
     a_change_by_another_process_counts_for_the_next_call,
-    what_was_answered_outlives_a_kill,
+    returned_extractions_survive_a_kill,
     a_killed_import_leaves_nothing_behind,
 }
 

@@ -70,8 +70,8 @@ async fn all<T: ListEntry>(registry: &Registry, filter: T::Filter) -> Vec<T> {
 
 /// The reason of a rejection, which must be of the right kind.
 macro_rules! rejected {
-    ($answer:expr, $kind:ident) => {
-        match $answer {
+    ($response:expr, $kind:ident) => {
+        match $response {
             Err(error @ RegistryError::$kind(_)) => error.to_string(),
             other => panic!("expected {}, got {other:?}", stringify!($kind)),
         }
@@ -393,8 +393,8 @@ async fn instances_are_found_changed_and_removed(database: Database) {
 }
 
 async fn a_reader_that_has_enough_ends_the_list(database: Database) {
-    struct Few(u32);
-    impl<T> ListConsumer<T> for Few {
+    struct ThreeEntries(u32);
+    impl<T> ListConsumer<T> for ThreeEntries {
         fn take(&mut self, _: T) -> std::io::Result<()> {
             self.0 += 1;
             if self.0 == 3 { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
@@ -403,7 +403,7 @@ async fn a_reader_that_has_enough_ends_the_list(database: Database) {
     let store = database.open().await;
     seed(store.as_ref()).await.unwrap();
     let registry = database.registry().await;
-    let ended = registry.list::<InstanceEntry, _>(InstanceFilter::default(), None, Few(0)).await;
+    let ended = registry.list::<InstanceEntry, _>(InstanceFilter::default(), None, ThreeEntries(0)).await;
     assert!(matches!(ended, Err(RegistryError::Output(_))));
     let (all, more) =
         registry.list::<InstanceEntry, _>(InstanceFilter::default(), Some(2000), Vec::new()).await.unwrap();

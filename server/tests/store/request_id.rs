@@ -32,9 +32,9 @@ async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value
         format!("GET {path}?num=2&{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
 }
 

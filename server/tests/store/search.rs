@@ -40,9 +40,9 @@ const TIMES: [&str; 5] = [
     "2400-01-01T00:00:00.000000001Z",
 ];
 
-/// On every database that there is, so that they answer alike.
+/// On every database, so that their results are the same.
 #[test]
-fn every_search_answers_like_the_model() {
+fn every_search_equals_the_model() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
     let databases = [Database::sqlite(), runtime.block_on(Database::postgres())];

@@ -91,8 +91,8 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
 }
 
 async fn an_output_that_fails_ends_the_export(database: Database) {
-    struct Full;
-    impl Write for Full {
+    struct FullDisk;
+    impl Write for FullDisk {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
             Err(std::io::ErrorKind::StorageFull.into())
         }
@@ -103,7 +103,7 @@ async fn an_output_that_fails_ends_the_export(database: Database) {
     }
     let store = database.open().await;
     seed(store.as_ref()).await.unwrap();
-    let failed = export(store.as_ref(), Full, |_| {}).await;
+    let failed = export(store.as_ref(), FullDisk, |_| {}).await;
     assert!(matches!(failed, Err(UnloadError::Output(_))), "{failed:?}");
     assert!(database.registry().await.account("aurora".to_owned()).await.is_ok(), "the database goes on");
 }

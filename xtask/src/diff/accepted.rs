@@ -11,7 +11,7 @@ use crate::{
 
 /// An entry of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedChange {
     fingerprint: String,
     reason: String,
     expires: Date,
@@ -21,7 +21,7 @@ pub(crate) struct Accepted {
 /// Reads the file: a list of `fingerprint`, `reason` and `expires`.
 ///
 /// Fails with every problem of the file; their places are in it.
-pub(crate) fn read(file: &Document) -> Result<Vec<Accepted>, Vec<Problem>> {
+pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
     let help = "write `- { fingerprint: …, reason: …, expires: YYYY-MM-DD }`";
@@ -52,7 +52,7 @@ pub(crate) fn read(file: &Document) -> Result<Vec<Accepted>, Vec<Problem>> {
         if let (Some(fingerprint), Some(reason), Some(expires)) = (text("fingerprint"), text("reason"), date)
         {
             let line = file.place(&at).line;
-            entries.push(Accepted {
+            entries.push(AcceptedChange {
                 fingerprint: fingerprint.to_owned(),
                 reason: reason.to_owned(),
                 expires,
@@ -64,9 +64,9 @@ pub(crate) fn read(file: &Document) -> Result<Vec<Accepted>, Vec<Problem>> {
 }
 
 /// Marks the accepted changes, and returns a note for each entry that accepts nothing.
-pub(crate) fn apply(diff: &mut Diff, entries: &[Accepted], today: Date) -> Vec<String> {
+pub(crate) fn apply(diff: &mut Diff, entries: &[AcceptedChange], today: Date) -> Vec<String> {
     let mut notes = Vec::new();
-    for Accepted { fingerprint, reason, expires, line } in entries {
+    for AcceptedChange { fingerprint, reason, expires, line } in entries {
         let mut matching =
             diff.changes.iter_mut().filter(|change| change.fingerprint() == *fingerprint).peekable();
         if matching.peek().is_none() {

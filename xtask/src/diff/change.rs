@@ -12,7 +12,7 @@ use super::rules::Rule;
 pub(crate) enum Direction {
     /// What callers may send.
     Request,
-    /// What services may answer.
+    /// What services may respond.
     Response,
     /// The operation as a whole, a clause or a text.
     Contract,
@@ -20,7 +20,7 @@ pub(crate) enum Direction {
 
 /// What one of the two documents says.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct SourceValue {
     pub(crate) value: Value,
     pub(crate) pointer: String,
     pub(crate) line: u64,
@@ -38,9 +38,9 @@ pub(crate) struct Change {
     /// The keyword that changed; empty when the whole part did.
     pub(crate) keyword: String,
     /// What the older document says; `None` when the part is new.
-    pub(crate) old: Option<Found>,
+    pub(crate) old: Option<SourceValue>,
     /// What the newer document says; `None` when the part is gone.
-    pub(crate) new: Option<Found>,
+    pub(crate) new: Option<SourceValue>,
     /// The clauses that the part cites in either document.
     pub(crate) clauses: Vec<String>,
     /// Why the change was accepted, from the file of accepted changes.
@@ -53,7 +53,7 @@ const FINGERPRINT: usize = 12;
 impl Change {
     /// What identifies the change, whatever line it is on and however the texts of this program are worded.
     pub(crate) fn fingerprint(&self) -> String {
-        let value = |found: &Option<Found>| found.as_ref().map(|found| found.value.clone());
+        let value = |found: &Option<SourceValue>| found.as_ref().map(|found| found.value.clone());
         let identity = json!([
             self.rule.id,
             self.operation,

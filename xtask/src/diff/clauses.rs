@@ -5,14 +5,14 @@ use serde_json::json;
 use super::{
     change::Direction,
     rules,
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::{
     document::{Document, join},
     model::{Clause, Contract, Unspecified},
 };
 
-pub(super) fn compare(sides: &mut Sides<'_>, old: &Contract, new: &Contract) {
+pub(super) fn compare(sides: &mut DocumentPair<'_>, old: &Contract, new: &Contract) {
     let closed: Vec<&Unspecified> = old
         .unspecified
         .iter()
@@ -57,7 +57,7 @@ fn place(id: &str) -> Place<'_> {
 }
 
 /// A new clause. Where behaviour of the same area is no longer left open, the clause binds what was free.
-fn added(sides: &mut Sides<'_>, clause: &Clause, closed: &[&Unspecified]) {
+fn added(sides: &mut DocumentPair<'_>, clause: &Clause, closed: &[&Unspecified]) {
     let area = clause.id.split('.').next();
     let taken: Vec<String> =
         closed.iter().filter(|open| open.id.split('.').nth(1) == area).map(|open| open.id.clone()).collect();
@@ -71,7 +71,7 @@ fn added(sides: &mut Sides<'_>, clause: &Clause, closed: &[&Unspecified]) {
     sides.report(rule, place(&clause.id), "", found, [clause.id.clone()].into_iter().chain(taken));
 }
 
-fn common(sides: &mut Sides<'_>, old: &Clause, new: &Clause) {
+fn common(sides: &mut DocumentPair<'_>, old: &Clause, new: &Clause) {
     let at = (entry(sides.old, "/x-clauses", &new.id), entry(sides.new, "/x-clauses", &new.id));
     if old.observable != new.observable {
         let rule = if new.observable { &rules::CLAUSE_OBSERVABLE } else { &rules::CLAUSE_NOT_OBSERVABLE };

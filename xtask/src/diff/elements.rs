@@ -16,7 +16,7 @@ pub(super) struct Element<'a> {
 pub(super) const OPERATION: &str = "operation";
 
 /// The elements of an operation on one side, in the order of the document.
-pub(super) fn of<'a>(constraints: &'a [Constraint], operation: &str, side: Side) -> Vec<Element<'a>> {
+pub(super) fn collect<'a>(constraints: &'a [Constraint], operation: &str, side: Side) -> Vec<Element<'a>> {
     let mut elements: Vec<Element<'_>> = Vec::new();
     for constraint in constraints.iter().filter(|one| one.operation == operation && one.side == side) {
         match elements.iter_mut().find(|element| same(element.at, &constraint.at)) {

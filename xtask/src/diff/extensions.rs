@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     elements::{self, Element, OPERATION},
     rules::{self, Rule},
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::{
     document::{Document, join},
@@ -15,7 +15,7 @@ use crate::{
 
 /// What binds an operation as a whole: how the token is sent, and rules between fields.
 pub(super) fn operation(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     (old, new): (&[Element<'_>], &[Element<'_>]),
 ) {
@@ -50,7 +50,7 @@ pub(super) fn operation(
 
 /// A keyword of ours at a place that both documents have, with different values.
 pub(super) fn keyword(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     keyword: &str,
     (old, new): (Option<&Constraint>, Option<&Constraint>),
@@ -77,7 +77,7 @@ pub(super) fn keyword(
 
 /// The texts of values that both documents have. A value that only one of them has is told as a value of the enum.
 fn separators(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     (old, new): (Option<&Constraint>, Option<&Constraint>),
 ) {
@@ -116,7 +116,7 @@ const RETRY: &str = "x-retry";
 const RETRY_CLASSES: [&str; 3] = ["never", "idempotency-key", "safe"];
 
 /// Whether callers may repeat the operation.
-pub(super) fn retry(sides: &mut Sides<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+pub(super) fn retry(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
     let at = (join(&old.pointer, RETRY), join(&new.pointer, RETRY));
     let (before, after) = (sides.old.get(&at.0).cloned(), sides.new.get(&at.1).cloned());
     if before == after {
@@ -137,7 +137,7 @@ pub(super) fn retry(sides: &mut Sides<'_>, place: Place<'_>, old: &Operation, ne
 }
 
 /// What the definitions at two pointers say of deprecation.
-pub(super) fn deprecation(sides: &mut Sides<'_>, place: Place<'_>, (old, new): (&str, &str)) {
+pub(super) fn deprecation(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
     for keyword in ["deprecated", "x-sunset", "x-replaced-by"] {
         let at = (join(old, keyword), join(new, keyword));
         let said =

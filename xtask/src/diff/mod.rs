@@ -25,9 +25,9 @@ pub(crate) mod witness;
 
 use jiff::civil::Date;
 
-pub(crate) use change::{Change, Found};
+pub(crate) use change::{Change, SourceValue};
 pub(crate) use rules::Verdict;
-use sides::Sides;
+use sides::DocumentPair;
 
 use crate::{document::Document, model::Contract, problem::Problem};
 
@@ -45,7 +45,7 @@ pub(crate) struct Diff {
 /// document need not follow its present rules.
 pub(crate) fn compare(old: &Document, new: &Document, today: Date) -> Result<Diff, Vec<Problem>> {
     let contracts = (Contract::read(old)?, Contract::read(new)?);
-    let mut sides = Sides { old, new, today, changes: Vec::new() };
+    let mut sides = DocumentPair { old, new, today, changes: Vec::new() };
     operations::compare(&mut sides, &contracts.0, &contracts.1);
     clauses::compare(&mut sides, &contracts.0, &contracts.1);
     rest::compare(&mut sides);

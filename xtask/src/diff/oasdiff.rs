@@ -2,13 +2,13 @@
 
 /// What becomes of a kind of change.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Here {
+pub(crate) enum Counterpart {
     /// One of these rules reports it.
     Rules(&'static [&'static str]),
-    /// `cargo xtask check` refuses the document.
+    /// `cargo xtask check` rejects the document.
     Check,
-    /// This rule of the lint refuses the keyword, so that no document of ours can have the change.
-    Refused(&'static str),
+    /// This rule of the lint rejects the keyword, so that no document of ours can have the change.
+    Rejected(&'static str),
     /// Nothing in OpenAPI 3.0.3 says it, or nothing here has it.
     Absent,
 }
@@ -18,21 +18,21 @@ pub(crate) enum Here {
 pub(crate) struct Row {
     /// Ids of oasdiff; `{a,b}` stands for each of its words.
     pub(crate) kinds: &'static [&'static str],
-    pub(crate) here: Here,
+    pub(crate) here: Counterpart,
     /// Where the two differ, or why; empty where they agree.
     pub(crate) note: &'static str,
 }
 
 const fn rules(kinds: &'static [&'static str], rules: &'static [&'static str], note: &'static str) -> Row {
-    Row { kinds, here: Here::Rules(rules), note }
+    Row { kinds, here: Counterpart::Rules(rules), note }
 }
 
-const fn refused(kinds: &'static [&'static str], rule: &'static str, note: &'static str) -> Row {
-    Row { kinds, here: Here::Refused(rule), note }
+const fn rejected(kinds: &'static [&'static str], rule: &'static str, note: &'static str) -> Row {
+    Row { kinds, here: Counterpart::Rejected(rule), note }
 }
 
 const fn absent(kinds: &'static [&'static str], note: &'static str) -> Row {
-    Row { kinds, here: Here::Absent, note }
+    Row { kinds, here: Counterpart::Absent, note }
 }
 
 /// The catalogue, by what changes.
@@ -57,7 +57,7 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["api-tag-{added,removed}"], &["tags-changed"], ""),
     rules(&["endpoint-deprecated", "endpoint-deprecated-with-sunset"], &["deprecated"], ""),
     rules(&["endpoint-reactivated"], &["undeprecated"], ""),
-    refused(
+    rejected(
         &["api-deprecated-sunset-{missing,parse}", "sunset-deleted"],
         "deprecation",
         "the lint requires a date of every deprecated part",
@@ -65,29 +65,29 @@ pub(crate) const ROWS: &[Row] = &[
     rules(
         &["api-sunset-date-changed-too-small", "api-sunset-date-too-small"],
         &["sunset-earlier"],
-        "an earlier date breaks; how long callers need at least is not ours to say",
+        "an earlier date breaks; no minimum notice period is defined",
     ),
     Row {
         kinds: &["api-version-{not-bumped,decreased}", "api-major-version-not-bumped"],
-        here: Here::Check,
+        here: Counterpart::Check,
         note: "whatever the breaking change is; compared with the newest document of openapi/released",
     },
-    refused(
+    rejected(
         &[
             "api-stability-{decreased,increased}",
             "api-invalid-stability-level",
             "{request,response}-property-stability-{decreased,increased}",
         ],
         "unknown-keyword",
-        "there is no stability level",
+        "stability levels are not supported",
     ),
     absent(&["webhook-{added,removed}"], "webhooks belong to OpenAPI 3.1"),
     rules(&["api-schema-removed"], &["wording-of-references"], "a schema counts where operations use it"),
     // Security.
     rules(&["api-security-added"], &["credential-added"], ""),
     rules(&["api-security-{removed,updated}"], &["credential-removed"], ""),
-    refused(&["api-global-security-{added,removed,scope-added,scope-removed}"], "unsupported-keyword", ""),
-    refused(
+    rejected(&["api-global-security-{added,removed,scope-added,scope-removed}"], "unsupported-keyword", ""),
+    rejected(
         &[
             "api-security-scope-{added,removed}",
             "api-security-component-oauth-{url-changed,token-url-changed,scope-added,scope-removed,scope-changed}",
@@ -103,12 +103,12 @@ pub(crate) const ROWS: &[Row] = &[
     // Parameters.
     rules(&["new-required-request-{parameter,header-property}"], &["parameter-added-required"], ""),
     rules(&["new-optional-request-parameter"], &["parameter-added", "alias-added"], ""),
-    refused(
+    rejected(
         &["new-{required,optional}-request-default-parameter-to-existing-path"],
         "unsupported-keyword",
         "parameters stand in operations",
     ),
-    refused(&["new-request-path-parameter"], "parameter", "path parameters are not supported yet"),
+    rejected(&["new-request-path-parameter"], "parameter", "path parameters are not supported yet"),
     rules(
         &["request-parameter-{removed,removed-before-sunset,sunset-parse}"],
         &["parameter-removed", "alias-removed"],
@@ -119,13 +119,13 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["request-parameter-became-optional"], &["parameter-became-optional"], ""),
     rules(&["request-parameter-deprecated"], &["deprecated"], ""),
     rules(&["request-parameter-reactivated"], &["undeprecated"], ""),
-    refused(&["request-parameter-{deprecated-sunset-missing,sunset-deleted}"], "deprecation", ""),
+    rejected(&["request-parameter-{deprecated-sunset-missing,sunset-deleted}"], "deprecation", ""),
     rules(
         &["request-parameter-sunset-date-{too-small,changed-too-small}"],
         &["sunset-earlier"],
         "as for operations",
     ),
-    refused(
+    rejected(
         &[
             "request-parameter-property-{enum-value-added,enum-value-removed,type-changed,type-generalized,type-specialized}",
             "request-parameter-property-{became-nullable,became-not-nullable,list-of-types-widened,list-of-types-narrowed}",
@@ -141,7 +141,7 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["request-body-removed"], &["request-body-removed"], ""),
     rules(&["request-body-became-required"], &["request-body-became-required"], ""),
     rules(&["request-body-became-optional"], &["request-body-became-optional"], ""),
-    refused(
+    rejected(
         &[
             "request-body-media-type-{added,removed,schema-added,schema-removed,item-schema-added,item-schema-removed}",
         ],
@@ -168,7 +168,7 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["request-property-became-optional"], &["request-property-became-optional"], ""),
     rules(&["request-property-deprecated", "request-property-deprecated-with-sunset"], &["deprecated"], ""),
     rules(&["request-property-reactivated"], &["undeprecated"], ""),
-    refused(&["request-property-deprecated-sunset-{missing,invalid}"], "deprecation", ""),
+    rejected(&["request-property-deprecated-sunset-{missing,invalid}"], "deprecation", ""),
     rules(&["request-property-sunset-date-too-small"], &["sunset-earlier"], "as for operations"),
     // Limits of requests.
     rules(
@@ -192,7 +192,7 @@ pub(crate) const ROWS: &[Row] = &[
         &["request-limit-widened"],
         "compatible for callers in both; here it is also said that services must follow",
     ),
-    refused(
+    rejected(
         &[
             "request-{parameter,property,body}-exclusive-{min,max}-{increased,decreased,set}",
             "response-{property,body}-exclusive-max-increased",
@@ -209,18 +209,15 @@ pub(crate) const ROWS: &[Row] = &[
         "unsupported-keyword",
         "",
     ),
-    rules(
-        &["request-{parameter,property}-pattern-{added,removed,changed,generalized}"],
-        &["request-type-narrowed", "request-type-widened", "request-type-changed"],
-        "`pattern` stands only beside the `x-format` or limit that it repeats, and the lint keeps them equal; the rules are \
-         those of that keyword",
+    rejected(
+        &[
+            "request-{parameter,property}-pattern-{added,removed,changed,generalized}",
+            "response-property-pattern-{added,removed,changed}",
+        ],
+        "unsupported-keyword",
+        "a form is an `x-format`, whose changes `request-type-*` and `response-type-*` report",
     ),
-    rules(
-        &["response-property-pattern-{added,removed,changed}"],
-        &["response-type-narrowed", "response-type-widened", "response-type-changed"],
-        "as for requests",
-    ),
-    refused(
+    rejected(
         &[
             "request-read-only-property-{enum-value-removed,max-decreased,max-length-decreased,min-increased}",
             "request-read-only-property-{exclusive-min-increased,exclusive-max-decreased}",
@@ -242,7 +239,7 @@ pub(crate) const ROWS: &[Row] = &[
         "",
     ),
     rules(&["request-{parameter,property}-enum-value-added"], &["request-enum-value-added"], ""),
-    refused(&["request-{parameter,property}-x-extensible-enum-value-removed"], "unknown-keyword", ""),
+    rejected(&["request-{parameter,property}-x-extensible-enum-value-removed"], "unknown-keyword", ""),
     rules(&["request-{parameter,property,body}-default-value-changed"], &["default-changed"], ""),
     rules(
         &["request-{parameter,property,body}-default-value-added"],
@@ -264,7 +261,7 @@ pub(crate) const ROWS: &[Row] = &[
     rules(
         &["request-{parameter,property,body}-type-generalized"],
         &["request-type-widened", "request-type-changed"],
-        "only a format that goes is wider here: there is no type that contains another one",
+        "only a removed format is wider here: no type contains another one",
     ),
     // Responses.
     rules(
@@ -291,12 +288,12 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["response-header-became-not-nullable"], &["response-null-removed"], ""),
     rules(&["response-media-type-added"], &["response-media-type-added"], ""),
     rules(&["response-media-type-removed"], &["response-media-type-removed"], ""),
-    refused(
+    rejected(
         &["response-media-type-name-{changed,generalized,specialized}"],
         "response",
         "media types are application/json and text/plain, without parameters",
     ),
-    refused(
+    rejected(
         &[
             "response-body-media-type-{schema-added,schema-removed,item-schema-added,item-schema-removed}",
             "response-body-media-type-item-schema-removed-untyped",
@@ -313,7 +310,7 @@ pub(crate) const ROWS: &[Row] = &[
     rules(&["response-property-became-optional"], &["response-property-became-optional"], ""),
     rules(&["response-property-deprecated", "response-property-deprecated-with-sunset"], &["deprecated"], ""),
     rules(&["response-property-reactivated"], &["undeprecated"], ""),
-    refused(&["response-property-deprecated-sunset-{missing,invalid}"], "deprecation", ""),
+    rejected(&["response-property-deprecated-sunset-{missing,invalid}"], "deprecation", ""),
     rules(&["response-property-sunset-date-too-small"], &["sunset-earlier"], "as for operations"),
     // Values of responses.
     rules(
@@ -323,7 +320,7 @@ pub(crate) const ROWS: &[Row] = &[
             "response-{property,body}-{max-length,min-items}-unset",
         ],
         &["response-limit-widened"],
-        "oasdiff has no kind for a `maximum` or `minimum` of a response that goes",
+        "oasdiff has no kind for a `maximum` or `minimum` that is removed from a response",
     ),
     rules(
         &["response-property-enum-value-added"],
@@ -352,15 +349,15 @@ pub(crate) const ROWS: &[Row] = &[
     rules(
         &["response-{property,body}-type-generalized"],
         &["response-type-widened"],
-        "only a format that goes",
+        "only a removed format",
     ),
     rules(
         &["response-{property,body}-type-specialized"],
         &["response-type-narrowed"],
-        "only a format that comes",
+        "only an added format",
     ),
     // What our document cannot say.
-    refused(
+    rejected(
         &[
             "{request,response}-{body,property}-{any,one,all}-of-{added,removed}",
             "{request,response}-{body,property}-all-of-{added,removed}-annotation-only",
@@ -374,7 +371,7 @@ pub(crate) const ROWS: &[Row] = &[
         "unsupported-keyword",
         "",
     ),
-    refused(
+    rejected(
         &[
             "{request,response}-{body,property}-list-of-types-{widened,narrowed}",
             "request-parameter-list-of-types-{widened,narrowed}",
@@ -382,7 +379,7 @@ pub(crate) const ROWS: &[Row] = &[
         "wrong-value",
         "a `type` is one name in OpenAPI 3.0.3",
     ),
-    refused(
+    rejected(
         &[
             "{request,response}-{body,property}-prefix-items-{added,removed}",
             "{request,response}-{body,property}-{if,then,else}-{added,removed}",
@@ -424,14 +421,14 @@ mod tests {
                 assert!(seen.insert(kind.clone()), "{kind} stands twice");
             }
             match row.here {
-                Here::Rules(rules) => {
+                Counterpart::Rules(rules) => {
                     assert!(!rules.is_empty(), "{:?}", row.kinds);
                     for id in rules {
                         assert!(RULES.iter().any(|rule| rule.id == *id), "{id}");
                     }
                 }
-                Here::Refused(id) => assert!(lint::RULES.iter().any(|rule| rule.id == id), "{id}"),
-                Here::Check | Here::Absent => assert!(!row.note.is_empty(), "{:?}", row.kinds),
+                Counterpart::Rejected(id) => assert!(lint::RULES.iter().any(|rule| rule.id == id), "{id}"),
+                Counterpart::Check | Counterpart::Absent => assert!(!row.note.is_empty(), "{:?}", row.kinds),
             }
         }
         assert!(seen.len() > 450, "only {} kinds", seen.len());

@@ -5,17 +5,15 @@ use serde_json::{Value, json};
 use super::{
     change::Direction,
     elements::{self, Element, OPERATION},
-    extensions, parameters, responses,
-    rules::{self, Rule},
-    schemas,
-    sides::{Place, Sides},
+    extensions, parameters, responses, rules, schemas,
+    sides::{DocumentPair, Place},
 };
 use crate::{
     document::join,
     model::{Constraint, Contract, Operation, Side},
 };
 
-pub(super) fn compare(sides: &mut Sides<'_>, old: &Contract, new: &Contract) {
+pub(super) fn compare(sides: &mut DocumentPair<'_>, old: &Contract, new: &Contract) {
     let constraints = (elements::constraints(old), elements::constraints(new));
     let mut matched = Vec::new();
     for operation in &new.operations {
@@ -34,22 +32,10 @@ pub(super) fn compare(sides: &mut Sides<'_>, old: &Contract, new: &Contract) {
         }
     }
     for operation in old.operations.iter().filter(|operation| !matched.contains(&&operation.pointer)) {
-        let rule = removal(sides, &operation.pointer, &rules::OPERATION_REMOVED);
+        let rule = sides.removal(&operation.pointer, &rules::OPERATION_REMOVED);
         let removed = sides.before(&operation.pointer, said(operation));
         let clauses = operation.citation.all().map(str::to_owned);
         sides.report(rule, place(operation), "", (removed, None), clauses);
-    }
-}
-
-/// The rule for a part of the older document that is gone: `rule`, unless it was deprecated and its sunset has passed.
-pub(super) fn removal(sides: &Sides<'_>, pointer: &str, rule: &'static Rule) -> &'static Rule {
-    let part = sides.old.get(sides.old.definition(pointer));
-    let deprecated = part.and_then(|part| part.get("deprecated")) == Some(&Value::Bool(true));
-    let sunset = part.and_then(|part| part.get("x-sunset")).and_then(Value::as_str);
-    let passed = sunset.and_then(|date| date.parse::<jiff::civil::Date>().ok());
-    match passed {
-        Some(date) if deprecated && date <= sides.today => &rules::REMOVED_AFTER_SUNSET,
-        _ => rule,
     }
 }
 
@@ -74,7 +60,7 @@ fn said(operation: &Operation) -> Value {
 }
 
 /// What changed about the operation as a whole.
-fn whole(sides: &mut Sides<'_>, old: &Operation, new: &Operation) {
+fn whole(sides: &mut DocumentPair<'_>, old: &Operation, new: &Operation) {
     let clauses = || new.citation.all().map(str::to_owned);
     if said(old) != said(new) {
         let found = (sides.before(&old.pointer, said(old)), sides.after(&new.pointer, said(new)));
@@ -91,31 +77,33 @@ fn whole(sides: &mut Sides<'_>, old: &Operation, new: &Operation) {
 
 /// What changed in requests and in responses.
 fn both_sides(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     (old, before): (&Operation, &[Constraint]),
     (new, after): (&Operation, &[Constraint]),
 ) {
     let requests =
-        (elements::of(before, &old.id, Side::Request), elements::of(after, &new.id, Side::Request));
+        (elements::collect(before, &old.id, Side::Request), elements::collect(after, &new.id, Side::Request));
     let place = Place { operation: Some(&new.id), direction: Direction::Request, at: OPERATION };
     extensions::operation(sides, place, (&requests.0, &requests.1));
     parameters::compare(sides, place, (old, new), (&requests.0, &requests.1));
     parameters::deprecations(sides, place, old, new);
     common(sides, place, (&requests.0, &requests.1));
-    let answers =
-        (elements::of(before, &old.id, Side::Response), elements::of(after, &new.id, Side::Response));
+    let responses = (
+        elements::collect(before, &old.id, Side::Response),
+        elements::collect(after, &new.id, Side::Response),
+    );
     let place = Place { operation: Some(&new.id), direction: Direction::Response, at: OPERATION };
     let gone = responses::statuses(sides, place, old, new);
     let is_kept =
         |element: &Element<'_>| !gone.iter().any(|status| element.at.split(' ').next() == Some(status));
-    let before: Vec<_> = answers.0.into_iter().filter(is_kept).collect();
-    let after: Vec<_> = answers.1.into_iter().filter(is_kept).collect();
+    let before: Vec<_> = responses.0.into_iter().filter(is_kept).collect();
+    let after: Vec<_> = responses.1.into_iter().filter(is_kept).collect();
     responses::compare(sides, place, (old, new), (&before, &after));
     common(sides, place, (&before, &after));
 }
 
 /// The keywords at the places that both documents have.
-fn common(sides: &mut Sides<'_>, place: Place<'_>, (old, new): (&[Element<'_>], &[Element<'_>])) {
+fn common(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&[Element<'_>], &[Element<'_>])) {
     for element in new.iter().filter(|element| element.at != OPERATION) {
         if let Some(before) = elements::find(old, element.at) {
             schemas::compare(sides, Place { at: element.at, ..place }, before, element);

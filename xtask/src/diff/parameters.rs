@@ -2,14 +2,14 @@
 
 use super::{
     elements::{self, Element},
-    extensions, operations,
+    extensions,
     rules::{self, Rule},
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::model::{Operation, Parameter};
 
 pub(super) fn compare(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     (before, after): (&Operation, &Operation),
     (old, new): (&[Element<'_>], &[Element<'_>]),
@@ -22,14 +22,14 @@ pub(super) fn compare(
     }
     for element in elements::missing(old, new) {
         let pointer = elements::located(before, old, element);
-        let rule = operations::removal(sides, &pointer, removed(element));
+        let rule = sides.removal(&pointer, removed(element));
         let found = (sides.before(pointer, element.kind()), None);
         sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
     }
 }
 
 /// What both documents say of the deprecation of the parameters that they have in common.
-pub(super) fn deprecations(sides: &mut Sides<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
+pub(super) fn deprecations(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operation, new: &Operation) {
     for parameter in &new.parameters {
         let at = at(parameter);
         if let Some(before) = old.parameters.iter().find(|before| self::at(before).eq_ignore_ascii_case(&at))

@@ -4,15 +4,14 @@ use serde_json::json;
 
 use super::{
     elements::{self, Element},
-    operations,
     rules::{self, Rule},
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::model::{Operation, Response};
 
 /// Compares the statuses, and returns those that only one document has: their parts are no changes of their own.
 pub(super) fn statuses(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     old: &Operation,
     new: &Operation,
@@ -45,7 +44,7 @@ pub(super) fn statuses(
 }
 
 pub(super) fn compare(
-    sides: &mut Sides<'_>,
+    sides: &mut DocumentPair<'_>,
     place: Place<'_>,
     (before, after): (&Operation, &Operation),
     (old, new): (&[Element<'_>], &[Element<'_>]),
@@ -56,7 +55,7 @@ pub(super) fn compare(
     }
     for element in elements::missing(old, new) {
         let pointer = elements::located(before, old, element);
-        let rule = operations::removal(sides, &pointer, removed(element));
+        let rule = sides.removal(&pointer, removed(element));
         let found = (sides.before(pointer, element.kind()), None);
         sides.report(rule, Place { at: element.at, ..place }, "", found, element.clauses());
     }

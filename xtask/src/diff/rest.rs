@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::{
-    change::{Change, Direction, Found},
+    change::{Change, Direction, SourceValue},
     rules::{self, Rule},
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::document::{Document, join, reference};
 
@@ -17,7 +17,7 @@ struct Difference {
     is_order: bool,
 }
 
-pub(super) fn compare(sides: &mut Sides<'_>) {
+pub(super) fn compare(sides: &mut DocumentPair<'_>) {
     let mut walk = Walk { old: sides.old, new: sides.new, found: Vec::new() };
     walk.values("", "");
     for difference in walk.found {
@@ -151,7 +151,7 @@ fn covers(change: &Change, difference: &Difference) -> bool {
         !difference.is_order && (inside(at, known) || inside(known, at))
             || schema.is_some_and(|texts| inside(at, &texts))
     };
-    let side = |found: &Option<Found>, (at, value): &(String, Option<Value>)| {
+    let side = |found: &Option<SourceValue>, (at, value): &(String, Option<Value>)| {
         let mut targets = vec![at.as_str()];
         references(value.as_ref(), &mut targets);
         found.as_ref().is_some_and(|found| targets.iter().any(|at| touches(&found.pointer, at)))
@@ -221,7 +221,7 @@ fn named(pointer: &str) -> (String, String) {
 }
 
 /// The operation around a pointer; `None` in components.
-fn operation(sides: &Sides<'_>, old: &str, new: &str) -> Option<String> {
+fn operation(sides: &DocumentPair<'_>, old: &str, new: &str) -> Option<String> {
     let around = |document: &Document, pointer: &str| {
         let rest = pointer.strip_prefix("/paths/")?;
         let mut steps = rest.split('/');

@@ -91,15 +91,15 @@ const SUITE: &str =
 
 // Name, id, verdict, whether conforming services may fail, section, meaning, advice.
 rules! {
-    ALIAS_ADDED = "alias-added", Compatible, true, Added, "a parameter gets another name", FOLLOW;
-    ALIAS_REMOVED = "alias-removed", Breaking, false, Removed, "another name of a parameter is gone or names another one", NEW_MAJOR;
-    ALIASES_MAY_DIFFER = "aliases-may-differ", Compatible, true, Changed, "a parameter and its other name need no longer be equal", FOLLOW;
-    ALIASES_MUST_AGREE = "aliases-must-agree", Breaking, true, Changed, "a parameter and its other name must now be equal", NEW_MAJOR;
+    ALIAS_ADDED = "alias-added", Compatible, true, Added, "a parameter has a new alias", FOLLOW;
+    ALIAS_REMOVED = "alias-removed", Breaking, false, Removed, "an alias of a parameter was removed, or belongs to another one", NEW_MAJOR;
+    ALIASES_MAY_DIFFER = "aliases-may-differ", Compatible, true, Changed, "a parameter and its alias need no longer be equal", FOLLOW;
+    ALIASES_MUST_AGREE = "aliases-must-agree", Breaking, true, Changed, "a parameter and its alias must now be equal", NEW_MAJOR;
     CITATION_CHANGED = "citation-changed", Documentation, false, Changed, "a part cites other clauses", REVIEW;
-    CLAUSE_ADDED = "clause-added", Decision, true, Added, "a new clause: what was silent is now a rule", SUITE;
+    CLAUSE_ADDED = "clause-added", Decision, true, Added, "a new clause: behaviour without a rule now has one", SUITE;
     CLAUSE_NOT_OBSERVABLE = "clause-not-observable", Compatible, false, Changed, "the suite no longer judges a clause", TELL;
     CLAUSE_OBSERVABLE = "clause-observable", Decision, true, Changed, "the suite judges a clause that it did not judge", SUITE;
-    CLAUSE_REMOVED = "clause-removed", Decision, false, Removed, "a rule of the contract is gone", PROMISE;
+    CLAUSE_REMOVED = "clause-removed", Decision, false, Removed, "a rule of the contract was removed", PROMISE;
     CLAUSE_REWORDED = "clause-reworded", Decision, true, Changed, "the text of a clause changed, and with it perhaps its meaning", "give a new meaning a new id; accept the change where the meaning is the same";
     CLAUSE_TAKES_UNSPECIFIED = "clause-takes-unspecified", Decision, true, Changed, "behaviour that was left open is now bound by a clause", SUITE;
     CREDENTIAL_ADDED = "credential-added", Compatible, true, Added, "the token may be sent in a further way", FOLLOW;
@@ -110,27 +110,27 @@ rules! {
     DEFAULT_CHANGED = "default-changed", Breaking, true, Changed, "an absent value means something else: callers that omit it see other behaviour", NEW_MAJOR;
     DEFAULT_REMOVED = "default-removed", Decision, false, Removed, "an absent value no longer has a stated meaning", PROMISE;
     DEPRECATED = "deprecated", Compatible, false, Deprecated, "a part is deprecated", "tell callers what replaces it and until when it works";
-    DOCUMENT_REORDERED = "document-reordered", Documentation, false, Changed, "the same entries stand in another order", REVIEW;
+    DOCUMENT_REORDERED = "document-reordered", Documentation, false, Changed, "the order of entries changed", REVIEW;
     EXAMPLE_CHANGED = "example-changed", Documentation, false, Changed, "an example changed", REVIEW;
     FALLBACK_ADDED = "fallback-added", Decision, true, Added, "a header is now read where a parameter is absent", "make sure that callers who send the header already mean it so";
     FALLBACK_REMOVED = "fallback-removed", Breaking, false, Removed, "a header is no longer read where a parameter is absent", NEW_MAJOR;
     INFORMATION_CHANGED = "information-changed", Documentation, false, Changed, "title, contact, licence or another entry about the document changed", REVIEW;
     INTEGER_WIDTH_CHANGED = "integer-width-changed", Decision, false, Changed, "generated callers may read the number in another width", "integers are 64 bits wide here with and without `format: int64`; tell callers in other languages";
     OPERATION_ADDED = "operation-added", Compatible, true, Added, "a new operation", FOLLOW;
-    OPERATION_MOVED = "operation-moved", Breaking, true, Changed, "an operation has another path or method", NEW_MAJOR;
-    OPERATION_REMOVED = "operation-removed", Breaking, false, Removed, "an operation is gone", "deprecate it with `x-sunset` first, and remove it after that date";
-    OPERATION_RENAMED = "operation-renamed", Decision, false, Changed, "an operation has another id: nothing changes on the wire, but generated callers do not compile", "keep the id, or raise the version of the crates";
+    OPERATION_MOVED = "operation-moved", Breaking, true, Changed, "the path or method of an operation changed", NEW_MAJOR;
+    OPERATION_REMOVED = "operation-removed", Breaking, false, Removed, "an operation was removed", "deprecate it with `x-sunset` first, and remove it after that date";
+    OPERATION_RENAMED = "operation-renamed", Decision, false, Changed, "the id of an operation changed: nothing changes on the wire, but generated callers do not compile", "keep the id, or raise the version of the crates";
     PARAMETER_ADDED = "parameter-added", Compatible, true, Added, "a new optional parameter", FOLLOW;
     PARAMETER_ADDED_REQUIRED = "parameter-added-required", Breaking, true, Added, "a new required parameter", "make it optional with a default, or give callers a new major version";
     PARAMETER_BECAME_OPTIONAL = "parameter-became-optional", Compatible, true, Changed, "a parameter may be omitted", FOLLOW;
     PARAMETER_BECAME_REQUIRED = "parameter-became-required", Breaking, true, Changed, "a parameter must be sent", NEW_MAJOR;
-    PARAMETER_REMOVED = "parameter-removed", Breaking, false, Removed, "a parameter is gone: services may reject callers that send it", "deprecate it with `x-sunset` first, and remove it after that date";
-    REMOVED_AFTER_SUNSET = "removed-after-sunset", Compatible, false, Removed, "a deprecated part is gone after its sunset", TELL;
+    PARAMETER_REMOVED = "parameter-removed", Breaking, false, Removed, "a parameter was removed: services may reject callers that send it", "deprecate it with `x-sunset` first, and remove it after that date";
+    REMOVED_AFTER_SUNSET = "removed-after-sunset", Compatible, false, Removed, "a deprecated part was removed after its sunset", TELL;
     REQUEST_BODY_ADDED = "request-body-added", Compatible, true, Added, "an optional request body", FOLLOW;
     REQUEST_BODY_ADDED_REQUIRED = "request-body-added-required", Breaking, true, Added, "a required request body", NEW_MAJOR;
     REQUEST_BODY_BECAME_OPTIONAL = "request-body-became-optional", Compatible, true, Changed, "the request body may be omitted", FOLLOW;
     REQUEST_BODY_BECAME_REQUIRED = "request-body-became-required", Breaking, true, Changed, "the request body must be sent", NEW_MAJOR;
-    REQUEST_BODY_REMOVED = "request-body-removed", Breaking, false, Removed, "the request body is gone", NEW_MAJOR;
+    REQUEST_BODY_REMOVED = "request-body-removed", Breaking, false, Removed, "the request body was removed", NEW_MAJOR;
     REQUEST_ENUM_VALUE_ADDED = "request-enum-value-added", Compatible, true, Added, "a request may hold a further value", FOLLOW;
     REQUEST_ENUM_VALUE_REMOVED = "request-enum-value-removed", Breaking, true, Removed, "a request may no longer hold this value", NEW_MAJOR;
     REQUEST_LIMIT_NARROWED = "request-limit-narrowed", Breaking, true, Changed, "a limit of requests is narrower: values that were valid are rejected", NEW_MAJOR;
@@ -141,7 +141,7 @@ rules! {
     REQUEST_PROPERTY_ADDED_REQUIRED = "request-property-added-required", Breaking, true, Added, "a new required property of a request", "make it optional with a default, or give callers a new major version";
     REQUEST_PROPERTY_BECAME_OPTIONAL = "request-property-became-optional", Compatible, true, Changed, "a property of a request may be omitted", FOLLOW;
     REQUEST_PROPERTY_BECAME_REQUIRED = "request-property-became-required", Breaking, true, Changed, "a property of a request must be sent", NEW_MAJOR;
-    REQUEST_PROPERTY_REMOVED = "request-property-removed", Breaking, false, Removed, "a property of a request is gone: services may reject callers that send it", "deprecate it with `x-sunset` first, and remove it after that date";
+    REQUEST_PROPERTY_REMOVED = "request-property-removed", Breaking, false, Removed, "a property of a request was removed: services may reject callers that send it", "deprecate it with `x-sunset` first, and remove it after that date";
     REQUEST_TYPE_CHANGED = "request-type-changed", Breaking, true, Changed, "a value of a request has another type or format", NEW_MAJOR;
     REQUEST_TYPE_NARROWED = "request-type-narrowed", Breaking, true, Changed, "a text of a request must now have a format", NEW_MAJOR;
     REQUEST_TYPE_WIDENED = "request-type-widened", Compatible, true, Changed, "a text of a request need no longer have a format", FOLLOW;
@@ -151,8 +151,8 @@ rules! {
     RESPONSE_HEADER_ADDED_REQUIRED = "response-header-added-required", Compatible, true, Added, "a required response header", FOLLOW;
     RESPONSE_HEADER_BECAME_OPTIONAL = "response-header-became-optional", Breaking, false, Changed, "a response header may be absent", NEW_MAJOR;
     RESPONSE_HEADER_BECAME_REQUIRED = "response-header-became-required", Compatible, true, Changed, "a response header is always sent", FOLLOW;
-    RESPONSE_HEADER_REMOVED = "response-header-removed", Decision, false, Removed, "an optional response header is gone", PROMISE;
-    RESPONSE_HEADER_REMOVED_REQUIRED = "response-header-removed-required", Breaking, false, Removed, "a required response header is gone", NEW_MAJOR;
+    RESPONSE_HEADER_REMOVED = "response-header-removed", Decision, false, Removed, "an optional response header was removed", PROMISE;
+    RESPONSE_HEADER_REMOVED_REQUIRED = "response-header-removed-required", Breaking, false, Removed, "a required response header was removed", NEW_MAJOR;
     RESPONSE_LIMIT_NARROWED = "response-limit-narrowed", Compatible, true, Changed, "a limit of responses is narrower", FOLLOW;
     RESPONSE_LIMIT_WIDENED = "response-limit-widened", Breaking, false, Changed, "a limit of responses is wider: callers may get values that were impossible", NEW_MAJOR;
     RESPONSE_MEDIA_TYPE_ADDED = "response-media-type-added", Compatible, false, Added, "a response may have a further media type", "make sure that callers get it only where they ask for it";
@@ -163,8 +163,8 @@ rules! {
     RESPONSE_PROPERTY_ADDED_REQUIRED = "response-property-added-required", Compatible, true, Added, "a required property of a response", FOLLOW;
     RESPONSE_PROPERTY_BECAME_OPTIONAL = "response-property-became-optional", Breaking, false, Changed, "a property of a response may be absent", NEW_MAJOR;
     RESPONSE_PROPERTY_BECAME_REQUIRED = "response-property-became-required", Compatible, true, Changed, "a property of a response is always sent", FOLLOW;
-    RESPONSE_PROPERTY_REMOVED = "response-property-removed", Decision, false, Removed, "an optional property of a response is gone", PROMISE;
-    RESPONSE_PROPERTY_REMOVED_REQUIRED = "response-property-removed-required", Breaking, false, Removed, "a required property of a response is gone", NEW_MAJOR;
+    RESPONSE_PROPERTY_REMOVED = "response-property-removed", Decision, false, Removed, "an optional property of a response was removed", PROMISE;
+    RESPONSE_PROPERTY_REMOVED_REQUIRED = "response-property-removed-required", Breaking, false, Removed, "a required property of a response was removed", NEW_MAJOR;
     RESPONSE_STATUS_ADDED = "response-status-added", Compatible, true, Added, "an error has a description of its own", "it was covered by `default` where there is one; services must follow";
     RESPONSE_STATUS_REMOVED = "response-status-removed", Decision, false, Removed, "an error has no description of its own any more", PROMISE;
     RESPONSE_TYPE_CHANGED = "response-type-changed", Breaking, true, Changed, "a value of a response has another type or format", NEW_MAJOR;
@@ -174,12 +174,12 @@ rules! {
     RETRY_FORBIDDEN = "retry-forbidden", Breaking, false, Changed, "callers that repeat an operation may do twice what they want once", NEW_MAJOR;
     RETRY_STATED = "retry-stated", Compatible, false, Added, "the document now says whether an operation may be repeated", "make sure that it is what callers do already";
     RULE_ADDED = "rule-added", Breaking, true, Added, "a new rule between fields of a request", NEW_MAJOR;
-    RULE_REMOVED = "rule-removed", Compatible, true, Removed, "a rule between fields of a request is gone", FOLLOW;
-    SEPARATOR_CHANGED = "separator-changed", Breaking, true, Changed, "a value stands for another text between entries", NEW_MAJOR;
+    RULE_REMOVED = "rule-removed", Compatible, true, Removed, "a rule between fields of a request was removed", FOLLOW;
+    SEPARATOR_CHANGED = "separator-changed", Breaking, true, Changed, "a separator value has another text", NEW_MAJOR;
     SERVERS_CHANGED = "servers-changed", Decision, false, Changed, "the addresses of the service changed", "make sure that callers reach the service under the older address too";
-    SUCCESS_STATUS_CHANGED = "success-status-changed", Breaking, true, Changed, "success has another HTTP status", NEW_MAJOR;
-    SUNSET_EARLIER = "sunset-earlier", Breaking, false, Changed, "a deprecated part ends earlier than announced", "keep the announced date";
-    SUNSET_LATER = "sunset-later", Documentation, false, Changed, "the end of a deprecated part was announced, moved on or taken back", TELL;
+    SUCCESS_STATUS_CHANGED = "success-status-changed", Breaking, true, Changed, "the HTTP status of success changed", NEW_MAJOR;
+    SUNSET_EARLIER = "sunset-earlier", Breaking, false, Changed, "the sunset of a deprecated part is earlier than announced", "keep the announced date";
+    SUNSET_LATER = "sunset-later", Documentation, false, Changed, "the sunset of a deprecated part was announced, postponed or withdrawn", TELL;
     TAGS_CHANGED = "tags-changed", Documentation, false, Changed, "an operation belongs to other groups of the documentation", REVIEW;
     TEXT_CHANGED = "text-changed", Documentation, false, Changed, "a description changed", REVIEW;
     UNCLASSIFIED = "unclassified", Decision, false, Changed, "a change that no other rule knows", "decide what it means for callers, and add a rule in xtask/src/diff";
@@ -187,7 +187,7 @@ rules! {
     UNSPECIFIED_ADDED = "unspecified-added", Decision, false, Added, "behaviour is now left open", PROMISE;
     UNSPECIFIED_REMOVED = "unspecified-removed", Decision, true, Removed, "behaviour is no longer left open", SUITE;
     UNSPECIFIED_REWORDED = "unspecified-reworded", Decision, true, Changed, "the text of unspecified behaviour changed, and with it perhaps what is open", "accept the change where the meaning is the same";
-    WORDING_OF_REFERENCES = "wording-of-references", Documentation, false, Changed, "a part is written in place or by reference, with the same meaning", REVIEW;
+    WORDING_OF_REFERENCES = "wording-of-references", Documentation, false, Changed, "a part became inline or a reference, with the same meaning", REVIEW;
 }
 
 #[cfg(test)]

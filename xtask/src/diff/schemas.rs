@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::{
-    change::{Direction, Found},
+    change::{Direction, SourceValue},
     elements::Element,
     extensions,
     rules::{self, Rule},
-    sides::{Place, Sides},
+    sides::{DocumentPair, Place},
 };
 use crate::{document::join, model::Constraint};
 
@@ -39,7 +39,7 @@ struct Pair<'a> {
     new: Option<&'a Constraint>,
 }
 
-pub(super) fn compare(sides: &mut Sides<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+pub(super) fn compare(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
     let mut keywords: Vec<&'static str> =
         new.constraints.iter().map(|constraint| constraint.keyword).collect();
     for constraint in &old.constraints {
@@ -64,13 +64,13 @@ fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
 }
 
 /// What definitions say beside constraints.
-fn definitions(sides: &mut Sides<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
+fn definitions(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
     let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
     extensions::deprecation(sides, place, (&before.pointer, &after.pointer));
 }
 
 impl Pair<'_> {
-    fn found(&self, sides: &Sides<'_>) -> (Option<Found>, Option<Found>) {
+    fn found(&self, sides: &DocumentPair<'_>) -> (Option<SourceValue>, Option<SourceValue>) {
         (
             self.old.and_then(|constraint| sides.constraint_before(constraint)),
             self.new.and_then(|constraint| sides.constraint_after(constraint)),
@@ -81,12 +81,12 @@ impl Pair<'_> {
         self.old.into_iter().chain(self.new).flat_map(|constraint| constraint.clauses.clone()).collect()
     }
 
-    fn report(&self, sides: &mut Sides<'_>, place: Place<'_>, rule: &'static Rule) {
+    fn report(&self, sides: &mut DocumentPair<'_>, place: Place<'_>, rule: &'static Rule) {
         let found = self.found(sides);
         sides.report(rule, place, self.keyword, found, self.clauses());
     }
 
-    fn compare(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+    fn compare(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
         let request = place.direction == Direction::Request;
         let is_added = self.old.is_none();
         let by_effect = |effect: Effect, rules: [&'static Rule; 4]| match (request, effect) {
@@ -168,7 +168,7 @@ impl Pair<'_> {
     }
 
     /// One change for each value of an enum; a list that appears or disappears is one change.
-    fn values(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+    fn values(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
         let request = place.direction == Direction::Request;
         let (Some(old), Some(new)) = (self.old, self.new) else {
             // Without a list every value is valid.
@@ -191,7 +191,7 @@ impl Pair<'_> {
         }
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
             let rule = if request {
-                operations_removal(sides, old, &rules::REQUEST_ENUM_VALUE_REMOVED)
+                sides.removal(&old.pointer, &rules::REQUEST_ENUM_VALUE_REMOVED)
             } else {
                 &rules::RESPONSE_ENUM_VALUE_REMOVED
             };
@@ -201,7 +201,7 @@ impl Pair<'_> {
     }
 
     /// The bounds of the port in an address. Where the format itself appears or goes, that is told instead.
-    fn ports(&self, sides: &mut Sides<'_>, place: Place<'_>) {
+    fn ports(&self, sides: &mut DocumentPair<'_>, place: Place<'_>) {
         let (Some(old), Some(new)) = (self.old, self.new) else { return };
         for (keyword, larger) in [("minimum", Effect::Narrows), ("maximum", Effect::Widens)] {
             let number = |constraint: &Constraint| constraint.value.get(keyword).and_then(Value::as_i64);
@@ -235,10 +235,6 @@ fn effect(old_to_new: Ordering, larger: Effect) -> Effect {
         (Ordering::Less, Effect::Narrows) | (Ordering::Greater, Effect::Widens) => Effect::Narrows,
         _ => Effect::Widens,
     }
-}
-
-fn operations_removal(sides: &Sides<'_>, constraint: &Constraint, rule: &'static Rule) -> &'static Rule {
-    super::operations::removal(sides, &constraint.pointer, rule)
 }
 
 fn required(place: Place<'_>, is_added: bool) -> &'static Rule {

@@ -4,8 +4,8 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::{
-    change::{Change, Direction, Found},
-    rules::Rule,
+    change::{Change, Direction, SourceValue},
+    rules::{REMOVED_AFTER_SUNSET, Rule},
 };
 use crate::{
     document::{Document, join},
@@ -13,7 +13,7 @@ use crate::{
     model::Constraint,
 };
 
-pub(super) struct Sides<'a> {
+pub(super) struct DocumentPair<'a> {
     pub(super) old: &'a Document,
     pub(super) new: &'a Document,
     pub(super) today: Date,
@@ -28,24 +28,36 @@ pub(super) struct Place<'a> {
     pub(super) at: &'a str,
 }
 
-impl Sides<'_> {
+impl DocumentPair<'_> {
+    /// The rule for a part of the older document that is gone: `rule`, unless it was deprecated and its sunset has passed.
+    pub(super) fn removal(&self, pointer: &str, rule: &'static Rule) -> &'static Rule {
+        let part = self.old.get(self.old.definition(pointer));
+        let deprecated = part.and_then(|part| part.get("deprecated")) == Some(&Value::Bool(true));
+        let sunset = part.and_then(|part| part.get("x-sunset")).and_then(Value::as_str);
+        let passed = sunset.and_then(|date| date.parse::<jiff::civil::Date>().ok());
+        match passed {
+            Some(date) if deprecated && date <= self.today => &REMOVED_AFTER_SUNSET,
+            _ => rule,
+        }
+    }
+
     /// What the older document says at `pointer`.
-    pub(super) fn before(&self, pointer: impl Into<String>, value: Value) -> Option<Found> {
+    pub(super) fn before(&self, pointer: impl Into<String>, value: Value) -> Option<SourceValue> {
         Some(found(self.old, pointer.into(), value))
     }
 
     /// What the newer document says at `pointer`.
-    pub(super) fn after(&self, pointer: impl Into<String>, value: Value) -> Option<Found> {
+    pub(super) fn after(&self, pointer: impl Into<String>, value: Value) -> Option<SourceValue> {
         Some(found(self.new, pointer.into(), value))
     }
 
     /// The constraint of the older document.
-    pub(super) fn constraint_before(&self, constraint: &Constraint) -> Option<Found> {
+    pub(super) fn constraint_before(&self, constraint: &Constraint) -> Option<SourceValue> {
         self.before(place(self.old, constraint), constraint.value.clone())
     }
 
     /// The constraint of the newer document.
-    pub(super) fn constraint_after(&self, constraint: &Constraint) -> Option<Found> {
+    pub(super) fn constraint_after(&self, constraint: &Constraint) -> Option<SourceValue> {
         self.after(place(self.new, constraint), constraint.value.clone())
     }
 
@@ -55,7 +67,7 @@ impl Sides<'_> {
         rule: &'static Rule,
         place: Place<'_>,
         keyword: &str,
-        (old, new): (Option<Found>, Option<Found>),
+        (old, new): (Option<SourceValue>, Option<SourceValue>),
         clauses: impl IntoIterator<Item = String>,
     ) {
         let mut clauses: Vec<String> = clauses.into_iter().collect();
@@ -75,8 +87,8 @@ impl Sides<'_> {
     }
 }
 
-fn found(document: &Document, pointer: String, value: Value) -> Found {
-    Found { line: document.place(&pointer).line, pointer, value }
+fn found(document: &Document, pointer: String, value: Value) -> SourceValue {
+    SourceValue { line: document.place(&pointer).line, pointer, value }
 }
 
 fn place(document: &Document, constraint: &Constraint) -> String {

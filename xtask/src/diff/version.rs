@@ -49,7 +49,7 @@ impl fmt::Display for Version {
 
 impl Step {
     /// The step that a change with this verdict asks for.
-    pub(crate) fn of(verdict: Option<Verdict>) -> Step {
+    pub(crate) fn from_verdict(verdict: Option<Verdict>) -> Step {
         match verdict {
             None => Step::None,
             Some(Verdict::Documentation) => Step::Patch,
@@ -70,7 +70,7 @@ impl Step {
 
 /// What the versions of a comparison are, and what the changes ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct VersionAdvice {
     pub(crate) step: Step,
     /// `info.version` that the changes ask for at least; `None` when the older one is no version.
     pub(crate) document: Option<Version>,
@@ -81,12 +81,12 @@ pub(crate) struct Asked {
 }
 
 /// What the changes ask for, given the version of the crates.
-pub(crate) fn asked(diff: &Diff, crates: &str) -> Asked {
-    let step = Step::of(diff.worst());
+pub(crate) fn asked(diff: &Diff, crates: &str) -> VersionAdvice {
+    let step = Step::from_verdict(diff.worst());
     let old = Version::parse(&diff.versions.0);
     let document = old.map(|version| version.after(step));
     let new = Version::parse(&diff.versions.1);
-    Asked {
+    VersionAdvice {
         step,
         document,
         crates: Version::parse(crates).map(|version| version.after(step)),

@@ -49,7 +49,7 @@ pub(crate) fn witness(change: &Change) -> Option<Witness> {
         | "response-property-became-optional"
         | "response-property-removed-required" => None,
         "operation-removed" | "operation-moved" => {
-            return Some(Witness { text: format!("{} without its answer", old?.as_str()?), value: None });
+            return Some(Witness { text: format!("{} without its response", old?.as_str()?), value: None });
         }
         "credential-removed" => {
             return Some(Witness { text: format!("the token as {}", old?.as_str()?), value: None });

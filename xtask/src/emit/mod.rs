@@ -8,18 +8,13 @@ mod reference;
 pub(crate) mod server;
 pub(crate) mod texts;
 
-use serde::Deserialize;
-
-use crate::{artifact::Artifact, document::Document, ledger, model::Contract, problem::Problem};
-
-/// A check of the suite, as `conformance list --format json` prints it.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Check {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    /// Ids of the clauses that it proves.
-    pub(crate) clauses: Vec<String>,
-}
+use crate::{
+    artifact::Artifact,
+    document::Document,
+    ledger,
+    model::{Check, Contract},
+    problem::Problem,
+};
 
 /// Everything that is compiled: the client's, the server's and the suite's share of the document, and the page that the
 /// server shows.
@@ -72,7 +67,7 @@ pub(crate) fn pages(document: &Document, checks: &[Check]) -> Result<Vec<Artifac
         reference::clauses(&contract, checks),
         reference::rules(),
         reference::changes(),
-        ledger::emit(document, &contract, checks)?,
+        ledger::emit(document, &contract, checks, [server::enforces, client::enforces])?,
     ])
 }
 

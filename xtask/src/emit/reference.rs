@@ -2,15 +2,14 @@
 
 use std::fmt::Write;
 
-use super::Check;
 use crate::{
     artifact::Artifact,
     diff::{
-        oasdiff::{self, Here},
+        oasdiff::{self, Counterpart},
         rules::RULES,
     },
     lint,
-    model::Contract,
+    model::{Check, Contract},
 };
 
 /// Each clause with the checks that cite it, then what the contract leaves open.
@@ -47,7 +46,7 @@ pub(super) fn changes() -> Artifact {
         let (verdict, means, advice) = (rule.verdict.name(), rule.means, rule.advice);
         line(&mut page, format_args!("| `{}` | {verdict} | {services} | {means} | {advice} |\n", rule.id));
     }
-    let count = |wanted: fn(&Here) -> bool| -> usize {
+    let count = |wanted: fn(&Counterpart) -> bool| -> usize {
         let rows = oasdiff::ROWS.iter().filter(|row| wanted(&row.here));
         rows.flat_map(|row| row.kinds).map(|pattern| oasdiff::expanded(pattern).len()).sum()
     };
@@ -57,22 +56,24 @@ pub(super) fn changes() -> Artifact {
             "\n## Beside oasdiff\n\n\
              [oasdiff](https://github.com/oasdiff/oasdiff) knows the kinds of changes below, by its ids; `{{a,b}}` stands for \
              each of the words. A rule of ours covers {} of them; {} cannot occur, because a rule of the lint \
-             ([RULES.md](RULES.md)) refuses the keyword, and {} are of another version of OpenAPI. A remark says where the \
+             ([RULES.md](RULES.md)) rejects the keyword, and {} are of another version of OpenAPI. A remark says where the \
              verdicts differ. Rules that oasdiff has no kind for: clauses, unspecified behaviour, other names, fallbacks, rules \
              between fields, separators, equal credentials, repetition, citations.\n\n\
              | kinds of oasdiff | here | remark |\n|---|---|---|\n",
-            count(|here| matches!(here, Here::Rules(_) | Here::Check)),
-            count(|here| matches!(here, Here::Refused(_))),
-            count(|here| matches!(here, Here::Absent)),
+            count(|here| matches!(here, Counterpart::Rules(_) | Counterpart::Check)),
+            count(|here| matches!(here, Counterpart::Rejected(_))),
+            count(|here| matches!(here, Counterpart::Absent)),
         ),
     );
     for row in oasdiff::ROWS {
         let kinds: Vec<String> = row.kinds.iter().map(|kind| format!("`{kind}`")).collect();
         let here = match row.here {
-            Here::Rules(rules) => rules.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", "),
-            Here::Refused(id) => format!("refused by `{id}`"),
-            Here::Check => "`cargo xtask check`".to_owned(),
-            Here::Absent => "–".to_owned(),
+            Counterpart::Rules(rules) => {
+                rules.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+            }
+            Counterpart::Rejected(id) => format!("rejected by `{id}`"),
+            Counterpart::Check => "`cargo xtask check`".to_owned(),
+            Counterpart::Absent => "–".to_owned(),
         };
         line(&mut page, format_args!("| {} | {here} | {} |\n", kinds.join("<br>"), row.note));
     }

@@ -88,8 +88,8 @@ fn text_of(html: &str) -> String {
         .fold(text, |text, (code, letter)| text.replace(code, letter))
 }
 
-/// Collects the texts of `tokens`: every string that reads as prose, without tests, assertions and attributes other than
-/// `error`, whose text is that of an error.
+/// Collects the texts of `tokens`: every string that reads as prose, without tests, assertions, documentation comments and
+/// attributes other than `error`, whose text is that of an error.
 fn collect(tokens: TokenStream, found: &mut BTreeSet<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
@@ -106,6 +106,12 @@ fn collect(tokens: TokenStream, found: &mut BTreeSet<String>) {
                 } else if text == "cfg(test)" || text == "test" {
                     rest = after_item(after);
                 }
+            }
+            // The documentation of a module, and attributes of a whole file.
+            (TokenTree::Punct(hash), [TokenTree::Punct(mark), TokenTree::Group(_), after @ ..])
+                if hash.as_char() == '#' && mark.as_char() == '!' =>
+            {
+                rest = after;
             }
             (TokenTree::Ident(name), [TokenTree::Punct(mark), TokenTree::Group(_), after @ ..])
                 if mark.as_char() == '!' && ASSERTIONS.iter().any(|assertion| name == assertion) =>
@@ -186,6 +192,9 @@ mod tests {
     #[test]
     fn texts_for_people_are_found_and_others_are_not() {
         let source = r##"
+            #![expect(clippy::panic, reason = "some reason of a file")]
+            //! A text about the module,
+            //! and a second line.
             /// A comment with words.
             #[derive(Debug, thiserror::Error)]
             enum Wrong {

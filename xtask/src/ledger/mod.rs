@@ -7,8 +7,7 @@ mod waivers;
 use crate::{
     artifact::Artifact,
     document::{Document, join},
-    emit::{self, Check},
-    model::{Constraint, Contract, Side},
+    model::{Check, Constraint, Contract, Side},
     problem::Problem,
 };
 
@@ -20,15 +19,15 @@ const PATH: &str = "openapi/LEDGER.md";
 #[derive(Debug)]
 struct Entry {
     constraint: Constraint,
-    server: Keeper,
-    client: Keeper,
+    server: Enforcement,
+    client: Enforcement,
     /// Ids of the checks that cite one of its clauses.
     checks: Vec<String>,
 }
 
 /// Who enforces a constraint, on one side.
 #[derive(Debug, PartialEq, Eq)]
-enum Keeper {
+enum Enforcement {
     /// This generated or called item.
     Item(String),
     /// Nobody, for this reason.
@@ -37,7 +36,10 @@ enum Keeper {
     Nobody,
 }
 
-/// The ledger as a page.
+/// The generated or called item that enforces a constraint, if there is one.
+type Enforcer = fn(&Constraint) -> Option<String>;
+
+/// The ledger as a page. `enforcers` are those of the server and of the client.
 ///
 /// Fails when a keyword of the document belongs to no operation, when a constraint is neither enforced nor waived, and when
 /// a waiver covers nothing.
@@ -45,8 +47,9 @@ pub(crate) fn emit(
     document: &Document,
     contract: &Contract,
     checks: &[Check],
+    enforcers: [Enforcer; 2],
 ) -> Result<Artifact, Vec<Problem>> {
-    let entries = entries(contract.constraints(), checks);
+    let entries = entries(contract.constraints(), checks, enforcers);
     let mut problems = raw::unaccounted(document, &entries);
     problems.extend(entries.iter().flat_map(|entry| unenforced(document, entry)));
     problems.extend(entries.iter().flat_map(|entry| judged(document, entry)));
@@ -61,10 +64,10 @@ pub(crate) fn emit(
     Err(problems)
 }
 
-fn entries(constraints: Vec<Constraint>, checks: &[Check]) -> Vec<Entry> {
+fn entries(constraints: Vec<Constraint>, checks: &[Check], [server, client]: [Enforcer; 2]) -> Vec<Entry> {
     let entry = |constraint: Constraint| Entry {
-        server: keeper(&constraint, emit::server::enforces(&constraint), waivers::Keeping::Server),
-        client: keeper(&constraint, emit::client::enforces(&constraint), waivers::Keeping::Client),
+        server: keeper(&constraint, server(&constraint), waivers::WaivedSide::Server),
+        client: keeper(&constraint, client(&constraint), waivers::WaivedSide::Client),
         checks: checks
             .iter()
             .filter(|check| check.clauses.iter().any(|clause| constraint.clauses.contains(clause)))
@@ -75,10 +78,10 @@ fn entries(constraints: Vec<Constraint>, checks: &[Check]) -> Vec<Entry> {
     constraints.into_iter().map(entry).collect()
 }
 
-fn keeper(constraint: &Constraint, item: Option<String>, keeping: waivers::Keeping) -> Keeper {
+fn keeper(constraint: &Constraint, item: Option<String>, keeping: waivers::WaivedSide) -> Enforcement {
     match item {
-        Some(item) => Keeper::Item(item),
-        None => waivers::reason(constraint, keeping).map_or(Keeper::Nobody, Keeper::Waived),
+        Some(item) => Enforcement::Item(item),
+        None => waivers::reason(constraint, keeping).map_or(Enforcement::Nobody, Enforcement::Waived),
     }
 }
 
@@ -102,7 +105,11 @@ fn unenforced(document: &Document, entry: &Entry) -> Vec<Problem> {
         problem
     };
     let sides = [(&entry.server, "server"), (&entry.client, "client")];
-    sides.into_iter().filter(|(keeper, _)| **keeper == Keeper::Nobody).map(|(_, who)| problem(who)).collect()
+    sides
+        .into_iter()
+        .filter(|(keeper, _)| **keeper == Enforcement::Nobody)
+        .map(|(_, who)| problem(who))
+        .collect()
 }
 
 /// Problems for checks of a decision of this repository: another service may decide otherwise.
@@ -127,6 +134,7 @@ fn judged(document: &Document, entry: &Entry) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emit::{client, server};
 
     fn document(edit: impl Fn(&str) -> String) -> Document {
         Document::parse(&edit(crate::fixture::CONTRACT)).unwrap()
@@ -138,7 +146,11 @@ mod tests {
             title: String::new(),
             clauses: vec!["extract.num-range".into()],
         };
-        emit(document, &Contract::read(document).unwrap(), &[check])
+        emitted(document, &Contract::read(document).unwrap(), &[check])
+    }
+
+    fn emitted(document: &Document, contract: &Contract, checks: &[Check]) -> Result<Artifact, Vec<Problem>> {
+        emit(document, contract, checks, [server::enforces, client::enforces])
     }
 
     #[test]
@@ -157,7 +169,7 @@ mod tests {
     fn a_decision_of_this_repository_is_enforced_and_not_checked() {
         let document = document(str::to_owned);
         let contract = Contract::read(&document).unwrap();
-        let page = emit(&document, &contract, &[]).unwrap().contents;
+        let page = emitted(&document, &contract, &[]).unwrap().contents;
         let at = ["`query request_id`", "`header X-Request-Id`"];
         for row in at
             .map(|at| page.lines().find(|row| row.contains(at) && row.contains("x-max-utf8-bytes")).unwrap())
@@ -172,7 +184,7 @@ mod tests {
             title: String::new(),
             clauses: vec!["open.extract.request-id-length".into()],
         };
-        let problems = emit(&document, &contract, &[check]).unwrap_err();
+        let problems = emitted(&document, &contract, &[check]).unwrap_err();
         assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");
         assert_eq!(problems.len(), 2);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Entry, Keeper, waivers::OPEN};
+use super::{Enforcement, Entry, waivers::OPEN};
 use crate::model::Side;
 
 const HEAD: &str = "\
@@ -63,13 +63,13 @@ fn row(entry: &Entry) -> String {
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace(['\r', '\n'], " ")).join(" | "))
 }
 
-fn keeper(keeper: &Keeper) -> String {
+fn keeper(keeper: &Enforcement) -> String {
     match keeper {
         // An emitter that names several items quotes them itself.
-        Keeper::Item(item) if item.contains('`') => item.clone(),
-        Keeper::Item(item) => format!("`{item}`"),
-        Keeper::Waived(reason) => format!("waived: {reason}"),
-        Keeper::Nobody => "–".to_owned(),
+        Enforcement::Item(item) if item.contains('`') => item.clone(),
+        Enforcement::Item(item) => format!("`{item}`"),
+        Enforcement::Waived(reason) => format!("waived: {reason}"),
+        Enforcement::Nobody => "–".to_owned(),
     }
 }
 

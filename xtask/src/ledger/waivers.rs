@@ -1,6 +1,6 @@
 //! Constraints that one side does not enforce, each with its reason.
 
-use super::{Entry, Keeper};
+use super::{Enforcement, Entry};
 use crate::model::{Constraint, Side};
 
 /// Why the suite does not check a constraint that is a decision of this repository.
@@ -8,7 +8,7 @@ pub(super) const OPEN: &str = "the contract leaves it open, so no service may fa
 
 /// The side that a waiver exempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keeping {
+pub(super) enum WaivedSide {
     Server,
     Client,
 }
@@ -16,7 +16,7 @@ pub(super) enum Keeping {
 /// A waiver. It covers every constraint that matches all of its fields, and must cover at least one for each keyword.
 #[derive(Debug)]
 pub(super) struct Waiver {
-    pub(super) who: Keeping,
+    pub(super) who: WaivedSide,
     pub(super) side: Side,
     pub(super) keywords: &'static [&'static str],
     /// The beginning of [`Constraint::at`]; `2xx` stands for any status of a success.
@@ -26,49 +26,49 @@ pub(super) struct Waiver {
 
 const WAIVERS: &[Waiver] = &[
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["minimum"],
         at: "2xx ",
         reason: "responses are read leniently, so that one invalid number does not lose a page; the suite checks it",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["enum"],
         at: "2xx ",
         reason: "the client returns an unknown value as text; the suite checks the list",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["required"],
         at: "2xx body ",
         reason: "a missing text beside the data does not make the data useless: the client returns `None`",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["format"],
         at: "2xx body request_ip",
         reason: "an invalid address does not lose the response: the client returns `None`",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["required"],
         at: "2xx header ",
         reason: "a missing header does not make the response useless: the client returns `None`",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["content", "required", "type"],
         at: "429 body",
         reason: "a rejection may have any form; its code and message are shown when they can be parsed",
     },
     Waiver {
-        who: Keeping::Client,
+        who: WaivedSide::Client,
         side: Side::Response,
         keywords: &["content", "required", "type"],
         at: "default body",
@@ -77,7 +77,7 @@ const WAIVERS: &[Waiver] = &[
 ];
 
 /// Why `who` does not enforce `constraint`; `None` without a waiver.
-pub(super) fn reason(constraint: &Constraint, who: Keeping) -> Option<&'static str> {
+pub(super) fn reason(constraint: &Constraint, who: WaivedSide) -> Option<&'static str> {
     WAIVERS.iter().find(|waiver| waiver.who == who && waiver.covers(constraint)).map(|waiver| waiver.reason)
 }
 
@@ -85,11 +85,13 @@ pub(super) fn reason(constraint: &Constraint, who: Keeping) -> Option<&'static s
 pub(super) fn unused(entries: &[Entry]) -> Vec<(&'static Waiver, &'static str)> {
     let used = |waiver: &Waiver, keyword: &str, entry: &Entry| {
         let keeper = match waiver.who {
-            Keeping::Server => &entry.server,
-            Keeping::Client => &entry.client,
+            WaivedSide::Server => &entry.server,
+            WaivedSide::Client => &entry.client,
         };
         let constraint = &entry.constraint;
-        constraint.keyword == keyword && waiver.covers(constraint) && *keeper == Keeper::Waived(waiver.reason)
+        constraint.keyword == keyword
+            && waiver.covers(constraint)
+            && *keeper == Enforcement::Waived(waiver.reason)
     };
     let pairs =
         WAIVERS.iter().flat_map(|waiver| waiver.keywords.iter().map(move |keyword| (waiver, *keyword)));

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn run(lint: &mut Lint<'_>) {
     for operation in lint.parts(Part::Operation) {
-        let fields = Fields::of(lint, &operation);
+        let fields = Fields::new(lint, &operation);
         let inside = format!("{}/", operation.pointer);
         for rule in lint.parts(Part::Rule).iter().filter(|rule| rule.pointer.starts_with(&inside)) {
             fields_of_rule(lint, rule, &fields);
@@ -33,7 +33,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn of(lint: &Lint<'a>, operation: &Node<'a>) -> Fields<'a> {
+    fn new(lint: &Lint<'a>, operation: &Node<'a>) -> Fields<'a> {
         let list = operation.value.get("parameters").and_then(Value::as_array);
         let parameters = list.into_iter().flatten().map(|item| lint.document.resolve(item)).collect();
         let body = operation.value.get("requestBody").map(|body| lint.document.resolve(body));

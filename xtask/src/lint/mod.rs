@@ -98,7 +98,7 @@ fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
         for mut problem in std::mem::take(&mut lint.problems) {
             problem.message = format!("{} [{}]", problem.message, rule.id);
             problem.operation =
-                problem.operation.or_else(|| users::of(document, &lint.nodes, &problem.pointer));
+                problem.operation.or_else(|| users::operations(document, &lint.nodes, &problem.pointer));
             found.push((rule.id, problem));
         }
     }

@@ -70,7 +70,7 @@ pub(crate) const TYPES: &[&str] = &[
     "Iterator",
     "Json",
     "List",
-    "NoText",
+    "NoTextBody",
     "None",
     "Ok",
     "Operation",
@@ -228,18 +228,16 @@ fn operations(lint: &mut Lint<'_>) {
     }
 }
 
+/// The names below a key of a part.
+fn keys(node: &Node<'_>, key: &str) -> Vec<String> {
+    let entries = node.value.get(key).and_then(Value::as_object);
+    entries.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
 fn properties(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
         let mut fields = Vec::new();
-        let names: Vec<String> = node
-            .value
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in names {
+        for name in keys(&node, "properties") {
             let at = join(&node.at("properties"), &name);
             member(lint, &node, &at, &name, &mut fields);
         }
@@ -293,15 +291,7 @@ fn values(lint: &mut Lint<'_>) {
 fn headers(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Response) {
         let mut fields = Vec::new();
-        let names: Vec<String> = node
-            .value
-            .get("headers")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in names {
+        for name in keys(&node, "headers") {
             let at = join(&node.at("headers"), &name);
             if name.contains('_') {
                 let help = "write `-` between words: proxies drop headers with `_`";

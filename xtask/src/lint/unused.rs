@@ -12,7 +12,7 @@ fn run(lint: &mut Lint<'_>) {
         }
         let used = match node.pointer.strip_prefix("/components/securitySchemes/") {
             Some(scheme) => is_named(lint, scheme),
-            None => users::of(lint.document, &lint.nodes, &node.pointer).is_some(),
+            None => users::operations(lint.document, &lint.nodes, &node.pointer).is_some(),
         };
         if !used {
             let help = "remove it, or reference it from an operation";

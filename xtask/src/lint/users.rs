@@ -7,7 +7,7 @@ use crate::{document::Document, document::reference};
 
 /// The ids of the operations that use the component around `pointer`, separated by commas; `None` outside components and
 /// for an unused component.
-pub(super) fn of(document: &Document, nodes: &[Node<'_>], pointer: &str) -> Option<String> {
+pub(super) fn operations(document: &Document, nodes: &[Node<'_>], pointer: &str) -> Option<String> {
     let mut wanted = vec![component(pointer)?];
     let mut done = BTreeSet::new();
     let mut operations = BTreeSet::new();

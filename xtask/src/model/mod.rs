@@ -3,6 +3,7 @@
 //! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
+mod check;
 mod citation;
 mod clause;
 mod constraint;
@@ -11,6 +12,7 @@ mod read;
 mod read_schema;
 mod schema;
 
+pub(crate) use check::Check;
 pub(crate) use citation::Citation;
 pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, Side};

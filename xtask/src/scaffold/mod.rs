@@ -65,7 +65,7 @@ impl NewOperation {
         self.method.takes_body()
     }
 
-    /// The status of a success: a new thing, nothing left to say, or an answer.
+    /// The status of a success: a new thing, nothing left to say, or a response.
     fn status(&self) -> &'static str {
         match self.method {
             Method::Post if self.writes => "201",

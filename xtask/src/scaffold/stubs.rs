@@ -87,7 +87,7 @@ fn domain(new: &NewOperation) -> Stub {
     let what = if new.writes { "changes" } else { "returns" };
     let contents = format!(
         "//! What `{id}` {what}.\n\ncompile_error!(\n    \"write the types and decisions of `{id}`: a question to the storage in \
-         domain/ports.rs (`Repository`), which \\\n     store/sqlite, store/postgres and metrics/store.rs answer, and a method \
+         domain/ports.rs (`Repository`), which \\\n     store/sqlite, store/postgres and metrics/store.rs response, and a method \
          of `Service` in domain/service.rs that checks the token \\\n     before it asks\"\n);\n"
     );
     let declared = ("server/src/domain/mod.rs", "pub ");

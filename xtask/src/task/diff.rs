@@ -5,21 +5,19 @@ use std::{
     process::Command,
 };
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
-
-use super::{releases, render};
+use super::{
+    documents::{ACCEPTED, accept, compare, read, text, today},
+    releases,
+};
 use crate::{
     diff::{
-        self, Diff, Verdict, accepted,
-        render::{Format, Shown},
+        self, Verdict,
+        render::{Format, RenderInput},
         version,
     },
     document::Document,
     problem::DOCUMENT,
 };
-
-/// The file of accepted changes.
-pub(crate) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
 
 /// What to compare, and how to report it.
 #[derive(Debug, clap::Args)]
@@ -93,7 +91,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let mut diff = compare((&old_name, &old), (&new_name, &new), today)?;
     let notes = accept(root, &arguments.accepted, &mut diff, today)?;
     let asked = version::asked(&diff, env!("CARGO_PKG_VERSION"));
-    let shown = Shown {
+    let shown = RenderInput {
         diff: &diff,
         asked: &asked,
         old: &old_name,
@@ -108,33 +106,6 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     };
     let reaches = |limit: FailOn| diff.worst().is_some_and(|worst| worst >= limit.verdict());
     Ok(Report { text, is_failure: arguments.fail_on.is_some_and(reaches) })
-}
-
-/// Compares two documents that were read; their names stand before the problems of each.
-pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Date) -> Result<Diff, String> {
-    diff::compare(old.1, new.1, today).map_err(|problems| {
-        format!("error: `{}` and `{}` cannot be compared\n{}", old.0, new.0, render(&problems))
-    })
-}
-
-/// Marks the changes that the file accepts; a file that does not exist accepts none.
-pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> Result<Vec<String>, String> {
-    let path = root.join(file);
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
-    let name = file.display().to_string();
-    let entries = read(&name, &text(&name, &path)?).and_then(|document| {
-        accepted::read(&document).map_err(|problems| {
-            problems.iter().map(|problem| format!("error: {}\n", problem.in_file(&name))).collect::<String>()
-        })
-    })?;
-    Ok(accepted::apply(diff, &entries, today))
-}
-
-/// The date in UTC.
-pub(super) fn today() -> Date {
-    Timestamp::now().to_zoned(TimeZone::UTC).date()
 }
 
 /// The older document and its name.
@@ -176,15 +147,4 @@ fn revision(root: &Path, revision: &str) -> Result<String, String> {
     }
     String::from_utf8(output.stdout)
         .map_err(|_| format!("error: the document of `{revision}` is not UTF-8\n"))
-}
-
-fn text(name: &str, path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))
-}
-
-/// Parses a document; its problems carry its name.
-pub(super) fn read(name: &str, text: &str) -> Result<Document, String> {
-    Document::parse(text).map_err(|problems| {
-        problems.iter().map(|problem| format!("error: {}\n", problem.in_file(name))).collect::<String>()
-    })
 }

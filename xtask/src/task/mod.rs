@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod docs;
+mod documents;
 pub(crate) mod generate;
 pub(crate) mod new;
 mod programs;
@@ -75,11 +76,12 @@ fn sources(root: &Path) -> Result<Vec<(String, String)>, String> {
 fn read_sources(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
+        if path.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        }
         if path.is_dir() {
             read_sources(root, &path, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && path.file_stem().is_some_and(|name| name != "tests")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             let shown = path.strip_prefix(root).unwrap_or(&path).with_extension("");
             let shown = shown.to_string_lossy().replace('\\', "/");
             found.insert(shown, std::fs::read_to_string(&path)?);

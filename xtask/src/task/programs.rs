@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::emit::{Check, texts::subcommands};
+use crate::{emit::texts::subcommands, model::Check};
 
 /// The programs that were built.
 #[derive(Debug)]

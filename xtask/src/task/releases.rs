@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::diff;
+use super::documents;
 use crate::{
     diff::{
         Verdict,
@@ -46,9 +46,9 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
     let name = format!("{FOLDER}/{released}.yaml");
     let text =
         std::fs::read_to_string(&path).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
-    let old = diff::read(&name, &text)?;
-    let today = diff::today();
-    let mut changes = diff::compare((&name, &old), (DOCUMENT, document), today)?;
+    let old = documents::read(&name, &text)?;
+    let today = documents::today();
+    let mut changes = documents::compare((&name, &old), (DOCUMENT, document), today)?;
     if Version::parse(&changes.versions.0) != Some(released) {
         return Ok(format!(
             "error: {name} has the `info.version` {}; a release does not change\n",
@@ -69,9 +69,9 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
         }
         Some(_) => {}
     }
-    let notes = diff::accept(root, Path::new(diff::ACCEPTED), &mut changes, today)?;
+    let notes = documents::accept(root, Path::new(documents::ACCEPTED), &mut changes, today)?;
     let mut report: String =
-        notes.iter().map(|note| format!("error: {}: {note}\n", diff::ACCEPTED)).collect();
+        notes.iter().map(|note| format!("error: {}: {note}\n", documents::ACCEPTED)).collect();
     let asked = version::asked(&changes, env!("CARGO_PKG_VERSION"));
     let worst = changes.worst();
     if asked.is_met || worst < Some(Verdict::Decision) {
@@ -95,7 +95,7 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
     report.push_str(&format!(
         "error: {DOCUMENT} has changes since {name} that ask for `info.version` {wanted} or higher, found {found}; raise it, \
          or accept them in {}; `cargo xtask diff` explains each\n",
-        diff::ACCEPTED
+        documents::ACCEPTED
     ));
     Ok(report)
 }

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::Fact;
-use crate::wire::Answer;
+use crate::wire::Response;
 
 pub(super) static EMPTY: Check = Check {
     id: "all.own-account.empty",
@@ -27,9 +27,9 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let own = probe.control(&request).await?;
     let found = probe.control(&request.query(&search.api_key.name, empty.expose())).await?;
-    let others = shared(&found.answer, &own.answer, &search.instance_fields);
-    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
-    let items = items(&found.answer).len();
+    let others = shared(&found.response, &own.response, &search.instance_fields);
+    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let items = items(&found.response).len();
     if others == 0 && items > 0 {
         return Err(
             probe.skip("the account that was supplied as empty has instances: supply one without any")
@@ -73,7 +73,7 @@ async fn foreign_ports(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn shared_ports(probe: &Probe<'_>) -> Result<(), Stop> {
     let shared = probe.facts().shared_address.as_deref().into_iter().collect::<Vec<_>>();
     let own = probe.control(&probe.search(shared.clone())).await?;
-    not_found_by_port(probe, shared, &endpoints(&own.answer)).await
+    not_found_by_port(probe, shared, &endpoints(&own.response)).await
 }
 
 async fn not_found_by_port(
@@ -85,13 +85,13 @@ async fn not_found_by_port(
     let search = &probe.contract().search;
     let theirs = probe.search(addresses).query(&search.api_key.name, second.expose());
     let theirs = probe.control(&theirs).await?;
-    let items: Vec<String> = endpoints(&theirs.answer).difference(own).take(SAMPLE).cloned().collect();
+    let items: Vec<String> = endpoints(&theirs.response).difference(own).take(SAMPLE).cloned().collect();
     if items.is_empty() {
         return Err(probe.skip("the second account has no instances of its own there: supply others"));
     }
     let found = probe.control(&probe.search(items)).await?;
-    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
-    let count = self::items(&found.answer).len();
+    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let count = self::items(&found.response).len();
     if count > 0 || total > 0 {
         let expected = "no instances and a total of 0 at addresses and ports of another account";
         let actual = format!("{count} instances and a total of {total}");
@@ -102,20 +102,20 @@ async fn not_found_by_port(
 }
 
 /// Addresses with ports, as items of `ips` have them.
-fn endpoints(answer: &Answer) -> BTreeSet<String> {
+fn endpoints(response: &Response) -> BTreeSet<String> {
     let endpoint = |item: &Value| {
         let ip: IpAddr = item.get("ip")?.as_str()?.parse().ok()?;
         let port = u16::try_from(item.get("port")?.as_u64()?).ok().filter(|port| *port > 0)?;
         Some(std::net::SocketAddr::new(ip, port).to_string())
     };
-    items(answer).iter().filter_map(endpoint).collect()
+    items(response).iter().filter_map(endpoint).collect()
 }
 
 async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
     let found = probe.control(&probe.search(foreign)).await?;
-    let items = found.answer.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
-    let total = found.answer.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let items = found.response.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
+    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     if items > 0 || total > 0 {
         let actual = format!("{items} instances and a total of {total}");
         probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
@@ -130,8 +130,8 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     for request in filters.into_iter().flatten() {
         // It may be rejected as well, and an order number or a group of another account may be one of this account too.
         let (exchange, class) = probe.send(&request).await?;
-        let Ok(answer) = &exchange.result else { continue };
-        if class == ResponseClass::Accepted && reveals_foreign(probe, answer) {
+        let Ok(response) = &exchange.result else { continue };
+        if class == ResponseClass::Accepted && reveals_foreign(probe, response) {
             let actual = "instances at the foreign addresses";
             let expected = "no instance of another account, filtered by its group or order";
             probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
@@ -141,11 +141,11 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// Whether an instance has an address that only other accounts hold.
-fn reveals_foreign(probe: &Probe<'_>, answer: &Answer) -> bool {
+fn reveals_foreign(probe: &Probe<'_>, response: &Response) -> bool {
     let address = |text: &str| text.parse::<IpAddr>().ok();
     let foreign: BTreeSet<IpAddr> =
         probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
-    let items = answer.at("/data/items").and_then(Value::as_array);
+    let items = response.at("/data/items").and_then(Value::as_array);
     let shown = items.into_iter().flatten().filter_map(|item| address(item.get("ip")?.as_str()?));
     shown.into_iter().any(|ip| foreign.contains(&ip))
 }
@@ -188,9 +188,9 @@ async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// The group that has the id of the foreign one.
-fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a Accepted) -> Option<&'a Value> {
+fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> Option<&'a Value> {
     let foreign = probe.facts().foreign_group?;
-    items(&listing.answer).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
+    items(&listing.response).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
 }
 
 pub(super) static GROUPS_EMPTY: Check = Check {
@@ -208,7 +208,7 @@ async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     let own = probe.control(&probe.groups()).await?;
     let other = probe.control(&probe.groups().query(name, empty.expose())).await?;
-    let shared = items(&other.answer).iter().filter(|group| items(&own.answer).contains(group)).count();
+    let shared = items(&other.response).iter().filter(|group| items(&own.response).contains(group)).count();
     if shared > 0 {
         let actual = format!("{shared} groups are in both listings");
         let exchanges = [&own.exchange, &other.exchange];
@@ -239,7 +239,7 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
     else {
         return Ok(());
     };
-    let shared = shared(&first.answer, &seen.answer, &search.instance_fields);
+    let shared = shared(&first.response, &seen.response, &search.instance_fields);
     if shared > 0 {
         let actual = format!("both accounts see {shared} instances");
         let expected = "instances that belong to one account each";
@@ -267,7 +267,7 @@ async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
     for listing in [&own, &again] {
         // Whether ids are counted anew in each account is open, so whole groups are compared.
         let shared =
-            items(&listing.answer).iter().filter(|group| items(&other.answer).contains(group)).count();
+            items(&listing.response).iter().filter(|group| items(&other.response).contains(group)).count();
         if shared > 0 {
             let actual = format!("{shared} groups are in both listings");
             let exchanges = [&listing.exchange, &other.exchange];
@@ -281,16 +281,16 @@ async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
 const SAMPLE: usize = 100;
 
 /// The items of a listing or of a page.
-fn items(answer: &Answer) -> &[Value] {
-    answer.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+fn items(response: &Response) -> &[Value] {
+    response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// How many items of one response are in the other too, with the same value in each of these fields; there may be others,
 /// which may change as they like. Whether ids are counted anew in each account is open, so an id alone says nothing.
-fn shared(one: &Answer, other: &Answer, fields: &[String]) -> usize {
+fn shared(one: &Response, other: &Response, fields: &[String]) -> usize {
     let shown =
         |item: &Value| fields.iter().map(|field| item.get(field).map(Value::to_string)).collect::<Vec<_>>();
-    let objects = |answer| items(answer).iter().filter(|item| item.is_object());
+    let objects = |response| items(response).iter().filter(|item| item.is_object());
     let others: BTreeSet<_> = objects(other).map(shown).collect();
     objects(one).filter(|item| others.contains(&shown(item))).count()
 }
@@ -303,15 +303,16 @@ mod tests {
 
     #[test]
     fn an_item_is_shared_when_its_fields_agree_and_not_by_its_id() {
-        let answer =
-            |items: Value| Answer::new(200, Vec::new(), json!({"data": {"items": items}}).to_string().into());
+        let response = |items: Value| {
+            Response::new(200, Vec::new(), json!({"data": {"items": items}}).to_string().into())
+        };
         let fields = ["id", "name"].map(str::to_owned);
-        let own = answer(json!([{"id": 1, "name": "a", "seen": 1}, {"id": 2, "name": "b"}]));
+        let own = response(json!([{"id": 1, "name": "a", "seen": 1}, {"id": 2, "name": "b"}]));
         assert_eq!(
-            shared(&own, &answer(json!([{"id": 1, "name": "c"}, {"id": 3, "name": "a"}])), &fields),
+            shared(&own, &response(json!([{"id": 1, "name": "c"}, {"id": 3, "name": "a"}])), &fields),
             0
         );
-        assert_eq!(shared(&own, &answer(json!([{"id": 1, "name": "a", "seen": 2}])), &fields), 1);
-        assert_eq!(shared(&own, &answer(json!([null, 1])), &fields), 0);
+        assert_eq!(shared(&own, &response(json!([{"id": 1, "name": "a", "seen": 2}])), &fields), 1);
+        assert_eq!(shared(&own, &response(json!([null, 1])), &fields), 0);
     }
 }

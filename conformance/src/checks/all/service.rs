@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop};
+use crate::check::{
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop,
+};
 use crate::checks::Requests;
 use crate::checks::generic::{refuses_to_change, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
@@ -22,7 +24,7 @@ pub(super) static HTTPS: Check = Check {
     run: Run::Cases(|_| Case::single(Cost::requests(1), |probe| Box::pin(https(probe)))),
 };
 
-/// Fails only when TLS or HTTP breaks within the run: without a trusted certificate there is no run at all, and what the
+/// Fails only when TLS or HTTP breaks within the run: without a trusted certificate no run begins, and what the
 /// same host does with plain http is not tested, since a redirect, a rejection and a closed port are all allowed, and a token
 /// must not be sent to find out more.
 async fn https(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -49,18 +51,18 @@ pub(super) static NO_SECRETS: Check = Check {
 };
 
 /// Looks for the texts that the tester named, and for string members that call themselves passwords.
-fn judge_secrets(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let mut found = BTreeSet::new();
-    let Observed { answer, canaries, .. } = observed;
-    let headers = answer.headers().iter().map(|(_, value)| value.as_slice());
-    let texts = headers.chain([answer.body().as_ref()]);
-    let escaped = answer.json().filter(|_| answer.body().contains(&b'\\'));
+    let ObservedExchange { response, canaries, .. } = observed;
+    let headers = response.headers().iter().map(|(_, value)| value.as_slice());
+    let texts = headers.chain([response.body().as_ref()]);
+    let escaped = response.json().filter(|_| response.body().contains(&b'\\'));
     if texts.into_iter().any(|text| canaries.found_in(text))
         || escaped.is_some_and(|body| any_string(body, &|text| canaries.found_in(text.as_bytes())))
     {
         found.insert("a text that must never appear".to_owned());
     }
-    if let Some(body) = answer.json().filter(|_| password::may_speak_of_one(answer.body())) {
+    if let Some(body) = response.json().filter(|_| password::may_speak_of_one(response.body())) {
         // Members of a list are one finding, however many items it has.
         password::visit(body, &mut |above, shown| {
             let above: String = above.iter().map(|name| format!("/{name}")).collect();
@@ -112,7 +114,11 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // Statuses of rejections are open, so a body with the contract's fields counts as being served.
-        if exchange.result.as_ref().is_ok_and(|answer| answer.status == 404 && answer.at("/code").is_none()) {
+        if exchange
+            .result
+            .as_ref()
+            .is_ok_and(|response| response.status == 404 && response.at("/code").is_none())
+        {
             missing.push((request, exchange, class));
         }
     }
@@ -139,11 +145,11 @@ pub(super) static THROTTLED: Check = Check {
     run: Run::Passive(judge_throttled),
 };
 
-fn judge_throttled(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
-    if observed.answer.status != 429 {
+fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    if observed.response.status != 429 {
         return None;
     }
-    let actual = match observed.answer.header("Retry-After") {
+    let actual = match observed.response.header("Retry-After") {
         None => "429 without Retry-After".to_owned(),
         Some(value) if RetryAfter::parse(&value).is_err() => format!("Retry-After: {value}"),
         Some(_) => return Some(Vec::new()),
@@ -159,7 +165,7 @@ fn judge_throttled(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
 
 /// An operation with a valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Called {
+enum ValidRequest {
     Groups,
     Search,
     Extract,
@@ -167,7 +173,7 @@ enum Called {
     Other(OtherId),
 }
 
-impl Called {
+impl ValidRequest {
     const KNOWN: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
 
     /// Every operation of the document that must reject such calls.
@@ -246,23 +252,23 @@ pub(super) static TOKEN_MISSING: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         let wrong = || [None].into_iter().chain(WrongToken::ALL.map(Some));
-        let case = |data: (Called, Option<WrongToken>)| {
+        let case = |data: (ValidRequest, Option<WrongToken>)| {
             let label = format!("{}/{}", data.0.label(), data.1.map_or("absent", WrongToken::label));
             data.0.share(Case::with(label, Cost::requests(1), data, |probe, data| {
                 Box::pin(without(probe, data))
             }))
         };
-        Called::all(scope.contract)
+        ValidRequest::all(scope.contract)
             .flat_map(|called| wrong().map(move |wrong| (called, wrong)))
             .map(case)
             .collect()
     }),
 };
 
-async fn without(probe: &Probe<'_>, (called, wrong): (Called, Option<WrongToken>)) -> Result<(), Stop> {
+async fn without(probe: &Probe<'_>, (called, wrong): (ValidRequest, Option<WrongToken>)) -> Result<(), Stop> {
     match wrong {
         None => called.rejects(probe, "the token is absent", None).await,
-        Some(wrong) => called.rejects(probe, wrong.reason(), Some(&wrong.of(probe)?)).await,
+        Some(wrong) => called.rejects(probe, wrong.reason(), Some(&wrong.text(probe)?)).await,
     }
 }
 
@@ -274,19 +280,19 @@ pub(super) static TOKEN_REVOKED: Check = Check {
     clauses: &[Clause::AllTokenRequired],
     needs: &[Fact::RevokedToken],
     run: Run::Cases(|scope| {
-        let case = |called: Called| {
+        let case = |called: ValidRequest| {
             let case = Case::with(called.label(), Cost::requests(1), called, |probe, called| {
                 Box::pin(revoked(probe, called))
             });
             called.share(case)
         };
-        Called::all(scope.contract).map(case).collect()
+        ValidRequest::all(scope.contract).map(case).collect()
     }),
 };
 
 /// Nothing shows that the token was ever valid, so its rejection shows no more than that of an unknown one; that it is
 /// accepted is wrong all the same.
-async fn revoked(probe: &Probe<'_>, called: Called) -> Result<(), Stop> {
+async fn revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
     let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
     let why = format!(
         "the token was revoked, as supplied by {}; nothing shows that it was ever valid",

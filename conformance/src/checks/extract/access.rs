@@ -12,7 +12,7 @@ use crate::wire::is_loopback;
 
 /// A rule that an account lacks, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lack {
+pub(super) struct UnmetRequirement {
     /// For the label of a case.
     pub(super) label: &'static str,
     pub(super) clause: Clause,
@@ -21,7 +21,7 @@ pub(super) struct Lack {
     pub(super) token: fn(&Facts) -> Option<&Secret>,
 }
 
-pub(super) const WHITELIST_LACK: Lack = Lack {
+pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement {
     label: "not whitelisted",
     clause: Clause::ExtractWhitelist,
     fact: Fact::TokenNotWhitelisted,
@@ -29,7 +29,7 @@ pub(super) const WHITELIST_LACK: Lack = Lack {
     token: |facts| facts.token_not_whitelisted.as_ref(),
 };
 
-pub(super) const REAL_NAME_LACK: Lack = Lack {
+pub(super) const NO_VERIFICATION: UnmetRequirement = UnmetRequirement {
     label: "not verified",
     clause: Clause::ExtractRealName,
     fact: Fact::TokenNotVerified,
@@ -37,7 +37,7 @@ pub(super) const REAL_NAME_LACK: Lack = Lack {
     token: |facts| facts.token_not_verified.as_ref(),
 };
 
-pub(super) const ENTITLEMENT_LACK: Lack = Lack {
+pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement {
     label: "not entitled",
     clause: Clause::ExtractEntitlement,
     fact: Fact::TokenNotEntitled,
@@ -54,7 +54,7 @@ pub(super) static WHITELIST: Check = Check {
     needs: &[Fact::TokenNotWhitelisted],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
-        let plain = contexts.map(|context| lacking(context, WHITELIST_LACK, None));
+        let plain = contexts.map(|context| lacking(context, NO_WHITELIST, None));
         // Its own address and those that a service may trust, in each way to claim one.
         let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some("127.0.0.1".to_owned())];
         let addresses: Vec<_> = addresses.into_iter().flatten().collect();
@@ -67,8 +67,7 @@ pub(super) static WHITELIST: Check = Check {
         }
         let forms = transports_and_text();
         let claimed = Context::some_for_each(&forms, claims);
-        let claimed =
-            claimed.into_iter().map(|(context, claim)| lacking(context, WHITELIST_LACK, Some(claim)));
+        let claimed = claimed.into_iter().map(|(context, claim)| lacking(context, NO_WHITELIST, Some(claim)));
         plain.chain(claimed).collect()
     }),
 };
@@ -80,7 +79,7 @@ pub(super) static REAL_NAME: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRealName],
     needs: &[Fact::TokenNotVerified],
-    run: Run::Cases(|scope| without(scope, REAL_NAME_LACK)),
+    run: Run::Cases(|scope| without(scope, NO_VERIFICATION)),
 };
 
 pub(super) static ENTITLEMENT: Check = Check {
@@ -90,15 +89,15 @@ pub(super) static ENTITLEMENT: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEntitlement],
     needs: &[Fact::TokenNotEntitled],
-    run: Run::Cases(|scope| without(scope, ENTITLEMENT_LACK)),
+    run: Run::Cases(|scope| without(scope, NO_ENTITLEMENT)),
 };
 
 /// A case for each form, and a second call in the plain one: the rule holds on every call.
-fn without(scope: &Scope<'_>, lack: Lack) -> Vec<Case> {
+fn without(scope: &Scope<'_>, lack: UnmetRequirement) -> Vec<Case> {
     Context::all(&scope.contract.extract).into_iter().map(|context| lacking(context, lack, None)).collect()
 }
 
-/// A header by which machines in front of a service tell it where a call came from.
+/// A header in which proxies pass on the address of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     header: &'static str,
@@ -132,7 +131,7 @@ pub(super) fn claimed(header: &str, address: &str) -> String {
     if header == "Forwarded" { format!("for={address}") } else { address.to_owned() }
 }
 
-fn lacking(context: Context, lack: Lack, claim: Option<Claim>) -> Case {
+fn lacking(context: Context, lack: UnmetRequirement, claim: Option<Claim>) -> Case {
     let label = match &claim {
         Some(claim) => format!("{}/{}={}", context.label(), claim.header, claim.address),
         None => context.label(),
@@ -151,7 +150,7 @@ fn own_form(context: &Context) -> Context {
 
 async fn is_rejected(
     probe: &Probe<'_>,
-    (context, lack, claim): (Context, Lack, Option<Claim>),
+    (context, lack, claim): (Context, UnmetRequirement, Option<Claim>),
 ) -> Result<(), Stop> {
     let Some(token) = (lack.token)(probe.facts()) else { return Err(probe.skip("no such token")) };
     own_form(&context).control(probe).await?;
@@ -165,7 +164,7 @@ async fn is_rejected(
     rejects(probe, lack.clause, &why, &request).await
 }
 
-/// Shows that a token is a valid one: list groups accepts it, or rejects it in another way than a token that nobody has.
+/// Shows that a token is valid: list groups accepts it, or rejects it otherwise than an unknown token.
 /// Where list groups accepts no token at all this can't be shown.
 pub(super) async fn is_alive(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
@@ -262,7 +261,7 @@ pub(super) static OTHER_PROTOCOL: Check = Check {
             })
         };
         let contexts = Context::all(extract).into_iter();
-        contexts.filter(|context| context.company.protocol.is_none()).map(case).collect()
+        contexts.filter(|context| context.extra.protocol.is_none()).map(case).collect()
     }),
 };
 
@@ -274,8 +273,8 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     for protocol in &extract.protocols {
         let request = context.with_token(probe, token.expose()).query(&extract.protocol.name, protocol);
         let (exchange, is_served) = probe.is_accepted(&request).await?;
-        let answers = if is_served { &mut accepted } else { &mut rejected };
-        answers.push(exchange);
+        let responses = if is_served { &mut accepted } else { &mut rejected };
+        responses.push(exchange);
     }
     if accepted.is_empty() && context == Context::PLAIN {
         is_alive(probe, token, Fact::TokenPartlyEntitled).await?;

@@ -8,7 +8,8 @@ use super::access::{HEADERS, NOBODYS, claimed};
 use super::forms::{Context, says_error};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
-    Case, Check, Cost, Form, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+    Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
+    Stop,
 };
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId, Unspecified};
@@ -35,11 +36,11 @@ const DOUBTFUL: [&str; 4] = ["upstream", "supplier", "vendor", "cost"];
 const PLACES: [&str; 6] = ["node", "upstream", "backend", "shard", "rack", "pod"];
 const IDENTIFIERS: [&str; 7] = ["id", "ip", "host", "addr", "address", "no", "number"];
 
-fn judge_fields(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge_fields(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let entries = observed.answer.at("/data")?.as_array()?;
+    let entries = observed.response.at("/data")?.as_array()?;
     let fields = entries.iter().filter_map(Value::as_object).flatten();
     let finding = |(name, severity): (&String, Severity)| PassiveFinding {
         clause: Clause::ExtractEndpoint,
@@ -93,11 +94,11 @@ pub(super) static ADDRESS: Check = Check {
     run: Run::Passive(judge_address),
 };
 
-fn judge_address(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge_address(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let entries = observed.answer.at("/data")?.as_array()?;
+    let entries = observed.response.at("/data")?.as_array()?;
     let addresses = entries.iter().filter_map(|entry| entry.get("ip")?.as_str());
     let wrong = addresses.filter_map(|address| Some((address, fault_of_address(address)?)));
     let finding = |(address, fault): (&str, &str)| PassiveFinding {
@@ -245,14 +246,14 @@ pub(super) static ERROR: Check = Check {
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling and server errors without a code often come from
 /// a machine in front of the service, so they are left out.
-fn judge_error(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
-    // Errors of another method are another clause's, or nobody's.
+fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    // Errors of another method belong to another clause, or to none.
     if observed.request.method_name() != observed.contract.extract.operation.method {
         return None;
     }
-    let answer = observed.answer;
-    let code = answer.at("/code");
-    let in_words = || observed.form == Form::Text && says_error(answer);
+    let response = observed.response;
+    let code = response.at("/code");
+    let in_words = || observed.form == Form::Text && says_error(response);
     let is_rejected = match observed.class {
         ResponseClass::Rejected(_) | ResponseClass::Shortage(_) => true,
         ResponseClass::ServerError(_) => code.is_some_and(|code| !code.is_null()),
@@ -270,12 +271,12 @@ fn judge_error(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     if code.and_then(Value::as_i64) == Some(success) {
         faults.push(("success", format!("a code other than {success}")));
     }
-    if !answer.at("/message").is_some_and(Value::is_string) {
+    if !response.at("/message").is_some_and(Value::is_string) {
         faults.push(("message", "a message".to_owned()));
     }
     let form = if observed.form == Form::Json { "as JSON" } else { "as text" };
     let actual = match observed.class {
-        ResponseClass::Accepted => format!("HTTP {} with a rejection in plain text", answer.status),
+        ResponseClass::Accepted => format!("HTTP {} with a rejection in plain text", response.status),
         class => class.description().to_owned(),
     };
     let finding = |(key, expected): (&str, String)| PassiveFinding {
@@ -316,7 +317,7 @@ pub(super) static EGRESS: Check = Check {
 
 async fn egress(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let accepted = context.accepted(probe, &context.request(probe)).await?;
-    let Some(actual) = accepted.answer.at("/request_ip") else { return Ok(()) };
+    let Some(actual) = accepted.response.at("/request_ip") else { return Ok(()) };
     if !is_egress(probe, actual) {
         let words = format!("{actual}, {}", context.name());
         probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&accepted.exchange]);
@@ -330,7 +331,7 @@ async fn partial_egress(probe: &Probe<'_>) -> Result<(), Stop> {
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let few = probe.extract().query(&extract.regions.name, region);
     let (exchange, _) = probe.send_once(&few.query(&extract.num.name, extract.num_range.end())).await?;
-    let actual = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip"));
+    let actual = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip"));
     if let Some(actual) = actual.filter(|ip| !is_egress(probe, ip)) {
         let words = format!("{actual}, of a scarce region");
         probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&exchange]);
@@ -344,7 +345,7 @@ async fn repeated_egress(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.extract().query(&extract.request_id.name, probe.fresh_request_id());
     probe.control(&request).await?;
     let again = probe.control(&request).await?;
-    let Some(actual) = again.answer.at("/request_ip").filter(|ip| !is_egress(probe, ip)) else {
+    let Some(actual) = again.response.at("/request_ip").filter(|ip| !is_egress(probe, ip)) else {
         return Ok(());
     };
     let words = format!("{actual}, of a repeated request id");
@@ -385,7 +386,7 @@ async fn forged(probe: &Probe<'_>, header: &'static str) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
     let (exchange, _) = probe.send(&probe.extract().header(header, claimed(header, NOBODYS))).await?;
-    let request_ip = exchange.result.as_ref().ok().and_then(|answer| answer.at("/request_ip")?.as_str());
+    let request_ip = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip")?.as_str());
     if request_ip != Some(NOBODYS) {
         return Ok(());
     }

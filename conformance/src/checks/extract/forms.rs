@@ -3,10 +3,10 @@
 
 use std::fmt::Display;
 
-use crate::check::{Accepted, Case, Cost, Form, Probe, ResponseClass, Stop};
+use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::{Clause, Extract, OperationId, Parameter};
-use crate::wire::{Answer, Request};
+use crate::wire::{Request, Response};
 
 /// One way to carry the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Transport {
 
 /// What else a request carries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Company {
+pub(super) struct ExtraParameter {
     /// A request id that is new each time.
     pub(super) request_id: bool,
     /// Another protocol than the default one.
@@ -27,7 +27,7 @@ pub(super) struct Company {
     pub(super) region: bool,
 }
 
-impl Company {
+impl ExtraParameter {
     const NOTHING: Self = Self { request_id: false, protocol: None, region: false };
 
     pub(super) const fn is_nothing(&self) -> bool {
@@ -38,7 +38,7 @@ impl Company {
 /// An extraction in one form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Context {
-    pub(super) company: Company,
+    pub(super) extra: ExtraParameter,
     pub(super) is_text: bool,
     pub(super) transport: Transport,
 }
@@ -77,16 +77,16 @@ impl Transport {
 impl Context {
     /// JSON, and the token in the query.
     pub(super) const PLAIN: Self =
-        Self { company: Company::NOTHING, is_text: false, transport: Transport::Query };
+        Self { extra: ExtraParameter::NOTHING, is_text: false, transport: Transport::Query };
 
     /// Each form with the token in the query, the plain one first.
     pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
-        let with = |company| Self { company, ..Self::PLAIN };
+        let with = |extra| Self { extra, ..Self::PLAIN };
         let text = Self { is_text: true, ..Self::PLAIN };
-        let id = with(Company { request_id: true, ..Company::NOTHING });
+        let id = with(ExtraParameter { request_id: true, ..ExtraParameter::NOTHING });
         let protocols = other_protocols(extract)
-            .map(|protocol| with(Company { protocol: Some(protocol), ..Company::NOTHING }));
-        let region = with(Company { region: true, ..Company::NOTHING });
+            .map(|protocol| with(ExtraParameter { protocol: Some(protocol), ..ExtraParameter::NOTHING }));
+        let region = with(ExtraParameter { region: true, ..ExtraParameter::NOTHING });
         [Self::PLAIN, text, id].into_iter().chain(protocols).chain([region]).collect()
     }
 
@@ -94,17 +94,18 @@ impl Context {
     /// of them, so that a run of few requests tests the rule in these two and in the plain one. The other protocol, which an
     /// account may have no entitlement for, is in the second one alone.
     fn combined(extract: &Extract) -> [Self; 2] {
-        let text = Company { request_id: true, protocol: None, region: true };
-        let json = Company { request_id: true, protocol: other_protocols(extract).next(), region: false };
+        let text = ExtraParameter { request_id: true, protocol: None, region: true };
+        let json =
+            ExtraParameter { request_id: true, protocol: other_protocols(extract).next(), region: false };
         [
-            Self { company: text, is_text: true, transport: Transport::Bearer },
-            Self { company: json, is_text: false, transport: Transport::Header },
+            Self { extra: text, is_text: true, transport: Transport::Bearer },
+            Self { extra: json, is_text: false, transport: Transport::Header },
         ]
     }
 
     /// Whether it is one of those, with or without the request id.
     pub(super) const fn is_combined(&self) -> bool {
-        let Company { request_id, protocol, region } = &self.company;
+        let ExtraParameter { request_id, protocol, region } = &self.extra;
         (*region && self.is_text) || (*request_id && (*region || protocol.is_some()))
     }
 
@@ -118,12 +119,12 @@ impl Context {
     /// The same without a request id.
     pub(super) fn all_without_id(extract: &Extract) -> Vec<Self> {
         let [mut text, _] = Self::combined(extract);
-        text.company.request_id = false;
-        let all = Self::all(extract).into_iter().filter(|context| !context.company.request_id);
+        text.extra.request_id = false;
+        let all = Self::all(extract).into_iter().filter(|context| !context.extra.request_id);
         all.chain([text]).collect()
     }
 
-    /// Each form as text, the one without company first.
+    /// Each form as text, the one without an extra parameter first.
     pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text);
         let text = |form: Self| Self { is_text: true, ..form };
@@ -159,7 +160,7 @@ impl Context {
 
     /// For the label of a case; unique.
     pub(super) fn label(&self) -> String {
-        let Company { request_id, protocol, region } = &self.company;
+        let ExtraParameter { request_id, protocol, region } = &self.extra;
         let mut parts = Vec::new();
         parts.extend(request_id.then_some("request-id"));
         parts.extend(protocol.as_deref());
@@ -178,19 +179,19 @@ impl Context {
     /// For messages.
     pub(super) fn name(&self) -> String {
         let form = if self.is_text { "as text" } else { "as JSON" };
-        let Company { request_id, protocol, region } = &self.company;
-        let mut company = String::new();
-        company.push_str(if *request_id { ", with a request id" } else { "" });
-        company.push_str(&protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}")));
-        company.push_str(if *region { ", with the default region" } else { "" });
-        format!("{form}{company}, the token in {}", self.transport.name())
+        let ExtraParameter { request_id, protocol, region } = &self.extra;
+        let mut extra = String::new();
+        extra.push_str(if *request_id { ", with a request id" } else { "" });
+        extra.push_str(&protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}")));
+        extra.push_str(if *region { ", with the default region" } else { "" });
+        format!("{form}{extra}, the token in {}", self.transport.name())
     }
 
     /// The extraction without a token; a request id is new each time, since a known one with other parameters may be
-    /// answered in any way.
+    /// handled in any way.
     pub(super) fn without_token(&self, probe: &Probe<'_>) -> Request {
         let extract = &probe.contract().extract;
-        let Company { request_id, protocol, region } = &self.company;
+        let ExtraParameter { request_id, protocol, region } = &self.extra;
         let mut request = probe.extract_without_token();
         if *request_id {
             request = request.query(&extract.request_id.name, probe.fresh_request_id());
@@ -253,7 +254,11 @@ impl Context {
     ///
     /// # Errors
     /// As for [`Context::control`].
-    pub(super) async fn accepted(&self, probe: &Probe<'_>, request: &Request) -> Result<Accepted, Stop> {
+    pub(super) async fn accepted(
+        &self,
+        probe: &Probe<'_>,
+        request: &Request,
+    ) -> Result<AcceptedResponse, Stop> {
         match probe.control(request).await {
             Err(Stop::Inconclusive(reason)) if *self != Self::PLAIN => {
                 Err(probe.skip(&format!("a valid extraction {} is not accepted: {reason}", self.name())))
@@ -339,7 +344,7 @@ pub(super) async fn rejects(
     invalid: &Request,
 ) -> Result<(), Stop> {
     let (exchange, class) = probe.send(&invalid.clone().giving_nothing()).await?;
-    let is_text = Form::of(probe.contract(), OperationId::Extract, invalid) == Form::Text;
+    let is_text = Form::from_request(probe.contract(), OperationId::Extract, invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
     if class == ResponseClass::Accepted && is_text && in_words {
         return Ok(());
@@ -349,13 +354,13 @@ pub(super) async fn rejects(
 
 /// Whether a text response is a rejection in words. The form of an entry is open, but each has a port, so that a text without
 /// a digit has no entry; with digits its first word must say so.
-pub(super) fn says_error(answer: &Answer) -> bool {
+pub(super) fn says_error(response: &Response) -> bool {
     const WORDS: [&str; 8] =
         ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
-    let text = answer.text();
+    let text = response.text();
     let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let first = words().next().unwrap_or_default().to_lowercase();
-    let is_plain = answer.json().is_none() && !text.trim_start().starts_with('<');
+    let is_plain = response.json().is_none() && !text.trim_start().starts_with('<');
     let has_digit = text.contains(|c: char| c.is_ascii_digit());
     is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
 }
@@ -388,14 +393,14 @@ mod tests {
 
     #[test]
     fn a_text_is_a_rejection_by_its_words() {
-        let answer = |text: &str| Answer::new(200, Vec::new(), text.to_owned().into());
+        let response = |text: &str| Response::new(200, Vec::new(), text.to_owned().into());
         for error in ["ERROR: num must be 1-100", "not allowed", "Invalid num 101"] {
-            assert!(says_error(&answer(error)), "{error}");
+            assert!(says_error(&response(error)), "{error}");
         }
         for entries in
             ["gw1.invalid:80\r\ngw2.invalid:81", "203.0.113.1 80", "", "error.invalid", "{\"port\": 1}"]
         {
-            assert_eq!(says_error(&answer(entries)), entries == "error.invalid", "{entries}");
+            assert_eq!(says_error(&response(entries)), entries == "error.invalid", "{entries}");
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::answer::{self, gateways};
+use super::content::{self, gateways};
 use super::forms::{Context, Transport, default_of, says_error};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::contract::{Clause, Extract, OperationId};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
-use crate::wire::{Answer, Exchange, Request};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static KNOWN: Check = Check {
     id: "extract.region.gateways",
@@ -22,7 +22,7 @@ pub(super) static KNOWN: Check = Check {
 
 /// The region that a case asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum RegionChoice {
     Plentiful,
     Scarce,
     /// Another region of which gateways are known.
@@ -31,7 +31,7 @@ enum Asked {
     DefaultProtocol,
 }
 
-impl Asked {
+impl RegionChoice {
     const fn label(self) -> &'static str {
         match self {
             Self::Plentiful => "plentiful",
@@ -69,46 +69,46 @@ const FEW: u32 = 4;
 
 fn known(scope: &Scope<'_>) -> Vec<Case> {
     let contexts = || Context::all(&scope.contract.extract).into_iter();
-    let named = |asked: Asked| {
+    let named = |asked: RegionChoice| {
         // The default region takes the place of the one that is asked for.
-        contexts().filter(|context| !context.company.region).map(move |context| (context, asked))
+        contexts().filter(|context| !context.extra.region).map(move |context| (context, asked))
     };
     let plain = |context: &Context| context.transport == Transport::Query;
-    let case = |(context, asked): (Context, Asked)| {
+    let case = |(context, asked): (Context, RegionChoice)| {
         let label = format!("{}/{}", context.label(), asked.label());
         let needs = match asked {
-            Asked::Plentiful => Some(Fact::PlentifulRegion),
-            Asked::Scarce => Some(Fact::ScarceRegion),
-            Asked::Other | Asked::DefaultProtocol => None,
+            RegionChoice::Plentiful => Some(Fact::PlentifulRegion),
+            RegionChoice::Scarce => Some(Fact::ScarceRegion),
+            RegionChoice::Other | RegionChoice::DefaultProtocol => None,
         };
         let case = Case::with(label, Cost::extraction(1, FEW), (context, asked), |probe, data| {
             Box::pin(belong(probe, data))
         });
         case.needs(needs)
     };
-    let some = named(Asked::Scarce)
-        .chain(named(Asked::Other))
+    let some = named(RegionChoice::Scarce)
+        .chain(named(RegionChoice::Other))
         .filter(|(context, _)| plain(context))
-        .chain(named(Asked::DefaultProtocol).filter(|(context, _)| context.company.is_nothing()));
+        .chain(named(RegionChoice::DefaultProtocol).filter(|(context, _)| context.extra.is_nothing()));
     let texts = Context::in_text(&scope.contract.extract).into_iter();
-    let texts = texts.filter(|context| !context.company.is_nothing() && !context.company.region);
-    let texts = texts.map(|context| (context, Asked::Plentiful));
-    named(Asked::Plentiful).chain(texts).chain(some).map(case).collect()
+    let texts = texts.filter(|context| !context.extra.is_nothing() && !context.extra.region);
+    let texts = texts.map(|context| (context, RegionChoice::Plentiful));
+    named(RegionChoice::Plentiful).chain(texts).chain(some).map(case).collect()
 }
 
-async fn belong(probe: &Probe<'_>, (context, asked): (Context, Asked)) -> Result<(), Stop> {
+async fn belong(probe: &Probe<'_>, (context, asked): (Context, RegionChoice)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let region = asked.region(probe)?;
     let mut request =
         context.request(probe).query(&extract.regions.name, &region).query(&extract.num.name, FEW);
-    if asked == Asked::DefaultProtocol {
+    if asked == RegionChoice::DefaultProtocol {
         request = request.query(&extract.protocol.name, default_of(&extract.protocol));
     }
     let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+    let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
         return Err(probe.skip(&format!("no gateways of {region} came: {}", class.description())));
     };
-    if !judge_known(probe, &context, (&exchange, answer), &region) {
+    if !judge_known(probe, &context, (&exchange, response), &region) {
         return Err(probe.skip(&format!("none of the gateways that came is among {}", Fact::KnownGateways)));
     }
     Ok(())
@@ -118,13 +118,13 @@ async fn belong(probe: &Probe<'_>, (context, asked): (Context, Asked)) -> Result
 fn judge_known(
     probe: &Probe<'_>,
     context: &Context,
-    (exchange, answer): (&Exchange, &Answer),
+    (exchange, response): (&Exchange, &Response),
     region: &str,
 ) -> bool {
     let extract = &probe.contract().extract;
     let protocol = exchange.request.query_value(&extract.protocol.name);
     let protocol = protocol.map_or_else(|| default_of(&extract.protocol), str::to_owned);
-    let found = matching(probe, answer);
+    let found = matching(probe, response);
     let any_region = region == default_of(&extract.regions);
     let in_region = |pool: &GatewayPool| any_region || pool.region == region;
     let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
@@ -149,19 +149,19 @@ fn judge_known(
     !found.is_empty()
 }
 
-/// A gateway that came, and the pools that it is known to belong to.
-type Found<'a> = (KnownGateway, Vec<&'a GatewayPool>);
+/// A gateway of a response, and the known pools that contain it.
+type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
 
 /// The known gateways of a response, each as often as it comes.
-pub(super) fn matching<'a>(probe: &Probe<'a>, answer: &Answer) -> Vec<Found<'a>> {
+pub(super) fn matching<'a>(probe: &Probe<'a>, response: &Response) -> Vec<GatewayMatch<'a>> {
     let pools = &probe.facts().known_gateways;
     let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
         pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
     };
-    let came: Vec<KnownGateway> = match answer.at("/data").and_then(|data| data.as_array()) {
+    let came: Vec<KnownGateway> = match response.at("/data").and_then(|data| data.as_array()) {
         Some(entries) => entries.iter().filter_map(entry).collect(),
         None => {
-            let lines = gateways(answer);
+            let lines = gateways(response);
             let known = || pools.iter().flat_map(|pool| &pool.gateways);
             let in_line = |line: &String| known().find(|gateway| names(line, gateway)).cloned();
             lines.iter().filter_map(in_line).collect()
@@ -191,8 +191,8 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
 }
 
 /// The regions of a response by its known gateways: those that are of one region alone.
-pub(super) fn regions<'a>(probe: &Probe<'a>, answer: &Answer) -> BTreeSet<&'a str> {
-    let found = matching(probe, answer);
+pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'a str> {
+    let found = matching(probe, response);
     let alone = found.iter().filter_map(|(_, pools)| {
         let (first, others) = pools.split_first()?;
         others.iter().all(|other| other.region == first.region).then_some(first.region.as_str())
@@ -216,13 +216,13 @@ pub(super) static SCARCE: Check = Check {
             })
         };
         // It may take all gateways that there are, so that a request id is left to the cases of few.
-        named_region(extract).filter(|context| !context.company.request_id).map(case).collect()
+        named_region(extract).filter(|context| !context.extra.request_id).map(case).collect()
     }),
 };
 
 /// Each form that leaves the region to the case.
 fn named_region(extract: &Extract) -> impl Iterator<Item = Context> {
-    Context::in_query(extract).into_iter().filter(|context| !context.company.region)
+    Context::in_query(extract).into_iter().filter(|context| !context.extra.region)
 }
 
 /// As many different gateways as one call may ask for are more than the region has.
@@ -232,15 +232,15 @@ async fn scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let most = *extract.num_range.end();
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, most);
     let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+    let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
         return context.control(probe).await;
     };
-    if !context.is_text && answer::entries(answer).is_none() {
+    if !context.is_text && content::entries(response).is_none() {
         return Ok(());
     }
-    judge_known(probe, &context, (&exchange, answer), region);
+    judge_known(probe, &context, (&exchange, response), region);
     let different: BTreeSet<_> =
-        gateways(answer).into_iter().filter(|entry| !entry.trim().is_empty()).collect();
+        gateways(response).into_iter().filter(|entry| !entry.trim().is_empty()).collect();
     if i64::try_from(different.len()).is_ok_and(|different| different >= most) {
         let expected = format!(
             "fewer than {most} different gateways of {region}, {}, as supplied by {}",
@@ -294,11 +294,11 @@ async fn empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 /// In JSON an entry of a success, in text anything that is no JSON object and no rejection in words.
 pub(super) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
-    let Ok(answer) = &exchange.result else { return false };
+    let Ok(response) = &exchange.result else { return false };
     let success = probe.contract().extract.operation.success.status;
-    let is_text = answer.status == success && answer.json().is_none() && !answer.body().is_empty();
-    let is_text = is_text && !says_error(answer);
-    answer::entries(answer).map_or(is_text, |entries| !entries.is_empty())
+    let is_text = response.status == success && response.json().is_none() && !response.body().is_empty();
+    let is_text = is_text && !says_error(response);
+    content::entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The checks of the extraction, by topic.
 
 mod access;
-mod answer;
+mod content;
 mod envelope;
 mod forms;
 mod gateways;

@@ -1,6 +1,6 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
-use super::answer;
+use super::content;
 use super::forms::Context;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -26,7 +26,7 @@ pub(super) static COUNT: Check = Check {
             let gateways = u32::try_from(data.1).unwrap_or(u32::MAX);
             Case::with(label, Cost::extraction(1, gateways), data, |probe, data| Box::pin(most(probe, data)))
         };
-        let scarce = Context::in_query(extract).into_iter().filter(|context| !context.company.region);
+        let scarce = Context::in_query(extract).into_iter().filter(|context| !context.extra.region);
         let scarce = scarce.map(|context| {
             let label = format!("{}/scarce-region", context.label());
             let case = Case::with(label, Cost::extraction(1, 1), context, |probe, context| {
@@ -41,7 +41,7 @@ pub(super) static COUNT: Check = Check {
 async fn most(probe: &Probe<'_>, (context, asked): (Context, i64)) -> Result<(), Stop> {
     let request = context.request(probe).query(&probe.contract().extract.num.name, asked);
     let accepted = context.accepted(probe, &request).await?;
-    answer::judge_count(probe, &accepted.exchange, &accepted.answer, asked);
+    content::judge_count(probe, &accepted.exchange, &accepted.response, asked);
     Ok(())
 }
 
@@ -51,10 +51,10 @@ async fn most_of_scarce(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
     let request = context.request(probe).query(&extract.regions.name, region);
     let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) else {
+    let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) else {
         return context.control(probe).await;
     };
-    answer::judge_count(probe, &exchange, answer, *extract.num_range.start());
+    content::judge_count(probe, &exchange, response, *extract.num_range.start());
     Ok(())
 }
 
@@ -110,8 +110,8 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let most = *extract.num_range.end();
     let request = context.request(probe).query(&extract.num.name, most);
     let (exchange, class) = probe.send_briefly(&request).await?;
-    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
-        answer::judge_count(probe, &exchange, answer, most);
+    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
+        content::judge_count(probe, &exchange, response, most);
         return Ok(());
     }
     if class.decision() != Decision::Rejected {

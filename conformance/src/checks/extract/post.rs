@@ -16,14 +16,14 @@ pub(super) static ERROR: Check = Check {
     clauses: &[Clause::ExtractPostErrorEnvelope],
     needs: &[],
     run: Run::Cases(|_| {
-        let case = |(label, data): (&'static str, Sent)| {
+        let case = |(label, data): (&'static str, Payload)| {
             Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(error(probe, data)))
         };
         [
-            ("absent token", Sent { has_token: false, has_body: false }),
-            ("absent token with a body", Sent { has_token: false, has_body: true }),
-            ("unknown token", Sent { has_token: true, has_body: false }),
-            ("unknown token with a body", Sent { has_token: true, has_body: true }),
+            ("absent token", Payload { has_token: false, has_body: false }),
+            ("absent token with a body", Payload { has_token: false, has_body: true }),
+            ("unknown token", Payload { has_token: true, has_body: false }),
+            ("unknown token with a body", Payload { has_token: true, has_body: true }),
         ]
         .map(case)
         .into()
@@ -32,13 +32,13 @@ pub(super) static ERROR: Check = Check {
 
 /// What a POST carries: never a good token, so that the response is an error whatever the payload should be.
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct Payload {
     has_token: bool,
     has_body: bool,
 }
 
 /// A response in another form than a JSON object is not judged.
-async fn error(probe: &Probe<'_>, sent: Sent) -> Result<(), Stop> {
+async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let mut request = probe.extract_without_token().method("POST").giving_nothing();
     if sent.has_token {
@@ -51,7 +51,7 @@ async fn error(probe: &Probe<'_>, sent: Sent) -> Result<(), Stop> {
     if matches!(class, ResponseClass::Throttled(_)) {
         return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
     }
-    let body = exchange.result.as_ref().ok().and_then(|answer| answer.json()).and_then(Value::as_object);
+    let body = exchange.result.as_ref().ok().and_then(|response| response.json()).and_then(Value::as_object);
     let Some(body) = body else {
         return Err(probe.skip(&format!("the response to POST is not JSON: {}", class.description())));
     };

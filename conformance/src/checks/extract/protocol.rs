@@ -15,7 +15,7 @@ pub(super) static DEFAULT: Check = Check {
     needs: &[Fact::TokenPartlyEntitled],
     run: Run::Cases(|scope| {
         let contexts = Context::all(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| context.company.protocol.is_none());
+        let contexts = contexts.filter(|context| context.extra.protocol.is_none());
         let case = |context: Context| {
             Case::with(context.label(), Cost::extraction(2, 2), context, |probe, context| {
                 Box::pin(default(probe, context))
@@ -55,7 +55,7 @@ pub(super) static LISTED: Check = Check {
 fn listed(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let contexts = Context::in_query(extract).into_iter();
-    let contexts: Vec<_> = contexts.filter(|context| context.company.protocol.is_none()).collect();
+    let contexts: Vec<_> = contexts.filter(|context| context.extra.protocol.is_none()).collect();
     let of_protocol = |protocol: &String| {
         let protocol = protocol.clone();
         contexts.iter().map(move |context| (context.clone(), protocol.clone())).collect::<Vec<_>>()
@@ -137,7 +137,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     values.retain(|value| !listed(value));
     values.dedup();
     // Its own value takes the place of a protocol that the form has.
-    let usable = |context: &Context| context.company.protocol.is_none();
+    let usable = |context: &Context| context.extra.protocol.is_none();
     let contexts: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
     let everywhere = named.into_iter().flat_map(|value| {
         contexts.iter().map(move |context| (context.clone(), value.clone())).collect::<Vec<_>>()

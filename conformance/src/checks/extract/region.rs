@@ -1,13 +1,13 @@
 //! `regions`, its default, and its alias `country`.
 
-use super::answer::{self, entries};
+use super::content::{self, entries};
 use super::forms::{Context, default_of};
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
-use crate::wire::{Answer, Exchange, Request};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static ALIAS_ALONE: Check = Check {
     id: "extract.country-alias.alone",
@@ -236,7 +236,7 @@ pub(super) static DEFAULT: Check = Check {
         });
         let in_query = || {
             let contexts = Context::in_query(extract).into_iter();
-            contexts.filter(|context| !context.company.region)
+            contexts.filter(|context| !context.extra.region)
         };
         let alike = in_query().map(|context| {
             let cost = Cost::extraction(6, 3 * SEVERAL_COUNT);
@@ -244,7 +244,7 @@ pub(super) static DEFAULT: Check = Check {
                 Box::pin(as_many(probe, context))
             })
         });
-        let after = in_query().filter(|context| context.company.is_nothing()).map(|context| {
+        let after = in_query().filter(|context| context.extra.is_nothing()).map(|context| {
             let cost = Cost::extraction(6, 2 + 4 * SEVERAL_COUNT);
             let label = format!("{}/after another region", context.label());
             Case::with(label, cost, context, |probe, context| Box::pin(after_another(probe, context)))
@@ -284,7 +284,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let Some(named) = named else {
         return Err(probe.skip(&format!("{default} does not return that many, {}", context.name())));
     };
-    let is_busy = absent.result.as_ref().is_ok_and(|answer| answer.status == 503);
+    let is_busy = absent.result.as_ref().is_ok_and(|response| response.status == 503);
     if is_busy {
         let (without, with) =
             (|| several().without_query(&regions.name), || several().query(&regions.name, &default));
@@ -322,26 +322,26 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
     let several = || context.request(probe).query(&extract.num.name, SEVERAL.min(*extract.num_range.end()));
     let named = context.accepted(probe, &several().query(&regions.name, &default)).await?;
-    let of_named = gateways::regions(probe, &named.answer);
+    let of_named = gateways::regions(probe, &named.response);
     if of_named.len() < 2 || plentiful == default {
         return Err(probe.skip(&format!("{default} shows no known gateways of two regions")));
     }
-    let alone = |answer: &Answer| {
-        let found = gateways::matching(probe, answer);
+    let alone = |response: &Response| {
+        let found = gateways::matching(probe, response);
         let known = found.len() >= ENOUGH_KNOWN;
-        Some(gateways::regions(probe, answer)).filter(|regions| known && regions.len() == 1)
+        Some(gateways::regions(probe, response)).filter(|regions| known && regions.len() == 1)
     };
     let mut came = Vec::new();
     for _ in 0..2 {
         context.accepted(probe, &context.request(probe).query(&regions.name, plentiful)).await?;
         let accepted = context.accepted(probe, &several().without_query(&regions.name)).await?;
-        if alone(&accepted.answer).is_none() {
+        if alone(&accepted.response).is_none() {
             return Ok(());
         }
         came.push(accepted);
     }
     let again = context.accepted(probe, &several().query(&regions.name, &default)).await?;
-    if gateways::regions(probe, &again.answer).len() < 2 {
+    if gateways::regions(probe, &again.response).len() < 2 {
         return Err(probe.inconclusive("the regions of the gateways changed meanwhile: run it again"));
     }
     let count = of_named.len();
@@ -365,17 +365,17 @@ const SEVERAL: i64 = 20;
 /// The same, for costs.
 const SEVERAL_COUNT: u32 = SEVERAL as u32;
 
-/// Sends a request up to two times, since a shortage may pass; gives how many entries came with a success.
+/// Sends a request up to two times, since a shortage may pass; returns the number of entries of a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
     let (mut exchange, mut class) = probe.send_until_served(&request).await?;
     if class != ResponseClass::Accepted {
         (exchange, class) = probe.send_until_served(&request).await?;
     }
     // A shortage may come as 503; 429 says nothing of the region.
-    if exchange.result.as_ref().is_ok_and(|answer| answer.status == 429) {
+    if exchange.result.as_ref().is_ok_and(|response| response.status == 429) {
         return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
     }
     let accepted = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted);
-    let count = accepted.map(|answer| answer::count(probe, answer));
+    let count = accepted.map(|response| content::count(probe, response));
     Ok((exchange, count))
 }

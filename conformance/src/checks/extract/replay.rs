@@ -1,6 +1,6 @@
-//! A request id that is known opens nothing to a caller who may not extract.
+//! A known request id does not give gateways to a caller that may not extract.
 
-use super::access::{ENTITLEMENT_LACK, Lack, REAL_NAME_LACK, WHITELIST_LACK, is_alive};
+use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST, UnmetRequirement, is_alive};
 use super::forms::{Context, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -28,7 +28,7 @@ pub(super) static REPLAYED: Check = Check {
 enum Caller {
     WithoutToken,
     Wrong(WrongToken),
-    Lacking(Lack),
+    Lacking(UnmetRequirement),
 }
 
 impl Caller {
@@ -45,7 +45,7 @@ fn cases(_: &Scope<'_>) -> Vec<Case> {
     let text = Context { is_text: true, ..Context::PLAIN };
     let header = Context { transport: Transport::Header, ..Context::PLAIN };
     let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered].map(Caller::Wrong);
-    let lacking = [WHITELIST_LACK, REAL_NAME_LACK, ENTITLEMENT_LACK].map(Caller::Lacking);
+    let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT].map(Caller::Lacking);
     let callers: Vec<_> = [Caller::WithoutToken].into_iter().chain(wrong).chain(lacking).collect();
     let case = |(context, caller, in_header): (Context, Caller, bool)| {
         let place = if in_header { "header" } else { "query" };
@@ -85,7 +85,7 @@ async fn replayed(
             (Clause::AllTokenRequired, "the token is absent", context.without_token(probe))
         }
         Caller::Wrong(wrong) => {
-            let token = wrong.of(probe)?;
+            let token = wrong.text(probe)?;
             (Clause::AllTokenRequired, wrong.reason(), context.with_token(probe, &token))
         }
         Caller::Lacking(lack) => {
@@ -108,19 +108,19 @@ pub(super) static DISTINCT: Check = Check {
     clauses: &[Clause::ExtractIdempotent],
     needs: &[],
     run: Run::Cases(|_| {
-        let case = |differing: Differing| {
+        let case = |differing: IdPair| {
             let data = differing;
             Case::with(data.label, Cost::extraction(3, 5), data, |probe, data| {
                 Box::pin(distinct(probe, data))
             })
         };
-        DIFFERING.map(case).into()
+        ID_PAIRS.map(case).into()
     }),
 };
 
 /// Two request ids that are nearly the same.
 #[derive(Debug, Clone, Copy)]
-struct Differing {
+struct IdPair {
     label: &'static str,
     /// Characters of each; a service may limit them at any length.
     length: usize,
@@ -129,14 +129,14 @@ struct Differing {
     is_doubtful: bool,
 }
 
-const DIFFERING: [Differing; 3] = [
-    Differing { label: "last of 22", length: 22, ends: ['1', '2'], is_doubtful: false },
-    Differing { label: "last of 36", length: 36, ends: ['1', '2'], is_doubtful: false },
-    Differing { label: "letter case", length: 22, ends: ['a', 'A'], is_doubtful: true },
+const ID_PAIRS: [IdPair; 3] = [
+    IdPair { label: "last of 22", length: 22, ends: ['1', '2'], is_doubtful: false },
+    IdPair { label: "last of 36", length: 36, ends: ['1', '2'], is_doubtful: false },
+    IdPair { label: "letter case", length: 22, ends: ['a', 'A'], is_doubtful: true },
 ];
 
-/// A known id with another `num` may be answered in any way, but a new one is a new extraction.
-async fn distinct(probe: &Probe<'_>, differing: Differing) -> Result<(), Stop> {
+/// A known id with another `num` may be handled in any way, but a new one is a new extraction.
+async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let least = *extract.num_range.start();
     let id = |end: char, start: &str| {
@@ -147,7 +147,7 @@ async fn distinct(probe: &Probe<'_>, differing: Differing) -> Result<(), Stop> {
     let two = || probe.extract().query(&extract.num.name, least + 1);
     let fresh = two().query(&extract.request_id.name, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
-    if super::answer::count(probe, &control.answer) < 2 {
+    if super::content::count(probe, &control.response) < 2 {
         return Err(probe.skip("there are too few gateways for two at once"));
     }
     let start = probe.fresh_request_id();
@@ -157,7 +157,7 @@ async fn distinct(probe: &Probe<'_>, differing: Differing) -> Result<(), Stop> {
     }
     let second = two().query(&extract.request_id.name, id(differing.ends[1], &start));
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
-    let came = exchange.result.as_ref().ok().map_or(0, |answer| super::answer::count(probe, answer));
+    let came = exchange.result.as_ref().ok().map_or(0, |response| super::content::count(probe, response));
     if is_accepted && came > 1 {
         return Ok(());
     }
@@ -209,7 +209,7 @@ async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> R
     let Some(after) = probe.accepts(Clause::ExtractIdempotent, &why, &request(second)).await? else {
         return Ok(());
     };
-    if super::answer::gateways(&before.answer) != super::answer::gateways(&after.answer) {
+    if super::content::gateways(&before.response) != super::content::gateways(&after.response) {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
         probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);

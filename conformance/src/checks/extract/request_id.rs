@@ -1,8 +1,10 @@
 //! The request id: where it comes from, and that it stands for one extraction.
 
-use super::answer::{self, entries, gateways};
+use super::content::{self, entries, gateways};
 use super::forms::{Context, Transport};
-use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Running, Scope, Stop};
+use crate::check::{
+    AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, RunningServer, Scope, Stop,
+};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
@@ -48,7 +50,7 @@ fn repetitions(scope: &Scope<'_>, place: Place, judge: Judge) -> Vec<Case> {
     few.into_iter().chain(several).map(case).collect()
 }
 
-type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> Running<'p>;
+type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> RunningServer<'p>;
 
 pub(super) static QUERY: Check = Check {
     id: "extract.idempotent.query",
@@ -97,7 +99,7 @@ async fn repeated(probe: &Probe<'_>, (context, num, place): Repetition) -> Resul
     judge(probe, &context, &request, &again).await
 }
 
-/// Sends one request and then others that stand for the same extraction, and reports those that came to another.
+/// Sends one request and then others that repeat the same extraction, and reports those with another result.
 ///
 /// Order is not compared: the contract says that it is the same extraction, not that it is the same text.
 async fn judge(
@@ -109,7 +111,7 @@ async fn judge(
     let first = context.accepted(probe, first).await?;
     for (clause, why, request) in again {
         let Some(second) = probe.accepts(*clause, why, request).await? else { continue };
-        if gateways(&first.answer) != gateways(&second.answer) {
+        if gateways(&first.response) != gateways(&second.response) {
             let expected = format!("the same gateways: {why}");
             probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
         }
@@ -134,7 +136,7 @@ pub(super) static CONCURRENT: Check = Check {
     run: Run::Cases(|scope| {
         let places = [Place::Query, Place::Header];
         let contexts = Context::in_query(&scope.contract.extract).into_iter();
-        let contexts = contexts.filter(|context| !context.company.request_id);
+        let contexts = contexts.filter(|context| !context.extra.request_id);
         let case = |data: (Context, Place)| {
             let place = if data.1 == Place::Query { "query" } else { "header" };
             let label = format!("{}/{place}", data.0.label());
@@ -195,11 +197,11 @@ async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
     for (before, request) in before.iter().zip([&first, &second]) {
         let again = probe.accepts(Clause::ExtractIdempotent, "sent again after another id", request).await?;
         let Some(after) = again else { continue };
-        if entries(&before.answer) != entries(&after.answer) {
+        if entries(&before.response) != entries(&after.response) {
             let exchanges = [&before.exchange, &after.exchange];
             probe.finding(Clause::ExtractIdempotent, "the same gateways", "other gateways", &exchanges);
         }
-        // A pool that is gone through in turns may come round to the same gateways, but not twice with one more in between.
+        // A service that rotates through its pool may return the same gateways again, but not twice with one more in between.
         probe.control(&probe.extract()).await?;
     }
     Ok(())
@@ -225,9 +227,14 @@ async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
     same_as(probe, &before, &request, "sent again after rejected calls").await
 }
 
-async fn same_as(probe: &Probe<'_>, before: &Accepted, request: &Request, why: &str) -> Result<(), Stop> {
+async fn same_as(
+    probe: &Probe<'_>,
+    before: &AcceptedResponse,
+    request: &Request,
+    why: &str,
+) -> Result<(), Stop> {
     let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, request).await? else { return Ok(()) };
-    if gateways(&before.answer) != gateways(&after.answer) {
+    if gateways(&before.response) != gateways(&after.response) {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
         probe.finding(Clause::ExtractIdempotent, &expected, "other gateways", &exchanges);
@@ -288,7 +295,7 @@ async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
     let why = "the second account sends an id that the first one has used";
     let other = place.carry(probe, by_second(), &id);
     if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
-        let came = answer::count(probe, &accepted.answer);
+        let came = content::count(probe, &accepted.response);
         if i64::try_from(came).is_ok_and(|came| came > least) {
             let actual = format!("{came} entries, as the first account asked for");
             let exchanges = [&before.exchange, &accepted.exchange];
@@ -324,7 +331,7 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
             let Some(accepted) = probe.accepts(Clause::ExtractRequestIdSource, &why, &request).await? else {
                 continue;
             };
-            let came = i64::try_from(answer::count(probe, &accepted.answer)).unwrap_or(i64::MAX);
+            let came = i64::try_from(content::count(probe, &accepted.response)).unwrap_or(i64::MAX);
             if came > num {
                 let expected = format!("at most {num} entries, {form}");
                 let actual = format!("{came} entries, as an earlier call without an id asked for");

@@ -1,14 +1,14 @@
 //! Too few gateways: partial results and shortages.
 
-use super::answer;
+use super::content;
 use super::forms::Context;
 use crate::check::{
-    Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
 };
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Answer, Exchange, Request, RetryAfter};
+use crate::wire::{Exchange, Request, Response, RetryAfter};
 
 pub(super) static PARTIAL: Check = Check {
     id: "extract.partial.headers",
@@ -34,7 +34,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let few = few.chain(named.map(|context| (context, FEW.min(most))));
     let case = |data: (Context, i64)| {
         let label = format!("{}/num={}", data.0.label(), data.1);
-        let sent = if data.0.company.request_id && data.1 == FEW { 2 } else { 1 };
+        let sent = if data.0.extra.request_id && data.1 == FEW { 2 } else { 1 };
         let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX).saturating_mul(sent));
         Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)))
     };
@@ -48,26 +48,26 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
     let request = context.request(probe).query(&extract.regions.name, region).query(&extract.num.name, num);
     let (exchange, class) = probe.send_once(&request).await?;
     let none = || probe.skip(&format!("the scarce region returned no partial result of {num}"));
-    let Ok(answer) = &exchange.result else { return Err(none()) };
+    let Ok(response) = &exchange.result else { return Err(none()) };
     if class != ResponseClass::Accepted {
         // Another form may be rejected for reasons of its own.
         context.control(probe).await?;
         probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", context.name()));
         return Err(none());
     }
-    let came = i64::try_from(answer::count(probe, answer)).unwrap_or(i64::MAX);
+    let came = i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);
     if came >= num {
         return Err(none());
     }
-    judge_headers(probe, &context.name(), &exchange, answer, (num, came));
-    if context.company.request_id && num == FEW {
+    judge_headers(probe, &context.name(), &exchange, response, (num, came));
+    if context.extra.request_id && num == FEW {
         // The same extraction is as partial as before.
         let (again, class) = probe.send_once(&request).await?;
-        if let (ResponseClass::Accepted, Ok(answer)) = (class, &again.result) {
-            let came = i64::try_from(answer::count(probe, answer)).unwrap_or(i64::MAX);
+        if let (ResponseClass::Accepted, Ok(response)) = (class, &again.result) {
+            let came = i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);
             if came < num {
                 let form = format!("{}, repeated", context.name());
-                judge_headers(probe, &form, &again, answer, (num, came));
+                judge_headers(probe, &form, &again, response, (num, came));
             }
         }
     }
@@ -79,7 +79,7 @@ fn judge_headers(
     probe: &Probe<'_>,
     form: &str,
     exchange: &Exchange,
-    answer: &Answer,
+    response: &Response,
     (num, came): (i64, i64),
 ) {
     let extract = &probe.contract().extract;
@@ -87,7 +87,7 @@ fn judge_headers(
         probe.finding(Clause::ExtractPartial, &format!("{expected}, {form}"), actual, &[exchange]);
     };
     for (name, expected) in [(&extract.requested_count, num), (&extract.returned_count, came)] {
-        let actual = answer.header(name);
+        let actual = response.header(name);
         if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
             let actual =
                 actual.map_or_else(|| "no such header".to_owned(), |actual| format!("{name}: {actual}"));
@@ -95,9 +95,9 @@ fn judge_headers(
         }
     }
     let name = &extract.partial_flag;
-    match answer.header(name) {
+    match response.header(name) {
         None => report(name.clone(), "no such header"),
-        Some(flag) if answer::denies(&flag) => report("a flag".to_owned(), &format!("{name}: {flag}")),
+        Some(flag) if content::denies(&flag) => report("a flag".to_owned(), &format!("{name}: {flag}")),
         Some(flag) => {
             let seen = format!("a partial result is flagged as {flag}");
             probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
@@ -116,7 +116,7 @@ pub(super) static PARTIAL_WATCHED: Check = Check {
 };
 
 /// A request id may stand for an earlier extraction with another num, so such calls are left to checks of their own.
-fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let extract = &observed.contract.extract;
     let header = &extract.request_id_header.name;
     let has_id = observed.request.query_value(&extract.request_id.name).is_some()
@@ -127,7 +127,7 @@ fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     // What must be rejected is judged by the check that sends it.
     let asked: i64 = observed.request.query_value(&extract.num.name)?.parse().ok()?;
     let asked = Some(asked).filter(|asked| extract.num_range.contains(asked))?;
-    let came = i64::try_from(observed.answer.at("/data")?.as_array()?.len()).ok()?;
+    let came = i64::try_from(observed.response.at("/data")?.as_array()?.len()).ok()?;
     let finding = |clause: Clause, key: &str, expected: String, actual: String| PassiveFinding {
         clause,
         key: key.to_owned(),
@@ -142,7 +142,7 @@ fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
     }
     if came < asked {
         for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
-            let actual = observed.answer.header(name);
+            let actual = observed.response.header(name);
             if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
                 let actual = actual.unwrap_or_else(|| "no such header".to_owned());
                 let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
@@ -151,12 +151,12 @@ fn judge_count(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
         }
         let name = &extract.partial_flag;
         let expected = format!("{name}, as {came} of {asked} entries came");
-        match observed.answer.header(name) {
+        match observed.response.header(name) {
             None => {
                 findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()));
             }
             // How the flag is spelt is open; the scarce region, where a partial result is sure, has a check of its own.
-            Some(flag) if answer::denies(&flag) => findings.push(PassiveFinding {
+            Some(flag) if content::denies(&flag) => findings.push(PassiveFinding {
                 severity: Severity::Warn,
                 ..finding(Clause::ExtractPartial, "denied", expected, format!("{name}: {flag}"))
             }),
@@ -231,7 +231,7 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);
         return Err(probe.skip("the empty region gets the same response as an unknown one"));
     }
-    let came = exchange.result.as_ref().ok().and_then(|answer| answer.header("Retry-After"));
+    let came = exchange.result.as_ref().ok().and_then(|response| response.header("Retry-After"));
     let actual = came.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
     let expected = format!("Retry-After with seconds or an HTTP date, {}, by {name}", context.name());
     probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
@@ -241,7 +241,7 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
 /// A region that no directory has: three letters that ISO 3166 leaves to users.
 pub(super) const UNKNOWN_REGION: &str = "QQQ";
 
-/// Whether a region without gateways is short of them or unknown is open. One that is answered like an unknown region, which
+/// Whether a region without gateways is short of them or unknown is open. One that is handled like an unknown region, which
 /// is no shortage either, is unknown.
 async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
     let (unknown, class) = probe.send_once(request).await?;
@@ -261,7 +261,7 @@ pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
 }
 
 fn tells_when(exchange: &Exchange) -> bool {
-    let answer = exchange.result.as_ref().ok();
-    let header = answer.and_then(|answer| answer.header("Retry-After"));
+    let response = exchange.result.as_ref().ok();
+    let header = response.and_then(|response| response.header("Retry-After"));
     header.is_some_and(|value| RetryAfter::parse(&value).is_ok())
 }

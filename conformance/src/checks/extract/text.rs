@@ -3,14 +3,14 @@
 
 use serde_json::json;
 
-use super::answer::{default_separator, is_envelope};
+use super::content::{default_separator, is_envelope};
 use super::forms::{Context, says_error};
 use super::protocol::capitalized;
-use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, Extract, OperationId, Separator, Unspecified, boundaries};
 use crate::target::Fact;
-use crate::wire::{Answer, Exchange, Request};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static FORMS: Check = Check {
     id: "extract.return-type.forms",
@@ -66,7 +66,7 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     if class != ResponseClass::Accepted {
         Context::PLAIN.control(probe).await?;
     }
-    if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
+    if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
         let expected =
             format!("JSON or a rejection: {}={code} without {}", extract.lb.name, extract.return_type.name);
         probe.finding(Clause::ExtractReturnType, &expected, "plain text", &[&exchange]);
@@ -75,8 +75,8 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
 }
 
 /// A rejection is JSON, so anything else under the status of a success is text that was served.
-fn is_served_text(extract: &Extract, answer: &Answer) -> bool {
-    answer.status == extract.operation.success.status && answer.json().is_none() && !says_error(answer)
+fn is_served_text(extract: &Extract, response: &Response) -> bool {
+    response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
 async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
@@ -84,8 +84,8 @@ async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let (clause, why) = (Clause::ExtractReturnType, format!("text is asked for, {}", context.name()));
     let text = context.request(probe);
     let accepted = probe.accepts_or_control(clause, &why, &text, in_json.control(probe)).await?;
-    if let Some(Accepted { exchange, answer }) = accepted {
-        judge_form(probe, &exchange, &answer, &why);
+    if let Some(AcceptedResponse { exchange, response }) = accepted {
+        judge_form(probe, &exchange, &response, &why);
     }
     Ok(())
 }
@@ -97,14 +97,14 @@ async fn partial_text(probe: &Probe<'_>) -> Result<(), Stop> {
     let text = probe.extract().query(&extract.return_type.name, &extract.text);
     let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
     let (exchange, class) = probe.send_once(&few).await?;
-    if let (ResponseClass::Accepted, Ok(answer)) = (&class, &exchange.result) {
-        judge_form(probe, &exchange, answer, "text is asked for, of a scarce region");
+    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
+        judge_form(probe, &exchange, response, "text is asked for, of a scarce region");
     }
     Ok(())
 }
 
-fn judge_form(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, why: &str) {
-    if is_envelope(answer) {
+fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
+    if is_envelope(response) {
         let expected = format!("plain text: {why}");
         probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
     }
@@ -171,7 +171,7 @@ async fn is_rejected(probe: &Probe<'_>, (context, value): (Context, String)) -> 
     context.control(probe).await?;
     let (exchange, class) = probe.send(&context.request(probe).query(name, &value).giving_nothing()).await?;
     let why = format!("{name}={value:?} is not a listed value, {}", context.name());
-    if exchange.result.as_ref().is_ok_and(|answer| is_served_text(extract, answer)) {
+    if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
         let expected = format!("rejected: {why}");
         probe.finding(Clause::ExtractReturnType, &expected, "a success", &[&exchange]);
         return Ok(());
@@ -244,7 +244,7 @@ pub(super) static NAMED: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let each = |context: Context| {
-            let entries = if context.company.is_nothing() { FEW } else { SEVERAL };
+            let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
             let case = |separator: &Separator| {
                 separated(context.clone(), format!("lb={}", separator.code), separator.clone(), entries)
             };
@@ -272,7 +272,7 @@ pub(super) static DEFAULT: Check = Check {
     needs: &[],
     run: Run::Cases(|scope| {
         let case = |context: Context| {
-            let entries = if context.company.is_nothing() { FEW } else { SEVERAL };
+            let entries = if context.extra.is_nothing() { FEW } else { SEVERAL };
             let cost = Cost::extraction(1, entries);
             Case::with(context.label(), cost, (context, entries), |probe, data| {
                 Box::pin(default(probe, data))
@@ -329,9 +329,9 @@ async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
     let text = probe.extract().query(&extract.return_type.name, &extract.text);
     let few = text.query(&extract.regions.name, region).query(&extract.num.name, extract.num_range.end());
     let (exchange, class) = probe.send_once(&few.query(&extract.lb.name, &separator.code)).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(()) };
-    let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
-    let returned = answer.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
+    let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(()) };
+    let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
+    let returned = response.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
     if returned.is_some_and(|returned| returned > 1) {
         judge_separator(probe, &accepted, &separator.text).await?;
     }
@@ -339,8 +339,12 @@ async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// Reports a text response whose entries are not separated by `separator`. What stands at its end is left open.
-async fn judge_separator(probe: &Probe<'_>, accepted: &Accepted, separator: &str) -> Result<(), Stop> {
-    let text = accepted.answer.text();
+async fn judge_separator(
+    probe: &Probe<'_>,
+    accepted: &AcceptedResponse,
+    separator: &str,
+) -> Result<(), Stop> {
+    let text = accepted.response.text();
     let extract = &probe.contract().extract;
     let entries = asked_or_returned(probe, accepted);
     if entries < 2 {
@@ -373,11 +377,11 @@ async fn judge_separator(probe: &Probe<'_>, accepted: &Accepted, separator: &str
 }
 
 /// How many entries a response should have: as many as were asked for, or as a partial result says.
-fn asked_or_returned(probe: &Probe<'_>, accepted: &Accepted) -> usize {
+fn asked_or_returned(probe: &Probe<'_>, accepted: &AcceptedResponse) -> usize {
     let extract = &probe.contract().extract;
     let asked = accepted.exchange.request.query_value(&extract.num.name).and_then(|num| num.parse().ok());
     let asked = asked.unwrap_or(1);
-    let returned = accepted.answer.header(&extract.returned_count).and_then(|count| count.parse().ok());
+    let returned = accepted.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
     returned.map_or(asked, |returned: usize| returned.min(asked))
 }
 
@@ -400,9 +404,9 @@ async fn within(
     let extract = &probe.contract().extract;
     let plain = request.clone().without_query(&extract.lb.name).without_query(&extract.sb.name);
     let (exchange, class) = probe.send(&plain.without_query(&extract.request_id.name)).await?;
-    let (ResponseClass::Accepted, Ok(answer)) = (class, &exchange.result) else { return Ok(None) };
-    let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
-    let text = answer.text();
+    let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(None) };
+    let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
+    let text = response.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
     if lines.len() != asked_or_returned(probe, &accepted) {
         return Ok(None);

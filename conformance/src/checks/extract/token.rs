@@ -38,20 +38,20 @@ pub(super) static AGREEING: Check = Check {
 
 /// The other value of a request with two.
 #[derive(Debug, Clone, Copy)]
-enum Other {
+enum SecondToken {
     Unknown,
     Altered,
 }
 
 /// The other value of a request with two, where there may be none.
 #[derive(Debug, Clone, Copy)]
-enum Near {
+enum SimilarToken {
     OtherCase,
     /// Another credential of the same account.
     Link,
 }
 
-impl Other {
+impl SecondToken {
     fn token(self, probe: &Probe<'_>) -> String {
         match self {
             Self::Unknown => UNKNOWN.to_owned(),
@@ -83,7 +83,7 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for right in Context::all(extract) {
         for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right.transport) {
-            for other in [Other::Unknown, Other::Altered] {
+            for other in [SecondToken::Unknown, SecondToken::Altered] {
                 let what = format!("{} in {}", other.label(), wrong.label());
                 let reason = format!("another token in {}", wrong.name());
                 let change = move |probe: &Probe<'_>, request: Request| {
@@ -95,10 +95,12 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     }
     for right in Transport::ALL {
         for wrong in Transport::ALL.into_iter().filter(|wrong| *wrong != right) {
-            for (near, label) in [(Near::OtherCase, "other case"), (Near::Link, "link credential")] {
+            for (near, label) in
+                [(SimilarToken::OtherCase, "other case"), (SimilarToken::Link, "link credential")]
+            {
                 let context = Context { transport: right, ..Context::PLAIN };
                 let label = format!("{}/{label} in {}", context.label(), wrong.label());
-                let needs = matches!(near, Near::Link).then_some(Fact::LinkCredential);
+                let needs = matches!(near, SimilarToken::Link).then_some(Fact::LinkCredential);
                 let (shared, data) = (context.clone(), (context, wrong, near));
                 let case =
                     Case::with(label, Cost::requests(1), data, |probe, data| Box::pin(nearly(probe, data)));
@@ -129,10 +131,13 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// Values that are compared without regard to case, or by the account that they name, are different all the same.
-async fn nearly(probe: &Probe<'_>, (context, wrong, near): (Context, Transport, Near)) -> Result<(), Stop> {
+async fn nearly(
+    probe: &Probe<'_>,
+    (context, wrong, near): (Context, Transport, SimilarToken),
+) -> Result<(), Stop> {
     let (token, what) = match near {
-        Near::OtherCase => (WrongToken::OtherCase.of(probe)?, "the token in the other letter case"),
-        Near::Link => {
+        SimilarToken::OtherCase => (WrongToken::OtherCase.text(probe)?, "the token in the other letter case"),
+        SimilarToken::Link => {
             let link =
                 probe.facts().link_credential.as_ref().ok_or_else(|| probe.skip("no link credential"))?;
             (link.expose().to_owned(), "a link credential, which differs from the token,")
@@ -262,7 +267,7 @@ pub(super) static WRONG: Check = Check {
 };
 
 async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Result<(), Stop> {
-    let token = wrong.of(probe)?;
+    let token = wrong.text(probe)?;
     context.without_transport().control(probe).await?;
     let why = format!("{}, {}", wrong.reason(), context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, &token)).await
@@ -305,7 +310,7 @@ pub(super) static LINK: Check = Check {
     run: Run::Cases(|scope| {
         let case = |context: Context| {
             let (label, shared) = (context.label(), context.clone());
-            let is_plain = shared.company.is_nothing() && !shared.is_text;
+            let is_plain = shared.extra.is_nothing() && !shared.is_text;
             // The ways that are rejected give no gateway.
             let case = Case::with(label, Cost::extraction(4, 2), context, |probe, context| {
                 Box::pin(link(probe, context))

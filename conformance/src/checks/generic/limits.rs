@@ -84,7 +84,7 @@ fn text(value: &Value) -> String {
 fn of_parameter(id: OtherId, parameter: &Parameter, cases: &mut Vec<(String, Change)>) {
     let Parameter { name, place, required, schema, citations, .. } = parameter;
     let mut add = |label: String, keyword: &str, values, why: String| {
-        let Some(clause) = citations.of(keyword) else { return };
+        let Some(clause) = citations.clause(keyword) else { return };
         let target = Target::Parameter(name.clone(), *place);
         cases.push((label, Change { operation: id, target, values, clause, why }));
     };
@@ -109,7 +109,7 @@ fn of_parameter(id: OtherId, parameter: &Parameter, cases: &mut Vec<(String, Cha
 fn of_property(id: OtherId, property: &Property, body: Option<&Value>, cases: &mut Vec<(String, Change)>) {
     let Property { name, required, schema, citations } = property;
     let mut add = |label: String, keyword: &str, values, why: String| {
-        let Some(clause) = citations.of(keyword) else { return };
+        let Some(clause) = citations.clause(keyword) else { return };
         let target = Target::Property(name.clone());
         cases.push((label, Change { operation: id, target, values, clause, why }));
     };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::check::{Accepted, Case, Check, Cost, Probe, Run, Stop};
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::survey;
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::checks::{Requests, schema, success};
@@ -32,7 +32,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     else {
         return Ok(());
     };
-    let items = accepted.answer.at("/data/items");
+    let items = accepted.response.at("/data/items");
     match items.and_then(Value::as_array) {
         Some(items) if items.is_empty() => Ok(()),
         Some(items) if items.iter().all(Value::is_object) => {
@@ -116,8 +116,8 @@ async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn ids(listing: &Accepted) -> Vec<i64> {
-    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+fn ids(listing: &AcceptedResponse) -> Vec<i64> {
+    let items = listing.response.at("/data/items").and_then(Value::as_array);
     items.into_iter().flatten().filter_map(|item| item.get("groupId")?.as_i64()).collect()
 }
 
@@ -181,8 +181,8 @@ async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// Reports a group that does not stand above the one before; gives how many groups there are.
-fn judge(probe: &Probe<'_>, listing: &Accepted) -> Result<usize, Stop> {
-    let items = listing.answer.at("/data/items").and_then(Value::as_array);
+fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<usize, Stop> {
+    let items = listing.response.at("/data/items").and_then(Value::as_array);
     let items =
         items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
     let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
@@ -258,7 +258,7 @@ impl Token {
         let (good, token) = (probe.groups(), probe.token().expose());
         Ok(match self {
             Self::Absent => ("the token is absent", good.without_query(name)),
-            Self::Wrong(wrong) => (wrong.reason(), good.query(name, wrong.of(probe)?)),
+            Self::Wrong(wrong) => (wrong.reason(), good.query(name, wrong.text(probe)?)),
             Self::Twice => ("the token is sent twice", good.add_query(name, token)),
             Self::UnknownLast => ("two tokens are sent", good.add_query(name, UNKNOWN)),
             Self::UnknownFirst => {

@@ -55,7 +55,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Anything else that the survey let expect and that came otherwise.
+    /// Any other difference between the result and the survey.
     pub(crate) fn differs(
         &mut self,
         clause: Clause,

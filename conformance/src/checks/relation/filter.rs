@@ -35,11 +35,25 @@ pub(crate) enum Filter {
 impl FilterKind {
     pub(crate) const ALL: [Self; 7] =
         [Self::Order, Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+
+    /// The field of the request.
+    pub(crate) fn field(self, search: &Search) -> &str {
+        let property = match self {
+            Self::Order => &search.order_no,
+            Self::Group => &search.group_id,
+            Self::Country => &search.country_code,
+            Self::City => &search.city_code,
+            Self::Status => &search.status,
+            Self::From => &search.activated_from,
+            Self::To => &search.activated_to,
+        };
+        &property.name
+    }
 }
 
 impl Filter {
     /// The filter of one kind that an instance passes by its own value; none when it has none.
-    pub(crate) fn of(
+    pub(crate) fn matching(
         kind: FilterKind,
         instance: &Instance,
         orders: &BTreeMap<String, BTreeSet<i64>>,
@@ -107,6 +121,11 @@ impl Filter {
             Self::From(time) => format!("activatedFrom={time}"),
             Self::To(time) => format!("activatedTo={time}"),
         }
+    }
+
+    /// Several filters as a reader would write them.
+    pub(crate) fn describe_all(filters: &[Self]) -> String {
+        filters.iter().map(Self::describe).collect::<Vec<_>>().join(" & ")
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::contract::Search;
-use crate::wire::Answer;
+use crate::wire::Response;
 
 /// What relations need of an instance. The schema check judges the rest.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,27 +23,27 @@ pub(crate) struct Instance {
     pub(crate) activated: Option<Timestamp>,
     /// `capabilities.maxBatchSize`.
     pub(crate) max_batch: Option<i64>,
-    /// Every field that the document names, as it came; there may be others, which may change as they like.
-    shown: Shown,
+    /// Every field that the document names, unchanged; further fields may exist, and may change at any time.
+    shown: SharedItem,
     /// Digits of a second that the activation time was shown with.
     pub(crate) digits: usize,
 }
 
 /// An item where it stands in its response, which is shared: copies of hundreds of items cost more than all else of a check.
 #[derive(Debug, Clone)]
-struct Shown {
+struct SharedItem {
     body: Arc<Value>,
     index: usize,
     fields: Arc<[String]>,
 }
 
-impl Shown {
+impl SharedItem {
     fn item(&self) -> Option<&Value> {
         items(&self.body)?.get(self.index)
     }
 }
 
-impl PartialEq for Shown {
+impl PartialEq for SharedItem {
     fn eq(&self, other: &Self) -> bool {
         let (own, others) = (self.item(), other.item());
         self.fields
@@ -56,22 +56,22 @@ impl Instance {
     /// Reads every item of a response; none when it has no items.
     pub(crate) fn all<'a>(
         search: &'a Search,
-        answer: &'a Answer,
+        response: &'a Response,
     ) -> Option<impl ExactSizeIterator<Item = Option<Self>> + use<'a>> {
-        let body = answer.shared_json()?;
+        let body = response.shared_json()?;
         let items = items(body)?;
         let shown =
-            |index| Shown { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };
+            |index| SharedItem { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };
         Some(items.iter().enumerate().map(move |(index, item)| Self::read(item, shown(index))))
     }
 
-    /// A field as it came.
+    /// A field, unchanged.
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.shown.item()?.get(name)
     }
 
     /// None when the item lacks a field or has one of another type.
-    fn read(item: &Value, shown: Shown) -> Option<Self> {
+    fn read(item: &Value, shown: SharedItem) -> Option<Self> {
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
         // A number in a string is a finding of the schema check, and no reason to leave everything else unseen.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());

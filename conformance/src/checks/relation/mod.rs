@@ -1,6 +1,6 @@
 //! Results of searches as sets of instances, and how they are compared with each other.
 //!
-//! The suite knows nobody's data. It surveys once what the supplied addresses hold, and every relation is compared with that
+//! The suite does not know the data of a service. It surveys the supplied addresses once, and every relation is compared with that
 //! survey; when something differs, the survey is read again, so that data that moved meanwhile is no finding.
 
 mod batch;

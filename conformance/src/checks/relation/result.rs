@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Instance;
-use crate::check::{Accepted, Probe, ResponseClass, Stop};
+use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop};
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
@@ -20,7 +20,7 @@ pub(crate) struct Page {
 #[derive(Debug)]
 pub(crate) struct ResultSet {
     pub(crate) instances: BTreeMap<i64, Instance>,
-    /// Instances as they came, repetitions included.
+    /// Instances in the order of the response, repetitions included.
     pub(crate) order: Vec<i64>,
     /// `total` of each page.
     pub(crate) totals: Vec<u64>,
@@ -31,12 +31,12 @@ pub(crate) struct ResultSet {
 impl Page {
     /// Reads a successful search. Whether every field is in order is the schema check's business, so a response that can't
     /// be read makes this check inconclusive.
-    pub(crate) fn read(probe: &Probe<'_>, accepted: Accepted) -> Result<Self, Stop> {
+    pub(crate) fn read(probe: &Probe<'_>, accepted: AcceptedResponse) -> Result<Self, Stop> {
         let search = &probe.contract().search;
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
-        let items = Instance::all(search, &accepted.answer);
+        let items = Instance::all(search, &accepted.response);
         let items = items.ok_or_else(|| unreadable("the response has no items"))?.collect::<Option<_>>();
-        let total = accepted.answer.at("/data/total").and_then(Value::as_u64);
+        let total = accepted.response.at("/data/total").and_then(Value::as_u64);
         Ok(Self {
             items: items.ok_or_else(|| unreadable("an item lacks a field, or has one of another type"))?,
             total: total.ok_or_else(|| unreadable("the response has no total"))?,
@@ -103,8 +103,8 @@ pub(crate) async fn read_unless_rejected(
     let request = largest(probe, request);
     let (exchange, class) = probe.send(&request).await?;
     match (&exchange.result, &class) {
-        (Ok(answer), ResponseClass::Accepted) => {
-            let accepted = Accepted { answer: answer.clone(), exchange: exchange.clone() };
+        (Ok(response), ResponseClass::Accepted) => {
+            let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
             gather(probe, &request, accepted).await.map(Some)
         }
         (_, ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_)) => Ok(None),
@@ -122,7 +122,7 @@ fn largest(probe: &Probe<'_>, request: &Request) -> Request {
 }
 
 /// Reads on after the first page until one is empty, or is not full and the total is reached.
-async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result<ResultSet, Stop> {
+async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -> Result<ResultSet, Stop> {
     const MOST_PAGES: i64 = 12;
     let search = &probe.contract().search;
     let size = *search.page_sizes.end();
@@ -142,7 +142,9 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: Accepted) -> Result
                     request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
                 let (exchange, class) = probe.send(&asked).await?;
                 match (&exchange.result, class) {
-                    (Ok(answer), ResponseClass::Accepted) => Accepted { answer: answer.clone(), exchange },
+                    (Ok(response), ResponseClass::Accepted) => {
+                        AcceptedResponse { response: response.clone(), exchange }
+                    }
                     // A page past the end may be rejected.
                     _ => return Ok(result),
                 }

@@ -46,7 +46,7 @@ pub(crate) struct Surveys {
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let surveys = &State::from_probe(probe)?.surveys;
     let generation = surveys.current();
-    let survey = surveys.of(generation).get_or_try_init(|| Survey::read(probe, generation)).await?;
+    let survey = surveys.generation(generation).get_or_try_init(|| Survey::read(probe, generation)).await?;
     if survey.instances.is_empty() {
         return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
     }
@@ -60,7 +60,7 @@ impl Surveys {
     }
 
     /// The survey of a generation.
-    pub(crate) fn of(&self, generation: usize) -> &OnceCell<Survey> {
+    pub(crate) fn generation(&self, generation: usize) -> &OnceCell<Survey> {
         let last = self.generations.len() - 1;
         &self.generations[generation.min(last)]
     }

@@ -32,9 +32,9 @@ pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|_| {
         let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
-            COMPANY.map(|(what, company)| {
+            OTHER_PARAMETERS.map(|(what, others)| {
                 let label = format!("{family}, {what}");
-                Case::with(label, Cost::requests(3), (is_v6, company), |probe, data| {
+                Case::with(label, Cost::requests(3), (is_v6, others), |probe, data| {
                     Box::pin(foreign_address(probe, data))
                 })
             })
@@ -51,15 +51,15 @@ pub(super) static NO_REVEAL_NOTHING: Check = Check {
     clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
     needs: &[Fact::ForeignAddresses],
     run: Run::Cases(|_| {
-        let case = |(label, company): (&'static str, Foreign)| {
-            Case::with(label, Cost::requests(6), (label, company), |probe, data| {
+        let case = |(label, others): (&'static str, ForeignItems)| {
+            Case::with(label, Cost::requests(6), (label, others), |probe, data| {
                 Box::pin(nothing_found(probe, data))
             })
         };
         [
-            ("foreign addresses", Foreign::Alone),
-            ("foreign addresses with ports", Foreign::WithPorts),
-            ("foreign addresses among own ones", Foreign::AmongOwn),
+            ("foreign addresses", ForeignItems::Alone),
+            ("foreign addresses with ports", ForeignItems::WithPorts),
+            ("foreign addresses among own ones", ForeignItems::AmongOwn),
         ]
         .into_iter()
         .map(case)
@@ -104,9 +104,9 @@ pub(super) static ORDER_FOREIGN: Check = Check {
     run: Run::Cases(|_| Case::single(Cost::requests(14), |probe| Box::pin(foreign_order(probe)))),
 };
 
-/// A group that nobody has, most likely: ids are given one after the other.
+/// A group that most likely does not exist: ids are given in sequence.
 const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
-/// Foreign addresses that are searched beside the account's own.
+/// ForeignItems addresses that are searched beside the account's own.
 const MOST_FOREIGN: usize = 20;
 
 /// A search for the surveyed addresses and some foreign ones, where a foreign group or order would show something.
@@ -151,9 +151,9 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// What else a search for a foreign address asks for.
-type Company = fn(&Search, Request) -> Request;
+type OtherParameters = fn(&Search, Request) -> Request;
 
-const COMPANY: [(&str, Company); 5] = [
+const OTHER_PARAMETERS: [(&str, OtherParameters); 5] = [
     ("alone", |_, request| request),
     ("on a page of the smallest size", |search, request| {
         request.field(&search.page_size.name, *search.page_sizes.start())
@@ -163,35 +163,37 @@ const COMPANY: [(&str, Company); 5] = [
     ("of a status", |search, request| request.field(&search.status.name, search.statuses[0].as_str())),
 ];
 
-async fn foreign_address(probe: &Probe<'_>, (is_v6, company): (bool, Company)) -> Result<(), Stop> {
+async fn foreign_address(probe: &Probe<'_>, (is_v6, others): (bool, OtherParameters)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| Some(address_of(item)?.0));
     let Some(foreign) = foreign.into_iter().find(|ip| ip.is_ipv6() == is_v6) else {
         return Err(probe.skip("none of the foreign addresses is of this address family"));
     };
     let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
-    let asked = |item: &str| company(search, probe.search([item]));
+    let asked = |item: &str| others(search, probe.search([item]));
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Foreign {
+enum ForeignItems {
     Alone,
     WithPorts,
     AmongOwn,
 }
 
-async fn nothing_found(probe: &Probe<'_>, (what, company): (&str, Foreign)) -> Result<(), Stop> {
+async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let most = search.distinct_items / 2;
     let foreign = probe.facts().foreign_addresses.iter().take(most);
     let foreign: BTreeSet<IpAddr> = foreign.filter_map(|item| Some(address_of(item)?.0)).collect();
     let bare = foreign.iter().map(ToString::to_string);
-    let items: Vec<String> = match company {
-        Foreign::Alone => bare.collect(),
-        Foreign::AmongOwn => bare.chain(probe.own_addresses(most).into_iter().map(str::to_owned)).collect(),
-        Foreign::WithPorts => with_ports(probe, &foreign).await,
+    let items: Vec<String> = match others {
+        ForeignItems::Alone => bare.collect(),
+        ForeignItems::AmongOwn => {
+            bare.chain(probe.own_addresses(most).into_iter().map(str::to_owned)).collect()
+        }
+        ForeignItems::WithPorts => with_ports(probe, &foreign).await,
     };
     if items.is_empty() {
         return Err(probe.skip("no port of an own instance is known, or no foreign address can be read"));
@@ -210,7 +212,7 @@ async fn nothing_found(probe: &Probe<'_>, (what, company): (&str, Foreign)) -> R
     Ok(())
 }
 
-/// Foreign addresses with ports that own instances have.
+/// ForeignItems addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
     const MOST_PORTS: usize = 4;
     const MOST_ADDRESSES: usize = 50;

@@ -24,14 +24,14 @@ pub(super) static ORDER_REVERSED: Check = Check {
         let reversed = REVERSED.into_iter().map(|row| order_case(row, false));
         let beside = |(label, change)| {
             let label = format!("reversed, beside {label}");
-            in_company(
+            with_other_parameters(
                 label,
                 change,
                 Clause::SearchActivatedOrder,
                 ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"],
             )
         };
-        in_order.chain(reversed).chain(COMPANY.map(beside)).collect()
+        in_order.chain(reversed).chain(OTHER_PARAMETERS.map(beside)).collect()
     }),
 };
 
@@ -43,7 +43,7 @@ pub(super) static RANGE_ALONE: Check = Check {
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let rows: [(&str, Sides); 3] = [
+        let rows: [(&str, BoundSets); 3] = [
             ("activatedFrom", |time| vec![vec![Filter::From(time)]]),
             ("activatedTo", |time| vec![vec![Filter::To(time)]]),
             ("both", |time| vec![vec![Filter::From(time.min(Timestamp::UNIX_EPOCH)), Filter::To(time)]]),
@@ -63,9 +63,9 @@ pub(super) static RANGE_BEYOND: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let cases = [
-            ("after", 8, Beyond::From),
-            ("before", 8, Beyond::To),
-            ("reversed by one step", 16, Beyond::Both),
+            ("after", 8, Bounds::From),
+            ("before", 8, Bounds::To),
+            ("reversed by one step", 16, Bounds::Both),
         ];
         surveyed(cases.map(|(label, requests, side)| (label.to_owned(), requests, side)), |probe, side| {
             Box::pin(beyond(probe, side))
@@ -94,14 +94,14 @@ pub(super) static RANGE_FORMAT: Check = Check {
         });
         let without_zone = |(label, change)| {
             let label = format!("no time zone, beside {label}");
-            in_company(
+            with_other_parameters(
                 label,
                 change,
                 Clause::SearchActivatedRange,
                 ["2026-01-01T00:00:00", "2026-06-30T00:00:00"],
             )
         };
-        cases.chain(COMPANY.map(without_zone)).collect()
+        cases.chain(OTHER_PARAMETERS.map(without_zone)).collect()
     }),
 };
 
@@ -126,7 +126,7 @@ pub(super) static RANGE_OWN_INSTANT: Check = Check {
     clauses: &[Clause::SearchActivatedRange],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let rows: [(&str, Sides); 3] = [
+        let rows: [(&str, BoundSets); 3] = [
             ("activatedFrom", |time| vec![vec![Filter::From(time)]]),
             ("activatedTo", |time| vec![vec![Filter::To(time)]]),
             ("both", |time| vec![vec![Filter::From(time), Filter::To(time)]]),
@@ -138,10 +138,10 @@ pub(super) static RANGE_OWN_INSTANT: Check = Check {
 };
 
 /// Sets of bounds made from an instant.
-type Sides = fn(Timestamp) -> Vec<Vec<Filter>>;
+type BoundSets = fn(Timestamp) -> Vec<Vec<Filter>>;
 
 #[derive(Debug, Clone, Copy)]
-enum Beyond {
+enum Bounds {
     From,
     To,
     Both,
@@ -173,7 +173,7 @@ const REVERSED: [(&str, &str, &str); 9] = [
 ];
 
 /// What else a search may carry, under which its bounds are judged all the same.
-const COMPANY: [(&str, Change); 9] = [
+const OTHER_PARAMETERS: [(&str, Change); 9] = [
     ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
     ("a group", |search, good| good.field(&search.group_id.name, 0)),
     ("a country", |search, good| good.field(&search.country_code.name, "USA")),
@@ -186,7 +186,7 @@ const COMPANY: [(&str, Change); 9] = [
 ];
 
 /// Bounds that are rejected, beside another member; unknown values of a filter may be rejected by themselves.
-fn in_company(label: String, change: Change, clause: Clause, bounds: [&'static str; 2]) -> Case {
+fn with_other_parameters(label: String, change: Change, clause: Clause, bounds: [&'static str; 2]) -> Case {
     Case::with(label, Cost::requests(2), (change, clause, bounds), |probe, (change, clause, bounds)| {
         Box::pin(async move {
             let search = &probe.contract().search;
@@ -245,9 +245,9 @@ fn format_case(
                 let [bound, opposite] = bound(&probe.contract().search);
                 let alone = probe.any_search();
                 let beside = alone.clone().field(&opposite.name, other);
-                for (good, company) in [(alone, "alone"), (beside, "beside the other bound")] {
+                for (good, position) in [(alone, "alone"), (beside, "beside the other bound")] {
                     for text in &reason.spellings {
-                        let why = format!("{} is {text:?}, {}, {company}", bound.name, reason.text);
+                        let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
                         let request = good.clone().field(&bound.name, text.as_str());
                         if reason.is_valid {
                             probe.control_once(&good).await?;
@@ -264,7 +264,7 @@ fn format_case(
     control(case).sharing(beside, Cost::requests(1))
 }
 
-async fn alone(probe: &Probe<'_>, sides: Sides) -> Result<(), Stop> {
+async fn alone(probe: &Probe<'_>, sides: BoundSets) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     let times = survey.activations();
@@ -278,7 +278,7 @@ async fn alone(probe: &Probe<'_>, sides: Sides) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-async fn own_instant(probe: &Probe<'_>, sides: Sides) -> Result<(), Stop> {
+async fn own_instant(probe: &Probe<'_>, sides: BoundSets) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
     for bounds in chosen(probe, survey)?.into_iter().flat_map(sides) {
@@ -288,7 +288,7 @@ async fn own_instant(probe: &Probe<'_>, sides: Sides) -> Result<(), Stop> {
 }
 
 /// The smallest step is the one that the service has shown: it may keep no finer times.
-async fn beyond(probe: &Probe<'_>, side: Beyond) -> Result<(), Stop> {
+async fn beyond(probe: &Probe<'_>, side: Bounds) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let mut comparison = Comparison::with(survey);
@@ -298,11 +298,11 @@ async fn beyond(probe: &Probe<'_>, side: Beyond) -> Result<(), Stop> {
             continue;
         };
         match side {
-            Beyond::From => {
+            Bounds::From => {
                 judge(probe, &mut comparison, &[Filter::From(after)], ToString::to_string).await?
             }
-            Beyond::To => judge(probe, &mut comparison, &[Filter::To(before)], ToString::to_string).await?,
-            Beyond::Both => {
+            Bounds::To => judge(probe, &mut comparison, &[Filter::To(before)], ToString::to_string).await?,
+            Bounds::Both => {
                 let between =
                     |to| apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(to)]);
                 let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");

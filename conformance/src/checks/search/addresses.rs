@@ -19,8 +19,8 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
     (0..count).map(address).collect()
 }
 
-/// Distinct addresses that nobody has, for all that is known.
-pub(super) fn nobodys(count: u8) -> Vec<String> {
+/// Distinct addresses that no account is known to have.
+pub(super) fn several_unknown(count: u8) -> Vec<String> {
     (0..count).map(|last| Ipv4Addr::new(203, 0, 113, u8::MAX - 1 - last).to_string()).collect()
 }
 
@@ -55,7 +55,7 @@ pub(super) fn respell(item: &str) -> Option<String> {
     item.parse().ok().map(write).or_else(|| with_port(item))
 }
 
-/// An address of the same family that nobody has, for all that is known.
+/// An address of the same family that no account is known to have.
 pub(super) fn unknown(like: IpAddr) -> IpAddr {
     match like {
         IpAddr::V4(_) => Ipv4Addr::new(203, 0, 113, 249).into(),

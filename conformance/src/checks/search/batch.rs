@@ -6,7 +6,7 @@ use super::addresses::{self, respell};
 use super::cases::{Change, control, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
-use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search};
 use crate::target::Fact;
 
@@ -71,18 +71,18 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, Change); 8] = [
         ("an empty array", |search, good| good.field(&search.ips.name, json!([]))),
         ("one above the limit, all the same", |search, good| {
-            good.field(&search.ips.name, vec![NOBODYS_ADDRESS; search.raw_items.end() + 1])
+            good.field(&search.ips.name, vec![UNKNOWN_ADDRESS; search.raw_items.end() + 1])
         }),
         ("one above the limit, of two addresses", |search, good| {
-            let pair = [NOBODYS_ADDRESS, "2001:db8::250"].into_iter().cycle();
+            let pair = [UNKNOWN_ADDRESS, "2001:db8::250"].into_iter().cycle();
             good.field(&search.ips.name, pair.take(search.raw_items.end() + 1).collect::<Vec<_>>())
         }),
-        ("a string", |search, good| good.field(&search.ips.name, NOBODYS_ADDRESS)),
-        ("an object", |search, good| good.field(&search.ips.name, json!({"0": NOBODYS_ADDRESS}))),
+        ("a string", |search, good| good.field(&search.ips.name, UNKNOWN_ADDRESS)),
+        ("an object", |search, good| good.field(&search.ips.name, json!({"0": UNKNOWN_ADDRESS}))),
         ("a number", |search, good| good.field(&search.ips.name, 1)),
         ("true", |search, good| good.field(&search.ips.name, true)),
         ("a string of several addresses", |search, good| {
-            good.field(&search.ips.name, format!("{NOBODYS_ADDRESS},203.0.113.249"))
+            good.field(&search.ips.name, format!("{UNKNOWN_ADDRESS},203.0.113.249"))
         }),
     ];
     let full = |label, item: fn(&Search, usize) -> String| {
@@ -97,7 +97,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
         })
     };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
-    cases.push(full("the limit, all the same", |_, _| NOBODYS_ADDRESS.to_owned()));
+    cases.push(full("the limit, all the same", |_, _| UNKNOWN_ADDRESS.to_owned()));
     cases.push(full("the limit, of many addresses and ports", |search, index| {
         if index.is_multiple_of(2) {
             format!("198.18.0.{}", index / 2 % 100)
@@ -122,7 +122,7 @@ const DISTINCT: [(&str, bool, Items); 14] = [
     ("ports, those of IPv6 respelled as well", true, |search, most| {
         with_respelled(addresses::ports(search, most))
     }),
-    ("one more address", false, |_, most| one_more(addresses::distinct(most), NOBODYS_ADDRESS)),
+    ("one more address", false, |_, most| one_more(addresses::distinct(most), UNKNOWN_ADDRESS)),
     ("one more port of two addresses", false, |search, most| addresses::ports(search, most + 1)),
     ("one more of addresses and ports", false, |search, most| mixed(search, most + 1)),
     ("one more, an address with and without a port", false, |search, most| {
@@ -131,14 +131,14 @@ const DISTINCT: [(&str, bool, Items); 14] = [
         one_more(items, &ported)
     }),
     ("one more after all others came twice", false, |_, most| {
-        one_more(again(addresses::distinct(most)), NOBODYS_ADDRESS)
+        one_more(again(addresses::distinct(most)), UNKNOWN_ADDRESS)
     }),
     ("one more before duplicates", false, |_, most| {
         let duplicates = addresses::distinct(most);
         addresses::distinct(most + 1).into_iter().chain(duplicates).collect()
     }),
     ("one more among respelled duplicates", false, |search, most| {
-        one_more(with_respelled(addresses::ports(search, most)), NOBODYS_ADDRESS)
+        one_more(with_respelled(addresses::ports(search, most)), UNKNOWN_ADDRESS)
     }),
 ];
 
@@ -233,14 +233,14 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases.push(beyond("an invalid item after items with ports", |search, most| {
         addresses::ports(search, most - 1)
     }));
-    for (company, change) in COMPANY {
+    for (others, change) in OTHER_PARAMETERS {
         for (label, shape) in [
             ("alone", &[""; 1][..]),
             ("several alone", &["", "203.0.113.0/24", "no-address"]),
             ("among valid items", &["+", "", "+"]),
             ("behind valid items", &["+", "+", ""]),
         ] {
-            cases.push(in_company(format!("{label}, beside {company}"), shape, change));
+            cases.push(with_other_parameters(format!("{label}, beside {others}"), shape, change));
         }
     }
     cases.extend(invalid(
@@ -256,7 +256,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// What else a search may carry, under which its items are judged all the same.
-const COMPANY: [(&str, Change); 8] = [
+const OTHER_PARAMETERS: [(&str, Change); 8] = [
     ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
     ("a group", |search, good| good.field(&search.group_id.name, 0)),
     ("a country", |search, good| good.field(&search.country_code.name, "USA")),
@@ -268,7 +268,7 @@ const COMPANY: [(&str, Change); 8] = [
 ];
 
 /// A batch with an invalid item beside another member: `+` stands for a valid item and an empty text for the invalid one.
-fn in_company(label: String, shape: &'static [&'static str], change: Change) -> Case {
+fn with_other_parameters(label: String, shape: &'static [&'static str], change: Change) -> Case {
     Case::with(label, Cost::requests(2), (shape, change), |probe, (shape, change)| {
         Box::pin(async move {
             // A page past the last may be rejected, and so may an unknown country, so that own addresses are better.

@@ -66,15 +66,15 @@ const OTHER_TYPES: [(&str, Values); 4] = [
     ("an object", || vec![json!({"a": 1}), json!({})]),
 ];
 
-type Which = fn(&Search) -> &Property;
+type PropertyGetter = fn(&Search) -> &Property;
 
 fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
-    const CLOSED: [Which; 3] =
+    const CLOSED: [PropertyGetter; 3] =
         [|search| &search.status, |search| &search.activated_from, |search| &search.activated_to];
-    const ANY_TEXT: [Which; 3] =
+    const ANY_TEXT: [PropertyGetter; 3] =
         [|search| &search.order_no, |search| &search.country_code, |search| &search.city_code];
     let search = &scope.contract.search;
-    let label = |which: Which, what: &str| format!("{}: {what}", which(search).name);
+    let label = |which: PropertyGetter, what: &str| format!("{}: {what}", which(search).name);
     let mut cases = Vec::new();
     for which in CLOSED {
         for (what, values) in OTHER_TYPES {
@@ -93,11 +93,14 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 fn clause_of(property: &Property) -> Result<Clause, Stop> {
-    let clause = property.citations.of("type");
+    let clause = property.citations.clause("type");
     clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {}", property.name)))
 }
 
-async fn rejected_types(probe: &Probe<'_>, (which, values): (Which, fn() -> Vec<Value>)) -> Result<(), Stop> {
+async fn rejected_types(
+    probe: &Probe<'_>,
+    (which, values): (PropertyGetter, fn() -> Vec<Value>),
+) -> Result<(), Stop> {
     let property = which(&probe.contract().search);
     let good = probe.any_search();
     for value in values() {
@@ -111,7 +114,7 @@ async fn rejected_types(probe: &Probe<'_>, (which, values): (Which, fn() -> Vec<
 /// A server may read a number as text, and then nothing of the account has that value.
 async fn not_ignored_types(
     probe: &Probe<'_>,
-    (which, values): (Which, fn() -> Vec<Value>),
+    (which, values): (PropertyGetter, fn() -> Vec<Value>),
 ) -> Result<(), Stop> {
     let property = which(&probe.contract().search);
     let clause = clause_of(property)?;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::check::{Case, Cost, Probe, Running, Stop};
+use crate::check::{Case, Cost, Probe, RunningServer, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Batch, Survey};
 use crate::contract::{Clause, Property, Search};
@@ -36,7 +36,7 @@ pub(super) fn control(case: Case) -> Case {
 /// once; each case pays for the reading that follows a difference.
 pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
     cases: impl IntoIterator<Item = (String, u32, T)>,
-    run: for<'p> fn(&'p Probe<'p>, T) -> Running<'p>,
+    run: for<'p> fn(&'p Probe<'p>, T) -> RunningServer<'p>,
 ) -> Vec<Case> {
     const SURVEY_AND_ORDERS: u32 = 4;
     let case = |(label, requests, data): (String, u32, T)| {
@@ -71,7 +71,7 @@ async fn judge_members(
 ) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let Property { name, citations, .. } = property(search);
-    let clause = citations.of("type");
+    let clause = citations.clause("type");
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
     let alone = probe.any_search();
     let filtered = alone.clone().field(&search.status.name, search.statuses[0].as_str());

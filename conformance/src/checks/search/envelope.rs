@@ -7,12 +7,14 @@ use serde_json::Value;
 
 use super::addresses;
 use super::cases::{BATCHES, batch, surveyed};
-use crate::check::{Case, Check, Cost, Observed, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop};
+use crate::check::{
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Severity, Stop,
+};
 use crate::checks::relation::{FilterKind, survey};
-use crate::checks::{NOBODYS_ADDRESS, Requests, schema, success};
+use crate::checks::{Requests, UNKNOWN_ADDRESS, schema, success};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
-use crate::wire::{Answer, Exchange, Request};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static HEADERS: Check = Check {
     id: "search.headers.request-id",
@@ -85,8 +87,8 @@ fn variety_cases() -> Vec<Case> {
     type Plain = fn(&Probe<'_>) -> Request;
     const PLAIN: [(&str, Plain); 4] = [
         ("one address", |probe| probe.any_search()),
-        ("an address that nobody has", |probe| probe.search([NOBODYS_ADDRESS])),
-        ("several addresses that nobody has", |probe| probe.search(addresses::nobodys(3))),
+        ("an address that nobody has", |probe| probe.search([UNKNOWN_ADDRESS])),
+        ("several addresses that nobody has", |probe| probe.search(addresses::several_unknown(3))),
         ("as many addresses as there may be", |probe| {
             probe.search(addresses::distinct(probe.contract().search.distinct_items))
         }),
@@ -96,10 +98,10 @@ fn variety_cases() -> Vec<Case> {
             Box::pin(async move { judge_all(probe, [make(probe)]).await })
         })
     };
-    let paged = [("small pages".to_owned(), 4, Surveyed::Pages)];
-    let batches = BATCHES.into_iter().map(|name| (name.to_owned(), 1, Surveyed::Batch(name)));
+    let paged = [("small pages".to_owned(), 4, SearchKind::Pages)];
+    let batches = BATCHES.into_iter().map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
     let filters = FilterKind::ALL.into_iter().map(|kind| {
-        (format!("filtered by {}", format!("{kind:?}").to_lowercase()), 2, Surveyed::Filter(kind))
+        (format!("filtered by {}", format!("{kind:?}").to_lowercase()), 2, SearchKind::Filter(kind))
     });
     let surveyed = surveyed(paged.into_iter().chain(batches).chain(filters), |probe, kind| {
         Box::pin(judge_surveyed(probe, kind))
@@ -109,17 +111,17 @@ fn variety_cases() -> Vec<Case> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Surveyed {
+enum SearchKind {
     Pages,
     Batch(&'static str),
     Filter(FilterKind),
 }
 
-async fn judge_surveyed(probe: &Probe<'_>, kind: Surveyed) -> Result<(), Stop> {
+async fn judge_surveyed(probe: &Probe<'_>, kind: SearchKind) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let requests: Vec<_> = match kind {
-        Surveyed::Pages => {
+        SearchKind::Pages => {
             let size = survey.page_size(2);
             let sized = survey.request.clone().field(&search.page_size.name, size);
             let pages = survey.pages(search, size).map(|page| sized.clone().field(&search.page.name, page));
@@ -127,8 +129,8 @@ async fn judge_surveyed(probe: &Probe<'_>, kind: Surveyed) -> Result<(), Stop> {
             let null = survey.request.clone().field(&search.group_id.name, Value::Null);
             pages.chain([largest, null]).collect()
         }
-        Surveyed::Batch(name) => vec![probe.search(batch(probe, survey, name)?.items.clone())],
-        Surveyed::Filter(kind) => {
+        SearchKind::Batch(name) => vec![probe.search(batch(probe, survey, name)?.items.clone())],
+        SearchKind::Filter(kind) => {
             let filters = survey.candidates(kind).into_iter().take(2);
             filters.map(|filter| filter.on(search, survey.request.clone())).collect()
         }
@@ -141,7 +143,7 @@ async fn judge_all(probe: &Probe<'_>, requests: impl IntoIterator<Item = Request
     for request in requests {
         let (exchange, class) = probe.send(&request).await?;
         match (&exchange.result, class) {
-            (Ok(answer), ResponseClass::Accepted) => judge(probe, answer, &exchange, &mut reported),
+            (Ok(response), ResponseClass::Accepted) => judge(probe, response, &exchange, &mut reported),
             (_, ResponseClass::Ambiguous(what)) => {
                 let expected = "the HTTP status and the code of a success together";
                 probe.finding(Clause::SearchEnvelope, expected, &what, &[&exchange]);
@@ -155,30 +157,30 @@ async fn judge_all(probe: &Probe<'_>, requests: impl IntoIterator<Item = Request
 }
 
 /// A constraint that is broken in many responses is one finding. What a schema can't say is judged here.
-fn judge(probe: &Probe<'_>, answer: &Answer, exchange: &Exchange, reported: &mut BTreeSet<String>) {
+fn judge(probe: &Probe<'_>, response: &Response, exchange: &Exchange, reported: &mut BTreeSet<String>) {
     let success = &probe.contract().search.operation.success;
-    let body = answer.json().unwrap_or(&Value::Null);
-    for violation in success.violations(body, |name| answer.header_values(name)) {
+    let body = response.json().unwrap_or(&Value::Null);
+    for violation in success.violations(body, |name| response.header_values(name)) {
         let clause = violation.clause;
         if CLAUSES.contains(&clause) && reported.insert(violation.key()) {
             probe.violation(&violation, exchange);
         }
     }
-    if answer.header("x-request-id").is_some_and(|id| id.is_empty()) {
+    if response.header("x-request-id").is_some_and(|id| id.is_empty()) {
         probe.finding(Clause::SearchHeaders, "X-Request-Id with a value", "an empty one", &[exchange]);
     }
-    if answer.at("/requestId").and_then(Value::as_str).is_some_and(str::is_empty) {
+    if response.at("/requestId").and_then(Value::as_str).is_some_and(str::is_empty) {
         let expected = "a requestId to trace the request by";
         probe.finding(Clause::SearchEnvelope, expected, "an empty one", &[exchange]);
     }
 }
 
 /// What 2.3 says and a schema can't.
-fn judge_instances(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     if *observed.class != ResponseClass::Accepted {
         return None;
     }
-    let items = observed.answer.at("/data/items")?.as_array()?;
+    let items = observed.response.at("/data/items")?.as_array()?;
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     let mut report = |clause: Clause, key: &str, expected: &str, actual: String| {

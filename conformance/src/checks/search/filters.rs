@@ -206,7 +206,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
         FilterKind::Group => {
             let listed = probe.control(&probe.groups()).await?;
             let listed =
-                listed.answer.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
+                listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
             let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MOST_VALUES);
             let seen = survey.values(|instance| Some(instance.group));
             let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
@@ -217,9 +217,9 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
 }
 
 /// Makes a text that resembles a value and is not equal to it.
-type Resembling = fn(&str) -> String;
+type NearMiss = fn(&str) -> String;
 
-const RESEMBLING: [(&str, Resembling); 10] = [
+const NEAR_MISSES: [(&str, NearMiss); 10] = [
     ("without its last character", without_last),
     ("without its first character", |value| {
         value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
@@ -239,12 +239,12 @@ fn without_last(value: &str) -> String {
 }
 
 /// The letter case of a country code is unspecified.
-const LOWER_CASE: (&str, Resembling) = ("in lower case", |value| value.to_lowercase());
+const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercase());
 
 fn near_cases(kind: FilterKind) -> Vec<Case> {
     let lower = (kind != FilterKind::Country).then_some(LOWER_CASE);
     let most = u32::try_from(MOST_RESEMBLED).unwrap_or(u32::MAX);
-    let cases = RESEMBLING.into_iter().chain(lower);
+    let cases = NEAR_MISSES.into_iter().chain(lower);
     let cases = cases.map(|(label, resembling)| (label.to_owned(), most, (kind, resembling)));
     let mut cases = surveyed(cases, |probe, data| Box::pin(near(probe, data)));
     if kind != FilterKind::Order {
@@ -281,7 +281,7 @@ async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop
     Ok(())
 }
 
-async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, Resembling)) -> Result<(), Stop> {
+async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
     let known = survey.candidates(kind);
@@ -322,7 +322,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, Resembling)) -
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
-    // A group that nobody has may be rejected or find nothing, so no large number is judged.
+    // An unknown group may be rejected or find nothing, so no large number is judged.
     let is_below =
         |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
     let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn what_resembles_a_value_differs_from_it() {
-        let texts = |value: &str| RESEMBLING.map(|(_, resembling)| resembling(value));
+        let texts = |value: &str| NEAR_MISSES.map(|(_, resembling)| resembling(value));
         let expected = ["US", "SA", "USAX", "XUSA", "US%", "US_", "USA ", " USA", "USA", "USA,USA"];
         assert_eq!(texts("USA"), expected);
         assert_eq!(texts("é"), ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);

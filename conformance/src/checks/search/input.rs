@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::addresses;
 use super::cases::{control, invalid};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
 
@@ -153,8 +153,8 @@ fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
         ("a number", vec![json!(3_405_803_994_u32), json!(0)]),
         ("null", vec![Value::Null]),
         ("a boolean", vec![json!(true), json!(false)]),
-        ("an object", vec![json!({"ip": NOBODYS_ADDRESS}), json!({})]),
-        ("an array", vec![json!([NOBODYS_ADDRESS]), json!([])]),
+        ("an object", vec![json!({"ip": UNKNOWN_ADDRESS}), json!({})]),
+        ("an array", vec![json!([UNKNOWN_ADDRESS]), json!([])]),
     ];
     let others = others.into_iter().enumerate().map(|(first, (reason, items))| (reason, first, items));
     let cases = texts.chain(others);
@@ -168,7 +168,7 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
     let (least, most) = (*ports.start(), *ports.end());
     let range = ports;
     let ports = BTreeSet::from([least, most, least - 1, most + 1, -1, i64::MAX]);
-    let items = [NOBODYS_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
+    let items = [UNKNOWN_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
         ports.iter().map(move |port| (format!("{address}:{port}"), range.contains(port)))
     });
     let bound = |(item, is_allowed): (String, bool)| {
@@ -184,7 +184,7 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 async fn judge_port(probe: &Probe<'_>, (item, is_allowed): (String, bool)) -> Result<(), Stop> {
-    let (control, request) = (probe.search([NOBODYS_ADDRESS]), probe.search([item.as_str()]));
+    let (control, request) = (probe.search([UNKNOWN_ADDRESS]), probe.search([item.as_str()]));
     let why = format!("the item {item}");
     if is_allowed {
         probe.control_once(&control).await?;
@@ -200,7 +200,7 @@ fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Ve
     let data = (clause, reason, first, items);
     let alone = Case::with(reason, cost, data.clone(), |probe, (clause, reason, _, items)| {
         Box::pin(async move {
-            let control = probe.search([NOBODYS_ADDRESS]);
+            let control = probe.search([UNKNOWN_ADDRESS]);
             for item in items {
                 let why = format!("the item {item}, {reason}");
                 probe.rejects_after_control(clause, &why, &control, &probe.search([item])).await?;
@@ -227,5 +227,5 @@ fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Ve
     [alone.sharing("one item", one), among.sharing("valid items", one)]
 }
 
-/// Items that keep a malformed one company.
+/// Valid items that are sent beside a malformed one.
 const VALID_ITEMS: usize = 4;

@@ -10,7 +10,7 @@ use crate::checks::relation::{
     Batch, Comparison, Filter, FilterKind, Instance, Survey, apply, combinations, excluding, meeting, read,
     read_accepted, read_unless_rejected, survey,
 };
-use crate::contract::{Clause, OperationId, Search};
+use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 pub(super) static EVERY: Check = Check {
@@ -61,7 +61,7 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     let request = probe.search(foreign).query(&search.api_key.name, second.expose());
     let all = read(probe, &request).await?;
     let orders = BTreeMap::new();
-    let filters = all.instances.values().filter_map(|instance| Filter::of(kind, instance, &orders));
+    let filters = all.instances.values().filter_map(|instance| Filter::matching(kind, instance, &orders));
     let admitted = |filter: &Filter| -> BTreeSet<i64> {
         let passing = all.instances.values().filter(|instance| filter.admits(instance, &orders));
         passing.map(|instance| instance.id).collect()
@@ -183,20 +183,7 @@ fn combined_cases(
 /// The fields that the filters are sent in.
 fn describe_kinds(scope: &Scope<'_>, kinds: &[FilterKind]) -> String {
     let search = &scope.contract.search;
-    kinds.iter().map(|kind| field_of(search, *kind)).collect::<Vec<_>>().join(" & ")
-}
-
-pub(super) fn field_of(search: &Search, kind: FilterKind) -> &str {
-    let property = match kind {
-        FilterKind::Order => &search.order_no,
-        FilterKind::Group => &search.group_id,
-        FilterKind::Country => &search.country_code,
-        FilterKind::City => &search.city_code,
-        FilterKind::Status => &search.status,
-        FilterKind::From => &search.activated_from,
-        FilterKind::To => &search.activated_to,
-    };
-    &property.name
+    kinds.iter().map(|kind| kind.field(search)).collect::<Vec<_>>().join(" & ")
 }
 
 async fn combined(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Result<(), Stop> {
@@ -220,7 +207,7 @@ fn none_passes(probe: &Probe<'_>) -> Stop {
 /// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
 fn passed_by_one(survey: &Survey, kinds: &[FilterKind]) -> Option<Vec<Filter>> {
     let own = |instance: &Instance| {
-        kinds.iter().map(|kind| Filter::of(*kind, instance, &survey.orders)).collect::<Option<Vec<_>>>()
+        kinds.iter().map(|kind| Filter::matching(*kind, instance, &survey.orders)).collect::<Option<Vec<_>>>()
     };
     survey.instances.values().filter(|instance| instance.group.is_some()).find_map(own)
 }
@@ -231,16 +218,11 @@ async fn judge(probe: &Probe<'_>, survey: &Survey, batch: &Batch, filters: &[Fil
     let mut comparison = Comparison::with(survey);
     let expected = survey.admitted(filters).intersection(&batch.ids).copied().collect();
     let request = apply(&probe.contract().search, probe.search(batch.items.clone()), filters);
-    let what = format!("{} among {}", describe(filters), batch.name);
+    let what = format!("{} among {}", Filter::describe_all(filters), batch.name);
     if let Some(found) = read_accepted(probe, CLAUSE, &what, &request).await? {
         comparison.same(CLAUSE, &what, &expected, &found);
     }
     comparison.conclude(probe).await
-}
-
-/// As a reader would write them.
-pub(super) fn describe(filters: &[Filter]) -> String {
-    filters.iter().map(Filter::describe).collect::<Vec<_>>().join(" & ")
 }
 
 async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> {
@@ -252,7 +234,7 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     };
     let mut comparison = Comparison::with(survey);
     let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);
-    let what = describe(&filters);
+    let what = Filter::describe_all(&filters);
     // A city outside the country may be rejected: that is unspecified.
     let found = read_unless_rejected(probe, Clause::SearchIntersection, &what, &request).await?;
     if let Some(found) = found {
@@ -284,7 +266,7 @@ async fn pages(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
     let mut comparison = Comparison::with(survey);
     let expected: BTreeSet<i64> = survey.admitted(&filters).intersection(&batch.ids).copied().collect();
     let request = apply(search, probe.search(batch.items.clone()), &filters);
-    let what = format!("{} among {name}", describe(&filters));
+    let what = format!("{} among {name}", Filter::describe_all(&filters));
     let size = small_size(expected.len());
     partition(probe, &mut comparison, Clause::SearchIntersection, &what, &request, &expected, size).await?;
     comparison.conclude(probe).await

@@ -31,7 +31,7 @@ const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabiliti
 
 /// How an instance is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum Lookup {
     Port,
     Address,
 }
@@ -39,8 +39,8 @@ enum By {
 fn cases(scope: &Scope<'_>) -> Vec<Case> {
     // A plan without the fact shows that there would be something.
     let chunks = scope.facts.known_instances.len().div_ceil(MOST_OF_CASE).clamp(1, MOST_CASES);
-    let ways = [("with ports", By::Port), ("without ports", By::Address)];
-    let case = |((way, by), chunk): ((&'static str, By), usize)| {
+    let ways = [("with ports", Lookup::Port), ("without ports", Lookup::Address)];
+    let case = |((way, by), chunk): ((&'static str, Lookup), usize)| {
         let label = format!("{way} {}", chunk + 1);
         Case::with(label, Cost::requests(2), (by, chunk), |probe, data| Box::pin(known(probe, data)))
     };
@@ -48,7 +48,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     ways.into_iter().flat_map(each).map(case).collect()
 }
 
-async fn known(probe: &Probe<'_>, (by, chunk): (By, usize)) -> Result<(), Stop> {
+async fn known(probe: &Probe<'_>, (by, chunk): (Lookup, usize)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let all = &probe.facts().known_instances;
     let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MOST_OF_CASE).take(MOST_OF_CASE).collect();
@@ -56,7 +56,7 @@ async fn known(probe: &Probe<'_>, (by, chunk): (By, usize)) -> Result<(), Stop> 
     let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
     let request = probe.search(items.iter().map(String::as_str));
     let found = read(probe, &request).await?;
-    let clause = if by == By::Port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
+    let clause = if by == Lookup::Port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
     let asked: BTreeSet<_> = items.iter().collect();
     let expected: Vec<_> =
         chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, by))).collect();
@@ -71,9 +71,9 @@ fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
 }
 
 /// The item of `ips` that finds an instance.
-fn item(search: &Search, instance: &KnownInstance, by: By) -> String {
+fn item(search: &Search, instance: &KnownInstance, by: Lookup) -> String {
     match by {
-        By::Port if search.ports.contains(&instance.port) => {
+        Lookup::Port if search.ports.contains(&instance.port) => {
             let host = &instance.spelling;
             if host.contains(':') {
                 format!("[{host}]:{}", instance.port)

@@ -1,10 +1,10 @@
-//! Whether two responses can be told apart.
+//! Whether two responses can be distinguished.
 
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
-use crate::wire::{Answer, Exchange, Request};
+use crate::wire::{Exchange, Request, Response};
 
-/// Sends `unknown` before and after `foreign`, and reports where the foreign one is answered otherwise. What differs between
+/// Sends `unknown` before and after `foreign`, and reports where the response to the foreign one differs. What differs between
 /// the two unknown ones says nothing. Each request comes with the text that it asks for, which a response may repeat.
 pub(super) async fn judge(
     probe: &Probe<'_>,
@@ -12,27 +12,27 @@ pub(super) async fn judge(
     (what, foreign_text, foreign): (&str, &str, &Request),
     (unknown_text, unknown): (&str, &Request),
 ) -> Result<(), Stop> {
-    let first = Traits::of(probe, unknown, unknown_text).await?;
-    let other = Traits::of(probe, foreign, foreign_text).await?;
-    let second = Traits::of(probe, unknown, unknown_text).await?;
-    let told_apart = |(name, before): &&(&'static str, String)| {
+    let first = Features::read(probe, unknown, unknown_text).await?;
+    let other = Features::read(probe, foreign, foreign_text).await?;
+    let second = Features::read(probe, unknown, unknown_text).await?;
+    let differs = |(name, before): &&(&'static str, String)| {
         second.value(name) == Some(before) && other.value(name) != Some(before)
     };
-    let mut differing: Vec<_> = first.of_answer.iter().filter(told_apart).collect();
+    let mut differing: Vec<_> = first.values.iter().filter(differs).collect();
     // A response may say how long it took, and then two are alike or not by chance.
     for _ in 0..ROUNDS {
         if differing.is_empty() {
             return Ok(());
         }
-        let unknown = Traits::of(probe, unknown, unknown_text).await?;
-        let foreign = Traits::of(probe, foreign, foreign_text).await?;
+        let unknown = Features::read(probe, unknown, unknown_text).await?;
+        let foreign = Features::read(probe, foreign, foreign_text).await?;
         differing.retain(|(name, before)| {
             unknown.value(name) == Some(before) && foreign.value(name) != Some(before)
         });
     }
     let exchanges = [&first.exchange, &other.exchange, &second.exchange];
     for (name, before) in differing {
-        let expected = format!("{what} is answered as an unknown one, {name}: {before}");
+        let expected = format!("{what} gets the response of an unknown one, {name}: {before}");
         let actual = other.value(name).map_or_else(|| "nothing".to_owned(), Clone::clone);
         probe.finding(clause, &expected, &actual, &exchanges);
     }
@@ -42,32 +42,32 @@ pub(super) async fn judge(
 /// How often a difference must come again.
 const ROUNDS: usize = 6;
 
-struct Traits {
-    of_answer: Vec<(&'static str, String)>,
+struct Features {
+    values: Vec<(&'static str, String)>,
     exchange: Exchange,
 }
 
-impl Traits {
+impl Features {
     fn value(&self, wanted: &str) -> Option<&String> {
-        self.of_answer.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value)
+        self.values.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value)
     }
 
-    async fn of(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
+    async fn read(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
         let (exchange, class) = probe.send(request).await?;
-        let Ok(answer) = &exchange.result else {
+        let Ok(response) = &exchange.result else {
             return Err(probe.inconclusive(&format!("no response to compare: {}", class.description())));
         };
-        let of_answer = vec![
-            ("status", answer.status.to_string()),
-            ("names of headers", header_names(answer)),
-            ("headers", headers(answer)),
-            ("body", body(answer, text)),
+        let values = vec![
+            ("status", response.status.to_string()),
+            ("names of headers", header_names(response)),
+            ("headers", headers(response)),
+            ("body", body(response, text)),
         ];
-        Ok(Self { of_answer, exchange })
+        Ok(Self { values, exchange })
     }
 }
 
-/// Headers that differ from answer to answer by their nature, or from connection to connection.
+/// Headers that differ from response to response by their nature, or from connection to connection.
 fn is_volatile(name: &str) -> bool {
     const VOLATILE: [&str; 11] = [
         "age",
@@ -89,8 +89,8 @@ fn is_volatile(name: &str) -> bool {
             .any(|part| name.contains(part))
 }
 
-fn steady(answer: &Answer) -> Vec<(String, String)> {
-    let steady = answer.headers().iter().filter(|(name, _)| !is_volatile(name));
+fn steady(response: &Response) -> Vec<(String, String)> {
+    let steady = response.headers().iter().filter(|(name, _)| !is_volatile(name));
     let mut headers: Vec<_> = steady
         .map(|(name, value)| (name.to_ascii_lowercase(), String::from_utf8_lossy(value).into_owned()))
         .collect();
@@ -98,18 +98,19 @@ fn steady(answer: &Answer) -> Vec<(String, String)> {
     headers
 }
 
-fn header_names(answer: &Answer) -> String {
-    steady(answer).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
+fn header_names(response: &Response) -> String {
+    steady(response).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
-fn headers(answer: &Answer) -> String {
-    let lines: Vec<_> = steady(answer).into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+fn headers(response: &Response) -> String {
+    let lines: Vec<_> =
+        steady(response).into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
     lines.join("; ")
 }
 
 /// The body without its request id and without what was asked for.
-fn body(answer: &Answer, text: &str) -> String {
-    let Some(json) = answer.json() else { return answer.text().replace(text, "…") };
+fn body(response: &Response, text: &str) -> String {
+    let Some(json) = response.json() else { return response.text().replace(text, "…") };
     let mut json = json.clone();
     if let Some(object) = json.as_object_mut() {
         object.shift_remove("requestId");

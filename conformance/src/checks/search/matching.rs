@@ -112,7 +112,7 @@ pub(super) static PORT_UNION: Check = Check {
 /// Labels of both address families, and whether it is IPv6.
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];
 
-/// As many items as there may be, all of nobody but one, which is found wherever it stands.
+/// The maximum number of items, all unknown but one, which is found at any position.
 async fn among_most(probe: &Probe<'_>, at: usize) -> Result<(), Stop> {
     let most = probe.contract().search.distinct_items;
     let survey = survey(probe).await?;
@@ -294,25 +294,25 @@ async fn own_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
 }
 
 /// Chooses items of one address from the one without a port and those with ports.
-type Union = fn(bare: String, ported: &[String]) -> (Vec<String>, Expected);
+type Union = fn(bare: String, ported: &[String]) -> (Vec<String>, ExpectedMatches);
 
 /// What the items of an address must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expected {
+enum ExpectedMatches {
     Everything,
     AllPorts,
     AllPortsButTheFirst,
 }
 
 const UNIONS: [(&str, Union); 6] = [
-    ("every port", |_, ported| (ported.to_vec(), Expected::AllPorts)),
-    ("every port but one", |_, ported| (ported[1..].to_vec(), Expected::AllPortsButTheFirst)),
-    ("a port before no port", |bare, ported| (vec![ported[0].clone(), bare], Expected::Everything)),
-    ("a port after no port", |bare, ported| (vec![bare, ported[0].clone()], Expected::Everything)),
-    ("every port after no port", |bare, ported| ([&[bare], ported].concat(), Expected::Everything)),
+    ("every port", |_, ported| (ported.to_vec(), ExpectedMatches::AllPorts)),
+    ("every port but one", |_, ported| (ported[1..].to_vec(), ExpectedMatches::AllPortsButTheFirst)),
+    ("a port before no port", |bare, ported| (vec![ported[0].clone(), bare], ExpectedMatches::Everything)),
+    ("a port after no port", |bare, ported| (vec![bare, ported[0].clone()], ExpectedMatches::Everything)),
+    ("every port after no port", |bare, ported| ([&[bare], ported].concat(), ExpectedMatches::Everything)),
     ("a port twice", |_, ported| {
         let again = ported.iter().chain(ported.last()).cloned();
-        (again.collect(), Expected::AllPorts)
+        (again.collect(), ExpectedMatches::AllPorts)
     }),
 ];
 
@@ -328,13 +328,13 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
     let ported = survey.with_ports(search, "ports", of_address);
     let (items, expected) = choose(survey.spelt(address), &ported.items);
     let clause = match expected {
-        Expected::Everything => Clause::SearchMatchAnyPort,
-        Expected::AllPorts | Expected::AllPortsButTheFirst => Clause::SearchMatchPort,
+        ExpectedMatches::Everything => Clause::SearchMatchAnyPort,
+        ExpectedMatches::AllPorts | ExpectedMatches::AllPortsButTheFirst => Clause::SearchMatchPort,
     };
     let expected = match expected {
-        Expected::Everything => survey.where_(of_address),
-        Expected::AllPorts => ported.ids,
-        Expected::AllPortsButTheFirst => survey.where_(|instance| {
+        ExpectedMatches::Everything => survey.where_(of_address),
+        ExpectedMatches::AllPorts => ported.ids,
+        ExpectedMatches::AllPortsButTheFirst => survey.where_(|instance| {
             of_address(instance) && survey.item(search, instance).is_some_and(|item| item != ported.items[0])
         }),
     };

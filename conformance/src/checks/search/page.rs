@@ -136,7 +136,7 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     };
     let mut request = survey.request.clone();
     if is_full {
-        // Addresses that nobody has fill the batch up.
+        // Unknown addresses fill the batch up.
         let own: Vec<String> = survey.addresses.iter().map(|ip| survey.spelt(*ip)).collect();
         let others =
             addresses::distinct(search.distinct_items).into_iter().filter(|item| !own.contains(item));

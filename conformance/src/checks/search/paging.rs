@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use super::addresses;
 use super::cases::{BATCHES, batch, surveyed};
-use super::intersection::describe;
-use crate::check::{Accepted, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::relation::{
-    Comparison, FilterKind, Page, ResultSet, Survey, apply, combinations, meeting, page, read, survey,
+    Comparison, Filter, FilterKind, Page, ResultSet, Survey, apply, combinations, meeting, page, read, survey,
 };
-use crate::checks::{NOBODYS_ADDRESS, Requests};
+use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Answer, Request};
+use crate::wire::{Request, Response};
 
 pub(super) static ECHO: Check = Check {
     id: "search.paging.echo",
@@ -101,10 +100,10 @@ pub(super) static TOTAL_NOTHING: Check = Check {
 };
 
 /// Gives `page` and `pageSize` of a request.
-type Asked = fn(&Search) -> (Option<i64>, Option<i64>);
+type PageChoice = fn(&Search) -> (Option<i64>, Option<i64>);
 
 fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
-    const ASKED: [(&str, Asked); 6] = [
+    const PAGE_CHOICES: [(&str, PageChoice); 6] = [
         ("neither", |_| (None, None)),
         ("page alone", |search| (Some(*search.pages.start()), None)),
         ("pageSize alone", |search| (None, Some(search.default_page_size + 1))),
@@ -114,11 +113,11 @@ fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
             (Some(*search.pages.start()), Some(search.default_page_size + 1))
         }),
     ];
-    let case = |(label, asked): (&'static str, Asked)| {
+    let case = |(label, asked): (&'static str, PageChoice)| {
         Case::with(label, Cost::requests(2), asked, |probe, asked| {
             Box::pin(async move {
                 let (number, size) = asked(&probe.contract().search);
-                for plain in [probe.any_search(), probe.search([NOBODYS_ADDRESS])] {
+                for plain in [probe.any_search(), probe.search([UNKNOWN_ADDRESS])] {
                     echo(probe, &plain, number, size).await?;
                 }
                 Ok(())
@@ -128,7 +127,7 @@ fn echo_cases(_: &Scope<'_>) -> Vec<Case> {
     let pages =
         surveyed([("each page of three".to_owned(), 3, ())], |probe, ()| Box::pin(echo_of_pages(probe)));
     let pages = pages.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-    ASKED.into_iter().map(case).chain(pages).collect()
+    PAGE_CHOICES.into_iter().map(case).chain(pages).collect()
 }
 
 async fn echo_of_pages(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -161,8 +160,8 @@ async fn echo(
     for (clause, name, value, default) in asked {
         let clause = if value.is_some() { Clause::SearchPaging } else { clause };
         let expected = value.unwrap_or(default);
-        if shown(&accepted.answer, name) != Some(expected) {
-            let actual = accepted.answer.at(&format!("/data/{name}"));
+        if shown(&accepted.response, name) != Some(expected) {
+            let actual = accepted.response.at(&format!("/data/{name}"));
             let actual = actual.map_or_else(|| "nothing".to_owned(), ToString::to_string);
             probe.finding(clause, &format!("data.{name} is {expected}"), &actual, &[&accepted.exchange]);
         }
@@ -170,8 +169,8 @@ async fn echo(
     Ok(())
 }
 
-fn shown(answer: &Answer, name: &str) -> Option<i64> {
-    answer.at(&format!("/data/{name}")).and_then(Value::as_i64)
+fn shown(response: &Response, name: &str) -> Option<i64> {
+    response.at(&format!("/data/{name}")).and_then(Value::as_i64)
 }
 
 async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
@@ -196,8 +195,8 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
         let request = survey.request.clone().field(&search.page.name, past);
         let request = request.field(&search.page_size.name, size_field);
         let (exchange, class) = probe.send(&request).await?;
-        let answer = match (&exchange.result, class) {
-            (Ok(answer), ResponseClass::Accepted) => answer.clone(),
+        let response = match (&exchange.result, class) {
+            (Ok(response), ResponseClass::Accepted) => response.clone(),
             (_, ResponseClass::ServerError(what)) => {
                 let expected = format!("page {past}, past the last one, is empty or rejected");
                 probe.finding(Clause::SearchPaging, &expected, &what, &[&exchange]);
@@ -209,8 +208,8 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
                 continue;
             }
         };
-        let echoed = (shown(&answer, &search.page.name), shown(&answer, &search.page_size.name));
-        let read = Page::read(probe, Accepted { answer, exchange })?;
+        let echoed = (shown(&response, &search.page.name), shown(&response, &search.page_size.name));
+        let read = Page::read(probe, AcceptedResponse { response, exchange })?;
         let expected = |what: &str| format!("{what} on page {past}, past the last one");
         let evidence = [&read.exchange];
         if !read.items.is_empty() {
@@ -301,7 +300,7 @@ fn some(survey: &Survey) -> (Vec<String>, BTreeSet<i64>) {
 }
 
 /// Reads a result in pages of one size. Each page but the last must be full, none may overlap another, and together they must
-/// hold what is expected, under one total. Gives the ids in the order in which they came.
+/// hold what is expected, under one total. Returns the ids in the order of the responses.
 pub(super) async fn partition(
     probe: &Probe<'_>,
     comparison: &mut Comparison<'_>,
@@ -373,7 +372,7 @@ fn total_cases(scope: &Scope<'_>) -> Vec<Case> {
     let sets =
         [combinations(0), combinations(1), combinations(2), vec![FilterKind::ALL[1..].to_vec()]].concat();
     let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
-        let fields: Vec<_> = kinds.iter().map(|kind| super::intersection::field_of(search, *kind)).collect();
+        let fields: Vec<_> = kinds.iter().map(|kind| kind.field(search)).collect();
         let fields = if fields.is_empty() { "no filter".to_owned() } else { fields.join(" & ") };
         (format!("{fields}, {name}"), 2, (kinds, name))
     };
@@ -397,7 +396,7 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
     for number in (*search.pages.start()..).take(expected.clamp(1, 2)) {
         let page = page(probe, &request, number, *search.page_sizes.start()).await?;
         if usize::try_from(page.total) != Ok(expected) {
-            let expected = format!("total {expected} for {} among {name}", describe(&filters));
+            let expected = format!("total {expected} for {} among {name}", Filter::describe_all(&filters));
             comparison.differs(Clause::SearchTotal, expected, page.total.to_string(), &[&page.exchange]);
         }
     }
@@ -405,7 +404,7 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
 }
 
 async fn total_nothing(probe: &Probe<'_>, count: u8) -> Result<(), Stop> {
-    let found = read(probe, &probe.search(addresses::nobodys(count))).await?;
+    let found = read(probe, &probe.search(addresses::several_unknown(count))).await?;
     if !found.instances.is_empty() {
         return Err(probe.skip("an address that is kept for documentation holds an instance"));
     }

@@ -107,6 +107,6 @@ struct State {
 impl State {
     async fn read(probe: &Probe<'_>, survey: &Survey, groups: &Request) -> Result<Self, Stop> {
         let instances = read(probe, &survey.request).await?;
-        Ok(Self { instances, groups: probe.control(groups).await?.answer.at("/data/items").cloned() })
+        Ok(Self { instances, groups: probe.control(groups).await?.response.at("/data/items").cloned() })
     }
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::check::{Check, Observed, PassiveFinding, ResponseClass, Run, Severity};
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
 use crate::checks::relation::{Instance, address_of};
 use crate::contract::{Clause, OperationId, Search};
 
@@ -31,19 +31,19 @@ pub(super) static INTERSECTION_WATCHED: Check = Check {
     run: Run::Passive(judge),
 };
 
-fn judge(observed: &Observed<'_>) -> Option<Vec<PassiveFinding>> {
+fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
     if *observed.class != ResponseClass::Accepted {
         return None;
     }
     let sent = &*observed.request.body_members()?;
-    let came = observed.answer.at("/data/items")?.as_array()?.len();
-    let instances: Vec<_> = Instance::all(search, observed.answer)?.flatten().collect();
+    let came = observed.response.at("/data/items")?.as_array()?.len();
+    let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
     let mut findings = Vec::new();
-    let asked = Asked::read(search, sent);
+    let asked = RequestFilters::read(search, sent);
     instances.iter().for_each(|instance| asked.judge(instance, &mut findings));
     findings.extend(foreign_instances(search, sent, &instances));
-    findings.extend(counts(search, sent, came, observed.answer.at("/data/total")?.as_u64()?));
+    findings.extend(counts(search, sent, came, observed.response.at("/data/total")?.as_u64()?));
     Some(findings)
 }
 
@@ -52,7 +52,7 @@ fn finding(clause: Clause, expected: String, actual: String) -> PassiveFinding {
 }
 
 /// The filters of a request that instances show by themselves.
-struct Asked<'a> {
+struct RequestFilters<'a> {
     group: Option<i64>,
     status: Option<&'a str>,
     country: Option<&'a str>,
@@ -61,7 +61,7 @@ struct Asked<'a> {
     to: Option<Timestamp>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestFilters<'a> {
     fn read(search: &Search, sent: &'a Map<String, Value>) -> Self {
         let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let time = |name: &str| text(name).and_then(|text| text.parse::<Timestamp>().ok());
@@ -181,7 +181,7 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
         findings.push(finding(Clause::SearchTotal, expected, format!("total {total}")));
     }
     if came > 0 && came < size && total > so_far {
-        // Either of them is wrong, and it can't be told which.
+        // One of them is wrong; which one is unknown.
         let expected = format!("{size} instances on page {page} of {total} in all");
         findings.push(finding(Clause::SearchPageSize, expected, came.to_string()));
     }

@@ -11,7 +11,7 @@ use crate::check::{Case, CaseResult, Check, Outcome, Probe, ProbeContext, Severi
 use crate::contract::Clause;
 use crate::run::busy::Busy;
 use crate::run::expected::weigh;
-use crate::run::{CheckResult, Observer, Planned};
+use crate::run::{CheckResult, Observer, PlannedCheck};
 
 /// Why a case was not begun.
 const HOPELESS: &str =
@@ -32,7 +32,7 @@ impl Suite<'_> {
     /// on data which has changed since runs once more, on fresh data. None when the run has ended before the check.
     pub(super) async fn run_check(
         &self,
-        planned: &Planned,
+        planned: &PlannedCheck,
         context: &ProbeContext<'_>,
         observer: &dyn Observer,
     ) -> Option<(CheckResult, Duration)> {
@@ -150,7 +150,7 @@ fn failed(result: &CheckResult, case: &Case) -> bool {
 }
 
 /// The cases that the plan left out, each in its place.
-fn add_skipped(result: &mut CheckResult, planned: &Planned) {
+fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     let mut ran = std::mem::take(&mut result.cases).into_iter();
     for planned in &planned.cases {
         match &planned.skipped {

@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use super::Suite;
 use crate::check::{Case, Finding, Outcome, ProbeContext};
-use crate::run::{CheckResult, Observer, Planned, RunAgain};
-use crate::wire::Recorded;
+use crate::run::{CheckResult, Observer, PlannedCheck, Rerun};
+use crate::wire::RecordedExchange;
 
-/// Checks in a row that are inconclusive again before the rest is given up: there is no verdict then in any case, and what is
-/// wrong does not pass.
+/// Checks in a row that are inconclusive again before the rest is given up: the run has no verdict then in any case, and the
+/// cause is not temporary.
 const MOST_AGAIN: usize = 3;
 
 impl Suite<'_> {
-    /// Runs the inconclusive cases of these checks again, one check after another, once those who were told to wait may come
-    /// again. A ceiling of the budget, the time of the run included, ends this as it ends all else.
+    /// Runs the inconclusive cases of these checks again, one check after another, once the longest `Retry-After` of the target
+    /// has passed. A ceiling of the budget, the time of the run included, ends this as it ends all else.
     pub(super) async fn run_inconclusive_again(
         &self,
         inconclusive: Vec<CheckResult>,
         context: &ProbeContext<'_>,
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
-    ) -> (RunAgain, Duration) {
-        let (mut run_again, mut busy) = (RunAgain::default(), Duration::ZERO);
-        if let Some(wait) = self.meter.told_to_wait().filter(|_| !inconclusive.is_empty()) {
+    ) -> (Rerun, Duration) {
+        let (mut run_again, mut busy) = (Rerun::default(), Duration::ZERO);
+        if let Some(wait) = self.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.ended() => {}
@@ -53,7 +53,7 @@ impl Suite<'_> {
     async fn run_again(
         &self,
         result: &mut CheckResult,
-        planned: &Planned,
+        planned: &PlannedCheck,
         context: &ProbeContext<'_>,
     ) -> Duration {
         let open = |case: &&Case| {
@@ -68,14 +68,15 @@ impl Suite<'_> {
     }
 }
 
-/// Puts what the cases came to when they were run again in the place of what they came to before.
+/// Replaces the earlier outcomes of the cases by those of the second run.
 fn merge(before: &mut CheckResult, again: CheckResult) {
     let CheckResult { cases, findings, observations, exchanges, evidence, requests, elapsed_ms, .. } = again;
     let was_run_again = |finding: &Finding| cases.iter().any(|case| finding.is_of(&case.label));
     before.findings.retain(|finding| !was_run_again(finding));
     // Exchanges are numbered in each run of a check.
     let offset = before.requests;
-    let renumbered = |exchange: Recorded| Recorded { index: exchange.index + offset, ..exchange };
+    let renumbered =
+        |exchange: RecordedExchange| RecordedExchange { index: exchange.index + offset, ..exchange };
     before.exchanges.extend(exchanges.into_iter().map(renumbered));
     before.findings.extend(findings.into_iter().map(|mut finding| {
         finding.exchanges.iter_mut().for_each(|index| *index += offset);

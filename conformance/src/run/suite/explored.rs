@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Suite;
 use super::active::Attempt;
 use crate::check::{Outcome, ProbeContext};
-use crate::explore::{Explored, RELATIONS};
+use crate::explore::{ExplorationResult, RELATIONS};
 use crate::run::{CheckResult, Observer};
 
 impl Suite<'_> {
@@ -16,7 +16,7 @@ impl Suite<'_> {
         context: &ProbeContext<'_>,
         observer: &dyn Observer,
         results: &mut Vec<CheckResult>,
-    ) -> (Option<Explored>, Duration) {
+    ) -> (Option<ExplorationResult>, Duration) {
         let Some(exploration) = self.exploration else { return (None, Duration::ZERO) };
         let progress = Arc::default();
         observer.check_begun(&RELATIONS);

@@ -40,7 +40,7 @@ pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResu
             result.outcome = Outcome::Error(reason);
             return result;
         }
-        let times = if noted.times == 1 { String::new() } else { format!(" (in {} answers)", noted.times) };
+        let times = if noted.times == 1 { String::new() } else { format!(" (in {} responses)", noted.times) };
         let inferred_from = finding.inferred_from(contract).map(str::to_owned);
         let mut exchange = noted.exchange;
         exchange.index = result.exchanges.len();

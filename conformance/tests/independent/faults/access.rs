@@ -58,7 +58,7 @@ pub(super) const ROWS: Rows = &[
             ("search-session-by-address", "after one good call the address needs no token any more"),
             ("search-unknown-token-finds-nothing", "an unknown token gets an empty success"),
             ("search-error-is-success", "every rejected search gets an empty success"),
-            ("extract-replay-before-token", "a known request id is answered before the token is looked at"),
+            ("extract-replay-before-token", "a known request id is served before the token is looked at"),
         ],
     ),
     (
@@ -81,7 +81,7 @@ pub(super) const ROWS: Rows = &[
             ("search-foreign-in-large-batch", "above a hundred items all accounts are looked through"),
             ("search-foreign-of-shared-address", "a shared address shows the instances of both accounts"),
             ("search-foreign-when-own-none", "an account without instances looks through another"),
-            ("search-cached-for-all", "an answer is cached by its body without regard to the account"),
+            ("search-cached-for-all", "a response is cached by its body without regard to the account"),
             ("extract-request-id-of-all-accounts", "request ids of all accounts share one table"),
             (
                 "extract-header-token-other-account",
@@ -174,7 +174,7 @@ pub(super) const ROWS: Rows = &[
             ("extract-whitelist-x-client-ip", "the address for the whitelist comes from X-Client-IP"),
             (
                 "extract-replay-before-access",
-                "a known request id is answered before the whitelist is looked at",
+                "a known request id is served before the whitelist is looked at",
             ),
         ],
     ),

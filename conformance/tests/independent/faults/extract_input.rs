@@ -147,7 +147,7 @@ pub(super) const ROWS: Rows = &[
         &[
             ("extract-default-return-type-txt", "return_type defaults to txt"),
             ("extract-default-return-type-txt@socks5", "return_type defaults to txt for SOCKS5"),
-            ("extract-return-type-txt-by-lb", "lb alone turns the answer into text"),
+            ("extract-return-type-txt-by-lb", "lb alone turns the response into text"),
             ("extract-txt-gives-json", "txt gives JSON"),
             ("extract-txt-gives-json@socks5", "txt gives JSON for SOCKS5"),
             ("extract-txt-gives-json@bearer", "txt gives JSON with a bearer token"),

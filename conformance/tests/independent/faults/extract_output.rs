@@ -1,4 +1,4 @@
-//! Answers of the extraction.
+//! Responses of the extraction.
 
 use super::Rows;
 

@@ -10,7 +10,7 @@ mod search_fields;
 mod search_filters;
 mod search_output;
 mod search_paging;
-mod static_answer;
+mod static_response;
 
 use std::sync::LazyLock;
 
@@ -47,7 +47,7 @@ pub(crate) static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
         access::ROWS,
         extract_input::ROWS,
         extract_output::ROWS,
-        static_answer::ROWS,
+        static_response::ROWS,
         groups::ROWS,
         search_batch::ROWS,
         search_fields::ROWS,

@@ -1,4 +1,4 @@
-//! Instances in answers, and searches that change something.
+//! Instances in responses, and searches that change something.
 
 use super::Rows;
 

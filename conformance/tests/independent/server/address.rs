@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Server;
-use super::behaviour::{Mapped, Tags};
+use super::behaviour::{MappedAddresses, Tags};
 
 /// A valid item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +59,8 @@ impl Server {
         }
         let ip = strict_v4(text).or_else(|| strict_v6(text))?;
         match (ip, decisions.mapped) {
-            (IpAddr::V6(v6), Mapped::SameAsIpv4) => Some(v6.to_ipv4_mapped().map_or(ip, IpAddr::V4)),
-            (IpAddr::V6(v6), Mapped::Rejected) if v6.to_ipv4_mapped().is_some() => None,
+            (IpAddr::V6(v6), MappedAddresses::SameAsIpv4) => Some(v6.to_ipv4_mapped().map_or(ip, IpAddr::V4)),
+            (IpAddr::V6(v6), MappedAddresses::Rejected) if v6.to_ipv4_mapped().is_some() => None,
             _ => Some(ip),
         }
     }

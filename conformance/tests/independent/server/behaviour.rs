@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Names of the circumstances that hold for a request, an instance or an answer. A fault may be bound to one of them.
+/// Names of the circumstances that hold for a request, an instance or a response. A fault may be bound to one of them.
 pub(crate) type Tags = Vec<&'static str>;
 
 /// The fault that a server has: a rule, and perhaps the one circumstance in which it breaks it (`rule@circumstance`).
@@ -69,7 +69,7 @@ pub(crate) enum StaticErrorBody {
 pub(crate) enum OtherParameters {
     #[default]
     Rejected,
-    FirstAnswer,
+    FirstResponse,
     NewExtraction,
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum UnknownRegion {
 
 /// IPv4-mapped IPv6 addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Mapped {
+pub(crate) enum MappedAddresses {
     #[default]
     OwnAddress,
     SameAsIpv4,
@@ -135,7 +135,7 @@ pub(crate) struct Decisions {
     pub(crate) full_headers: bool,
     pub(crate) partial_flag: &'static str,
     pub(crate) fixed_gateways: bool,
-    pub(crate) repeats_in_answer: bool,
+    pub(crate) repeats_in_response: bool,
     pub(crate) trailing_separator: bool,
     pub(crate) text_form: &'static str,
     pub(crate) empty_optional_rejected: bool,
@@ -153,7 +153,7 @@ pub(crate) struct Decisions {
     pub(crate) brackets_accepted: bool,
     pub(crate) leading_zeros_accepted: bool,
     pub(crate) spaces_accepted: bool,
-    pub(crate) mapped: Mapped,
+    pub(crate) mapped: MappedAddresses,
     pub(crate) stored_spelling_only: bool,
     pub(crate) long_spelling: bool,
     pub(crate) order: InstanceOrder,
@@ -190,7 +190,7 @@ impl Default for Decisions {
             full_headers: false,
             partial_flag: "true",
             fixed_gateways: false,
-            repeats_in_answer: false,
+            repeats_in_response: false,
             trailing_separator: false,
             text_form: "{ip}:{port}",
             empty_optional_rejected: false,
@@ -208,7 +208,7 @@ impl Default for Decisions {
             brackets_accepted: false,
             leading_zeros_accepted: false,
             spaces_accepted: false,
-            mapped: Mapped::OwnAddress,
+            mapped: MappedAddresses::OwnAddress,
             stored_spelling_only: false,
             long_spelling: false,
             order: InstanceOrder::Id,

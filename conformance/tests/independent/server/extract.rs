@@ -9,7 +9,7 @@ use super::{Extraction, Reject, Reply, Request, Server};
 
 /// What an extraction comes to.
 #[derive(Debug)]
-pub(super) struct Extracted {
+pub(super) struct Extraction {
     pub parameters: Parameters,
     pub gateways: Vec<Gateway>,
     pub is_repeat: bool,
@@ -47,7 +47,7 @@ impl Server {
         self.extract_error(&Reject::new(405, 40_500, "use GET"), &tags)
     }
 
-    fn attempt(&self, request: &Request, tags: &mut Tags) -> Result<Extracted, Reject> {
+    fn attempt(&self, request: &Request, tags: &mut Tags) -> Result<Extraction, Reject> {
         let sent_id =
             request.first("request_id").or(request.header("x-request-id")).filter(|id| !id.is_empty());
         if let Some(id) = sent_id
@@ -63,17 +63,17 @@ impl Server {
         if let Some(key) = &key
             && let Some(kept) = self.kept(key, &parameters, request, tags)?
         {
-            return Ok(Extracted { parameters, gateways: kept, is_repeat: true });
+            return Ok(Extraction { parameters, gateways: kept, is_repeat: true });
         }
         let gateways = self.choose(&parameters, tags)?;
         if let Some(key) = key {
             self.keep(&key, &parameters, &gateways, tags);
         }
-        Ok(Extracted { parameters, gateways, is_repeat: false })
+        Ok(Extraction { parameters, gateways, is_repeat: false })
     }
 
     /// Faults that look a request id up before they know who calls.
-    fn replay_unchecked(&self, request: &Request, id: &str, tags: &Tags) -> Option<Extracted> {
+    fn replay_unchecked(&self, request: &Request, id: &str, tags: &Tags) -> Option<Extraction> {
         let kept = {
             let memory = self.memory();
             let of_id = memory.ids.iter().rev().find(|key| key.ends_with(&format!(" {id}")))?;
@@ -85,7 +85,7 @@ impl Server {
         let refused = caller.is_ok_and(|account| self.admit(account, request, "http", &own).is_err());
         let without_access = refused && self.on("extract-replay-before-access", &own);
         let parameters = self.parameters(request, &own).ok()?;
-        (without_token || without_access).then_some(Extracted {
+        (without_token || without_access).then_some(Extraction {
             parameters,
             gateways: kept.gateways,
             is_repeat: true,
@@ -134,7 +134,7 @@ impl Server {
         if kept.parameters != parameters.key() {
             return match self.decisions.other_parameters {
                 OtherParameters::Rejected => Err(Reject::new(409, 40_903, "other parameters than before")),
-                OtherParameters::FirstAnswer => Ok(Some(kept.gateways)),
+                OtherParameters::FirstResponse => Ok(Some(kept.gateways)),
                 OtherParameters::NewExtraction => Ok(None),
             };
         }
@@ -250,8 +250,8 @@ impl Server {
             *cursor = (*cursor + num) % all.len();
             start
         };
-        let count = if decisions.repeats_in_answer { num } else { num.min(all.len()) };
-        let step = if decisions.repeats_in_answer { 2 } else { 1 };
+        let count = if decisions.repeats_in_response { num } else { num.min(all.len()) };
+        let step = if decisions.repeats_in_response { 2 } else { 1 };
         let at = |number: usize| all[(start + number / step) % all.len()].clone();
         Ok((0..count).map(at).collect())
     }

@@ -1,16 +1,16 @@
-//! What an extraction answers: JSON, text, or an error.
+//! Responses of an extraction: JSON, text, or an error.
 
 use serde_json::{Value, json};
 
 use super::behaviour::{RejectionStatus, Tags};
-use super::extract::{Extracted, SHORTAGE};
+use super::extract::{Extraction, SHORTAGE};
 use super::world::Gateway;
 use super::{Reject, Reply, Request, Server};
 
 const PASSWORD: &str = "pw-Secret00000x";
 
 impl Server {
-    pub(super) fn extract_success(&self, request: &Request, extracted: &Extracted, tags: &Tags) -> Reply {
+    pub(super) fn extract_success(&self, request: &Request, extracted: &Extraction, tags: &Tags) -> Reply {
         let mut tags = tags.clone();
         let (wanted, got) = (extracted.parameters.num, extracted.gateways.len());
         if got < wanted {
@@ -96,7 +96,7 @@ impl Server {
         reply
     }
 
-    fn text(&self, extracted: &Extracted, tags: &Tags) -> String {
+    fn text(&self, extracted: &Extraction, tags: &Tags) -> String {
         let form = self.decisions.text_form;
         let line = |gateway: &Gateway| {
             let port = gateway.port.to_string();
@@ -132,7 +132,7 @@ impl Server {
         text
     }
 
-    fn json(&self, request: &Request, extracted: &Extracted, tags: &Tags) -> Reply {
+    fn json(&self, request: &Request, extracted: &Extraction, tags: &Tags) -> Reply {
         let count = extracted.gateways.len();
         let data: Vec<Value> = extracted
             .gateways

@@ -144,7 +144,7 @@ async fn serve(
     if server.decisions.delay_ms > 0 {
         tokio::time::sleep(Duration::from_millis(server.decisions.delay_ms)).await;
     }
-    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.answer(&request)));
+    let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.response(&request)));
     let reply = answered.unwrap_or_else(|_| {
         server.has_panicked.store(true, std::sync::atomic::Ordering::Relaxed);
         Reply::text(500, "the server has a bug")

@@ -1,4 +1,4 @@
-//! How an instance looks in an answer.
+//! How an instance looks in a response.
 
 use std::net::IpAddr;
 

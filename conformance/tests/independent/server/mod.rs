@@ -16,7 +16,7 @@ mod search_data;
 mod search_input;
 mod search_match;
 mod search_times;
-mod static_answer;
+mod static_response;
 pub(crate) mod time;
 pub(crate) mod world;
 
@@ -123,8 +123,8 @@ impl Server {
         *count
     }
 
-    /// The answer to a request.
-    fn answer(&self, request: &Request) -> Reply {
+    /// The response to a request.
+    fn response(&self, request: &Request) -> Reply {
         let mut path = request.path.as_str();
         let none = Tags::new();
         if path.starts_with("/openapi/v1") && self.on("prefix-other-version", &none) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::behaviour::{EmptyFilter, Tags};
 use super::search_input::{Body, Query, wrong};
-use super::time::{Laxity, parse};
+use super::time::{TimeLeniency, parse};
 use super::{Reject, Server};
 
 impl Server {
@@ -21,14 +21,14 @@ impl Server {
             return Ok(Some((seconds as i128).saturating_mul(1_000_000_000)));
         }
         let Some(text) = value.as_str() else { return self.wrong_type(name, value, tags).map(|_| None) };
-        if let Some(nanos) = parse(text, Laxity::default()) {
+        if let Some(nanos) = parse(text, TimeLeniency::default()) {
             let changed = |lax| parse(text, lax).filter(|other| *other != nanos);
-            let base = Laxity::default();
+            let base = TimeLeniency::default();
             for (rule, lax) in [
-                ("search-time-zone-ignored", Laxity { zone_ignored: true, ..base }),
-                ("search-time-zone-flipped", Laxity { zone_flipped: true, ..base }),
-                ("search-time-fraction-ignored", Laxity { fraction_ignored: true, ..base }),
-                ("search-time-milliseconds", Laxity { milliseconds: true, ..base }),
+                ("search-time-zone-ignored", TimeLeniency { zone_ignored: true, ..base }),
+                ("search-time-zone-flipped", TimeLeniency { zone_flipped: true, ..base }),
+                ("search-time-fraction-ignored", TimeLeniency { fraction_ignored: true, ..base }),
+                ("search-time-milliseconds", TimeLeniency { milliseconds: true, ..base }),
             ] {
                 if let Some(other) = changed(lax)
                     && self.on(rule, tags)
@@ -37,7 +37,7 @@ impl Server {
                 }
             }
             if nanos % 1_000_000_000 != 0 && self.on("search-time-fraction-refused", tags)
-                || parse(text, Laxity { no_negative_zone: true, ..base }).is_none()
+                || parse(text, TimeLeniency { no_negative_zone: true, ..base }).is_none()
                     && self.on("search-time-negative-zone-refused", tags)
                 || !text.ends_with(['Z', 'z']) && self.on("search-time-offset-refused", tags)
                 || (nanos < 0 || nanos > i128::from(i64::MAX)) && self.on("search-time-far-refused", tags)
@@ -62,18 +62,18 @@ impl Server {
             }
             return Ok(Some(nanos));
         }
-        let base = Laxity::default();
+        let base = TimeLeniency::default();
         for (rule, lax) in [
-            ("search-time-without-zone", Laxity { no_zone: true, ..base }),
-            ("search-time-date-only", Laxity { date_only: true, ..base }),
-            ("search-time-space", Laxity { space: true, no_zone: true, ..base }),
-            ("search-time-short-zone", Laxity { short_zone: true, ..base }),
-            ("search-time-wide-zone", Laxity { wide_zone: true, ..base }),
-            ("search-time-day-31", Laxity { days: true, ..base }),
-            ("search-time-overflowing-fields", Laxity { fields: true, days: true, ..base }),
-            ("search-time-comma", Laxity { comma: true, ..base }),
-            ("search-time-zone-name", Laxity { annotation: true, no_zone: true, ..base }),
-            ("search-time-without-seconds", Laxity { no_seconds: true, ..base }),
+            ("search-time-without-zone", TimeLeniency { no_zone: true, ..base }),
+            ("search-time-date-only", TimeLeniency { date_only: true, ..base }),
+            ("search-time-space", TimeLeniency { space: true, no_zone: true, ..base }),
+            ("search-time-short-zone", TimeLeniency { short_zone: true, ..base }),
+            ("search-time-wide-zone", TimeLeniency { wide_zone: true, ..base }),
+            ("search-time-day-31", TimeLeniency { days: true, ..base }),
+            ("search-time-overflowing-fields", TimeLeniency { fields: true, days: true, ..base }),
+            ("search-time-comma", TimeLeniency { comma: true, ..base }),
+            ("search-time-zone-name", TimeLeniency { annotation: true, no_zone: true, ..base }),
+            ("search-time-without-seconds", TimeLeniency { no_seconds: true, ..base }),
         ] {
             if let Some(nanos) = parse(text, lax)
                 && self.on(rule, tags)

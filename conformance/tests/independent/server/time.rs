@@ -70,7 +70,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// What a reader of times gets wrong.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Laxity {
+pub(crate) struct TimeLeniency {
     pub(crate) days: bool,
     pub(crate) fields: bool,
     pub(crate) zone_ignored: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Laxity {
 }
 
 /// Reads a time; `lax` says which mistakes the reader makes, none for a strict one.
-pub(crate) fn parse(text: &str, lax: Laxity) -> Option<i128> {
+pub(crate) fn parse(text: &str, lax: TimeLeniency) -> Option<i128> {
     let mut text = text.to_owned();
     if lax.annotation
         && let Some(at) = text.find('[')
@@ -156,7 +156,7 @@ pub(crate) fn parse(text: &str, lax: Laxity) -> Option<i128> {
 }
 
 /// Seconds east of UTC.
-fn zone(text: &str, lax: Laxity) -> Option<i64> {
+fn zone(text: &str, lax: TimeLeniency) -> Option<i64> {
     if text.eq_ignore_ascii_case("z") || lax.no_zone && text.is_empty() {
         return Some(0);
     }

@@ -108,7 +108,7 @@ impl Responses for ListBooks {
     const ALLOW: &'static str = "GET, POST";
     const DESCRIPTION: &'static str = "The books.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = BooksSuccess;
     type Headers = ListBooksHeaders;
     type Error = LibraryError;
@@ -348,7 +348,7 @@ impl Responses for CreateBook {
     const DESCRIPTION: &'static str = "The book was added.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
     const STATUS: http::StatusCode = http::StatusCode::CREATED;
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = BookCreated;
     type Headers = CreateBookHeaders;
     type Error = LibraryError;
@@ -489,7 +489,7 @@ impl Responses for GetBook {
     const ALLOW: &'static str = "GET, PUT, PATCH, DELETE";
     const DESCRIPTION: &'static str = "The book.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = BookSuccess;
     type Headers = GetBookHeaders;
     type Error = LibraryError;
@@ -637,7 +637,7 @@ impl Responses for ReplaceBook {
     const ALLOW: &'static str = "GET, PUT, PATCH, DELETE";
     const DESCRIPTION: &'static str = "The book as it is now.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = BookSuccess;
     type Headers = ReplaceBookHeaders;
     type Error = LibraryError;
@@ -823,7 +823,7 @@ impl Responses for ChangeBook {
     const ALLOW: &'static str = "GET, PUT, PATCH, DELETE";
     const DESCRIPTION: &'static str = "The book as it is now.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = BookSuccess;
     type Headers = ChangeBookHeaders;
     type Error = LibraryError;
@@ -974,7 +974,7 @@ impl Responses for DeleteBook {
     const DESCRIPTION: &'static str = "The book is gone.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
     const STATUS: http::StatusCode = http::StatusCode::NO_CONTENT;
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = crate::edge::responding::response::NoContent;
     type Headers = DeleteBookHeaders;
     type Error = LibraryError;
@@ -1135,7 +1135,7 @@ impl Responses for LendBook {
     const DESCRIPTION: &'static str = "The loan was asked for.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
     const STATUS: http::StatusCode = http::StatusCode::ACCEPTED;
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = LoanAccepted;
     type Headers = LendBookHeaders;
     type Error = LibraryError;
@@ -1318,7 +1318,7 @@ impl Responses for GetLoan {
     const ALLOW: &'static str = "GET";
     const DESCRIPTION: &'static str = "The loan.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = LoanSuccess;
     type Headers = GetLoanHeaders;
     type Error = LibraryError;
@@ -1499,7 +1499,7 @@ impl Responses for PutMember {
     const DESCRIPTION: &'static str = "The member is set.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
     const STATUS: http::StatusCode = http::StatusCode::NO_CONTENT;
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = crate::edge::responding::response::NoContent;
     type Headers = PutMemberHeaders;
     type Error = LibraryError;
@@ -1630,7 +1630,7 @@ impl Responses for DeleteMember {
     const DESCRIPTION: &'static str = "The member is gone.";
     const DEPRECATION: &'static [(&'static str, &'static str)] = &[];
     const STATUS: http::StatusCode = http::StatusCode::NO_CONTENT;
-    type Text = crate::edge::responding::response::NoText;
+    type Text = crate::edge::responding::response::NoTextBody;
     type Success = crate::edge::responding::response::NoContent;
     type Headers = DeleteMemberHeaders;
     type Error = LibraryError;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::edit::{put, visit};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -495,7 +495,7 @@ fn throttling() -> Vec<Fault> {
 }
 
 /// Every token that a request carries, in whatever way.
-pub fn credentials(scene: &Scene, seen: &Seen) -> Vec<String> {
+pub fn credentials(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
     let extract = &scene.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let query = seen.params().into_iter().filter(|(key, _)| key == api_key(scene)).map(|(_, value)| value);
@@ -517,20 +517,20 @@ fn canary(scene: &Scene) -> &str {
     scene.facts.canaries.first().map_or("no canary", |canary| canary.expose())
 }
 
-fn act_as_second(scene: &Scene, seen: &mut Seen) {
+fn act_as_second(scene: &Scene, seen: &mut ProxiedRequest) {
     if let Some(second) = &scene.facts.second_token {
         scene.act_as(seen, second.expose());
     }
 }
 
-async fn as_second(scene: &Scene, seen: &Seen) -> Reply {
+async fn as_second(scene: &Scene, seen: &ProxiedRequest) -> Reply {
     let mut seen = seen.clone();
     act_as_second(scene, &mut seen);
     scene.upstream.call(&seen).await
 }
 
 /// Adds what the second account would have found.
-async fn add_second(scene: &Scene, seen: &Seen, reply: &mut Reply) {
+async fn add_second(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply) {
     let others = as_second(scene, seen).await.json();
     merge(reply, others["data"]["items"].as_array(), "instanceId");
     let more = others["data"]["total"].as_u64().unwrap_or_default();

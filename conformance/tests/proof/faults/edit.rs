@@ -5,15 +5,15 @@ use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::fault::Scene;
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// Puts a value at a path whose parent is there.
-pub fn set(path: &'static str, value: Value) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+pub fn set(path: &'static str, value: Value) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     move |_, _, body| put(body, path, &value)
 }
 
 /// Takes away what is at a path.
-pub fn remove(path: &'static str) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+pub fn remove(path: &'static str) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     let (parent, name) = path.rsplit_once('/').expect("a path starts with a slash");
     move |_, _, body| {
         visit(body, parent, &mut |value| {
@@ -25,7 +25,10 @@ pub fn remove(path: &'static str) -> impl Fn(&Scene, &Seen, &mut Value) + Send +
 }
 
 /// Gives a member another name.
-pub fn rename(path: &'static str, name: &'static str) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+pub fn rename(
+    path: &'static str,
+    name: &'static str,
+) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     let (parent, old) = path.rsplit_once('/').expect("a path starts with a slash");
     move |_, _, body| {
         visit(body, parent, &mut |value| {
@@ -41,7 +44,7 @@ pub fn rename(path: &'static str, name: &'static str) -> impl Fn(&Scene, &Seen, 
 pub fn change(
     path: &'static str,
     how: impl Fn(&mut Value) + Send + Sync,
-) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     move |_, _, body| visit(body, path, &mut |value| how(value))
 }
 
@@ -73,7 +76,7 @@ pub fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
 }
 
 /// Takes a header out of the response.
-pub fn without_header(name: &'static str) -> impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync {
+pub fn without_header(name: &'static str) -> impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.remove(name);
     }
@@ -83,7 +86,7 @@ pub fn without_header(name: &'static str) -> impl Fn(&Scene, &Seen, &mut Reply) 
 pub fn with_header(
     name: &'static str,
     value: &'static str,
-) -> impl Fn(&Scene, &Seen, &mut Reply) + Send + Sync {
+) -> impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

@@ -6,7 +6,7 @@ use sallyport_conformance::Secret;
 use super::all::credentials;
 use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol, with_request_id};
 use crate::fault::{Fault, Scene};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -14,8 +14,8 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn transport() -> Vec<Fault> {
-    let alone = |scene: &Scene, seen: &Seen| credentials(scene, seen).len() == 1;
-    let rejected = |id, breaks, carried: fn(&Scene, &Seen) -> bool| {
+    let alone = |scene: &Scene, seen: &ProxiedRequest| credentials(scene, seen).len() == 1;
+    let rejected = |id, breaks, carried: fn(&Scene, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, Scene::reject).when(alone).when(carried)
     };
     vec![
@@ -62,28 +62,34 @@ fn transport() -> Vec<Fault> {
 }
 
 fn equal() -> Vec<Fault> {
-    let differ = |scene: &Scene, seen: &Seen| {
+    let differ = |scene: &Scene, seen: &ProxiedRequest| {
         let sent = credentials(scene, seen);
         sent.windows(2).any(|pair| pair[0] != pair[1])
     };
-    let same = |scene: &Scene, seen: &Seen| {
+    let same = |scene: &Scene, seen: &ProxiedRequest| {
         let sent = credentials(scene, seen);
         sent.len() > 1 && sent.windows(2).all(|pair| pair[0] == pair[1])
     };
-    let wins = |id, breaks, losing: fn(&Scene, &mut Seen), carried: fn(&Scene, &Seen) -> bool| {
+    let wins = |id,
+                breaks,
+                losing: fn(&Scene, &mut ProxiedRequest),
+                carried: fn(&Scene, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, losing).when(differ).when(carried)
     };
-    let rejected = |id, breaks, count: usize, carried: fn(&Scene, &Seen) -> bool| {
+    let rejected = |id, breaks, count: usize, carried: fn(&Scene, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, Scene::reject)
             .when(same)
             .when(move |scene, seen| credentials(scene, seen).len() == count)
             .when(carried)
     };
-    let query_and_header = |scene: &Scene, seen: &Seen| by_query(scene, seen) && by_header(scene, seen);
-    let query_and_bearer = |scene: &Scene, seen: &Seen| by_query(scene, seen) && by_bearer(scene, seen);
-    let header_and_bearer = |scene: &Scene, seen: &Seen| by_header(scene, seen) && by_bearer(scene, seen);
-    let all_three = |scene: &Scene, seen: &Seen| credentials(scene, seen).len() == 3;
-    let second = |scene: &Scene, seen: &Seen| holds(scene.facts.second_token.as_ref(), scene, seen);
+    let query_and_header =
+        |scene: &Scene, seen: &ProxiedRequest| by_query(scene, seen) && by_header(scene, seen);
+    let query_and_bearer =
+        |scene: &Scene, seen: &ProxiedRequest| by_query(scene, seen) && by_bearer(scene, seen);
+    let header_and_bearer =
+        |scene: &Scene, seen: &ProxiedRequest| by_header(scene, seen) && by_bearer(scene, seen);
+    let all_three = |scene: &Scene, seen: &ProxiedRequest| credentials(scene, seen).len() == 3;
+    let second = |scene: &Scene, seen: &ProxiedRequest| holds(scene.facts.second_token.as_ref(), scene, seen);
     vec![
         wins(
             "extract.token-equal/query-over-header",
@@ -314,22 +320,22 @@ fn served(id: &'static str, breaks: &'static str, token: fn(&Scene) -> Option<&S
     Fault::request(id, breaks, Scene::as_main).when(move |scene, seen| holds(token(scene), scene, seen))
 }
 
-fn holds(token: Option<&Secret>, scene: &Scene, seen: &Seen) -> bool {
+fn holds(token: Option<&Secret>, scene: &Scene, seen: &ProxiedRequest) -> bool {
     token.is_some_and(|token| credentials(scene, seen).iter().any(|sent| sent == token.expose()))
 }
 
-fn not_first(token: Option<&Secret>, scene: &Scene, seen: &Seen) -> bool {
+fn not_first(token: Option<&Secret>, scene: &Scene, seen: &ProxiedRequest) -> bool {
     holds(token, scene, seen) && scene.memory.calls() > 0
 }
 
-fn drop_query(scene: &Scene, seen: &mut Seen) {
+fn drop_query(scene: &Scene, seen: &mut ProxiedRequest) {
     seen.drop_param(&scene.contract.extract.api_key.name);
 }
 
-fn drop_header(scene: &Scene, seen: &mut Seen) {
+fn drop_header(scene: &Scene, seen: &mut ProxiedRequest) {
     seen.headers.remove(scene.contract.extract.api_key_header.as_str());
 }
 
-fn drop_bearer(_: &Scene, seen: &mut Seen) {
+fn drop_bearer(_: &Scene, seen: &mut ProxiedRequest) {
     seen.headers.remove(AUTHORIZATION);
 }

@@ -7,7 +7,7 @@ use super::condition::{
     by_bearer, by_header, in_text, of_empty_region, of_scarce_region, with_other_protocol, with_request_id,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -18,15 +18,19 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn default_region() -> Vec<Fault> {
-    let absent =
-        |scene: &Scene, seen: &Seen| regions(scene, seen).is_none() && country(scene, seen).is_none();
-    let named = |scene: &Scene, seen: &Seen| {
+    let absent = |scene: &Scene, seen: &ProxiedRequest| {
+        regions(scene, seen).is_none() && country(scene, seen).is_none()
+    };
+    let named = |scene: &Scene, seen: &ProxiedRequest| {
         let sent = regions(scene, seen);
         sent.is_some_and(|sent| Some(sent.as_str()) == default(scene))
     };
-    let empty = |scene: &Scene, seen: &mut Seen| set_region(scene, seen, scene.facts.empty_region.as_deref());
-    let scarce =
-        |scene: &Scene, seen: &mut Seen| set_region(scene, seen, scene.facts.scarce_region.as_deref());
+    let empty = |scene: &Scene, seen: &mut ProxiedRequest| {
+        set_region(scene, seen, scene.facts.empty_region.as_deref())
+    };
+    let scarce = |scene: &Scene, seen: &mut ProxiedRequest| {
+        set_region(scene, seen, scene.facts.scarce_region.as_deref())
+    };
     vec![
         Fault::request("extract.regions-default/required", "regions must be sent.", Scene::reject)
             .when(absent),
@@ -73,14 +77,15 @@ fn default_region() -> Vec<Fault> {
 }
 
 fn region() -> Vec<Fault> {
-    let plentiful = |scene: &Scene, seen: &Seen| regions(scene, seen) == scene.facts.plentiful_region;
-    let anywhere = |scene: &Scene, seen: &mut Seen| {
+    let plentiful =
+        |scene: &Scene, seen: &ProxiedRequest| regions(scene, seen) == scene.facts.plentiful_region;
+    let anywhere = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         seen.drop_param(&extract.regions.name);
         seen.drop_param(&extract.country.name);
     };
     // A region that no fact but the gateways names.
-    let other = |scene: &Scene, seen: &mut Seen| {
+    let other = |scene: &Scene, seen: &mut ProxiedRequest| {
         let facts = &scene.facts;
         let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
         let mut regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
@@ -129,8 +134,11 @@ fn region() -> Vec<Fault> {
 }
 
 fn alias() -> Vec<Fault> {
-    let alone = |scene: &Scene, seen: &Seen| regions(scene, seen).is_none() && country(scene, seen).is_some();
-    let ignored = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.country.name);
+    let alone = |scene: &Scene, seen: &ProxiedRequest| {
+        regions(scene, seen).is_none() && country(scene, seen).is_some()
+    };
+    let ignored =
+        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.country.name);
     vec![
         Fault::request("extract.country-alias/ignored", "country is not looked at.", ignored).when(alone),
         Fault::request("extract.country-alias/ignored-in-text", "country is not looked at in text.", ignored)
@@ -177,16 +185,18 @@ fn alias() -> Vec<Fault> {
 }
 
 fn equal() -> Vec<Fault> {
-    let differ = |scene: &Scene, seen: &Seen| {
+    let differ = |scene: &Scene, seen: &ProxiedRequest| {
         let (regions, country) = (regions(scene, seen), country(scene, seen));
         regions.is_some() && country.is_some() && regions != country
     };
-    let same = |scene: &Scene, seen: &Seen| {
+    let same = |scene: &Scene, seen: &ProxiedRequest| {
         let regions = regions(scene, seen);
         regions.is_some() && regions == country(scene, seen)
     };
-    let first = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.country.name);
-    let second = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.regions.name);
+    let first =
+        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.country.name);
+    let second =
+        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.regions.name);
     vec![
         Fault::request("extract.country-equal/regions-wins", "Of two regions, regions counts.", first)
             .when(differ),
@@ -246,16 +256,17 @@ fn equal() -> Vec<Fault> {
 }
 
 fn protocol() -> Vec<Fault> {
-    let sent = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.protocol.name);
+    let sent = |scene: &Scene, seen: &ProxiedRequest| seen.param(&scene.contract.extract.protocol.name);
     let is = move |wanted: &'static str| {
-        move |scene: &Scene, seen: &Seen| sent(scene, seen).as_deref() == Some(wanted)
+        move |scene: &Scene, seen: &ProxiedRequest| sent(scene, seen).as_deref() == Some(wanted)
     };
-    let unlisted = move |scene: &Scene, seen: &Seen| {
+    let unlisted = move |scene: &Scene, seen: &ProxiedRequest| {
         sent(scene, seen)
             .is_some_and(|sent| !scene.contract.extract.protocols.contains(&sent) && sent != "https")
     };
-    let ignored = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.protocol.name);
-    let other = |scene: &Scene, seen: &mut Seen| {
+    let ignored =
+        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.protocol.name);
+    let other = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         if let Some(last) = extract.protocols.last() {
             seen.set_param(&extract.protocol.name, last);
@@ -302,19 +313,19 @@ fn protocol() -> Vec<Fault> {
 }
 
 fn known_protocol() -> Vec<Fault> {
-    let first = |scene: &Scene, seen: &mut Seen| {
+    let first = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         if let Some(first) = extract.protocols.first() {
             seen.set_param(&extract.protocol.name, first);
         }
     };
-    let last = |scene: &Scene, seen: &mut Seen| {
+    let last = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         if let Some(last) = extract.protocols.last() {
             seen.set_param(&extract.protocol.name, last);
         }
     };
-    let default = |scene: &Scene, seen: &Seen| {
+    let default = |scene: &Scene, seen: &ProxiedRequest| {
         let extract = &scene.contract.extract;
         seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
     };
@@ -333,22 +344,23 @@ fn known_protocol() -> Vec<Fault> {
 
 fn form() -> Vec<Fault> {
     let name = |scene: &Scene| scene.contract.extract.return_type.name.clone();
-    let sent = move |scene: &Scene, seen: &Seen| seen.param(&name(scene));
-    let absent = move |scene: &Scene, seen: &Seen| sent(scene, seen).is_none();
-    let unlisted = move |scene: &Scene, seen: &Seen| {
+    let sent = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene));
+    let absent = move |scene: &Scene, seen: &ProxiedRequest| sent(scene, seen).is_none();
+    let unlisted = move |scene: &Scene, seen: &ProxiedRequest| {
         let extract = &scene.contract.extract;
         sent(scene, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
     };
-    let as_json = |scene: &Scene, seen: &mut Seen| {
+    let as_json = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         seen.set_param(&extract.return_type.name, &extract.json);
     };
-    let as_text = |scene: &Scene, seen: &mut Seen| {
+    let as_text = |scene: &Scene, seen: &mut ProxiedRequest| {
         let extract = &scene.contract.extract;
         seen.set_param(&extract.return_type.name, &extract.text);
     };
-    let json_by_name =
-        move |scene: &Scene, seen: &Seen| sent(scene, seen).as_ref() == Some(&scene.contract.extract.json);
+    let json_by_name = move |scene: &Scene, seen: &ProxiedRequest| {
+        sent(scene, seen).as_ref() == Some(&scene.contract.extract.json)
+    };
     vec![
         Fault::request("extract.return-type/text-is-json", "txt gives JSON.", as_json).when(in_text),
         Fault::request(
@@ -403,11 +415,11 @@ fn form() -> Vec<Fault> {
     ]
 }
 
-fn regions(scene: &Scene, seen: &Seen) -> Option<String> {
+fn regions(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
     seen.param(&scene.contract.extract.regions.name)
 }
 
-fn country(scene: &Scene, seen: &Seen) -> Option<String> {
+fn country(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
     seen.param(&scene.contract.extract.country.name)
 }
 
@@ -415,7 +427,7 @@ fn default(scene: &Scene) -> Option<&str> {
     scene.contract.extract.regions.schema.default.as_ref()?.as_str()
 }
 
-fn set_region(scene: &Scene, seen: &mut Seen, region: Option<&str>) {
+fn set_region(scene: &Scene, seen: &mut ProxiedRequest, region: Option<&str>) {
     if let Some(region) = region {
         seen.set_param(&scene.contract.extract.regions.name, region);
     }

@@ -11,7 +11,7 @@ use super::condition::{
 use super::edit::{with_header, without_header};
 use super::separator;
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -20,8 +20,8 @@ pub fn faults() -> Vec<Fault> {
 
 fn required() -> Vec<Fault> {
     let name = |scene: &Scene| scene.contract.extract.num.name.clone();
-    let absent = move |scene: &Scene, seen: &Seen| seen.param(&name(scene)).is_none();
-    let empty = move |scene: &Scene, seen: &Seen| seen.param(&name(scene)).as_deref() == Some("");
+    let absent = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene)).is_none();
+    let empty = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene)).as_deref() == Some("");
     vec![
         Fault::request("extract.num-required/defaults", "num may be absent.", fewest).when(absent),
         Fault::request("extract.num-required/defaults-in-text", "num may be absent in text.", fewest)
@@ -36,10 +36,14 @@ fn required() -> Vec<Fault> {
 fn range() -> Vec<Fault> {
     let minimum = |scene: &Scene| *scene.contract.extract.num_range.start();
     let maximum = |scene: &Scene| *scene.contract.extract.num_range.end();
-    let below = move |scene: &Scene, seen: &Seen| num(scene, seen).is_some_and(|num| num < minimum(scene));
-    let above = move |scene: &Scene, seen: &Seen| num(scene, seen).is_some_and(|num| num > maximum(scene));
-    let just_above = move |scene: &Scene, seen: &Seen| num(scene, seen) == Some(maximum(scene) + 1);
-    let sent = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.num.name).unwrap_or_default();
+    let below =
+        move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num < minimum(scene));
+    let above =
+        move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num > maximum(scene));
+    let just_above = move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen) == Some(maximum(scene) + 1);
+    let sent = |scene: &Scene, seen: &ProxiedRequest| {
+        seen.param(&scene.contract.extract.num.name).unwrap_or_default()
+    };
     vec![
         Fault::request("extract.num-range/zero", "0 gives one gateway.", fewest)
             .when(|scene, seen| num(scene, seen) == Some(0)),
@@ -101,13 +105,13 @@ fn range() -> Vec<Fault> {
 }
 
 fn count() -> Vec<Fault> {
-    let one_more = |_: &Scene, _: &Seen, body: &mut Value| {
+    let one_more = |_: &Scene, _: &ProxiedRequest, body: &mut Value| {
         if let Some(entries) = body["data"].as_array_mut() {
             entries.extend(entries.first().cloned());
         }
     };
     let extra = |id, breaks| Fault::success(id, breaks, one_more);
-    let asked = |wanted: i64| move |scene: &Scene, seen: &Seen| num(scene, seen) == Some(wanted);
+    let asked = |wanted: i64| move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen) == Some(wanted);
     vec![
         extra("extract.count/one-more", "There is one entry more than num."),
         extra("extract.count/one-more-at-minimum", "num=1 gives two entries.").when(asked(1)),
@@ -144,10 +148,12 @@ fn partial() -> Vec<Fault> {
     const REQUESTED: &str = "x-proxy-requested-count";
     const RETURNED: &str = "x-proxy-returned-count";
     const FLAG: &str = "x-proxy-partial";
-    let header = |id, breaks, change: Box<dyn Fn(&Scene, &Seen, &mut Reply) + Send + Sync>| {
+    let header = |id, breaks, change: Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync>| {
         Fault::reply(id, breaks, change).when(of_scarce_region)
     };
-    let off = |name: &'static str, by: i64| -> Box<dyn Fn(&Scene, &Seen, &mut Reply) + Send + Sync> {
+    let off = |name: &'static str,
+               by: i64|
+     -> Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync> {
         Box::new(move |_, _, reply| {
             let count = reply.headers.get(name).and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
             if let Some(count) = count {
@@ -155,14 +161,15 @@ fn partial() -> Vec<Fault> {
             }
         })
     };
-    let copy =
-        |from: &'static str, to: &'static str| -> Box<dyn Fn(&Scene, &Seen, &mut Reply) + Send + Sync> {
-            Box::new(move |_, _, reply| {
-                if let Some(value) = reply.headers.get(from).cloned() {
-                    reply.headers.insert(to, value);
-                }
-            })
-        };
+    let copy = |from: &'static str,
+                to: &'static str|
+     -> Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync> {
+        Box::new(move |_, _, reply| {
+            if let Some(value) = reply.headers.get(from).cloned() {
+                reply.headers.insert(to, value);
+            }
+        })
+    };
     let unflagged = |reply: &mut Reply| {
         for name in [REQUESTED, RETURNED, FLAG] {
             reply.headers.remove(name);
@@ -309,12 +316,12 @@ fn shortage() -> Vec<Fault> {
     ]
 }
 
-fn fewest(scene: &Scene, seen: &mut Seen) {
+fn fewest(scene: &Scene, seen: &mut ProxiedRequest) {
     let extract = &scene.contract.extract;
     seen.set_param(&extract.num.name, &extract.num_range.start().to_string());
 }
 
-fn most(scene: &Scene, seen: &mut Seen) {
+fn most(scene: &Scene, seen: &mut ProxiedRequest) {
     let extract = &scene.contract.extract;
     seen.set_param(&extract.num.name, &extract.num_range.end().to_string());
 }

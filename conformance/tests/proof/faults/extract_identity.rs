@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::condition::{at_maximum, by_bearer, by_header, in_text, request_id, with_other_protocol};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -15,8 +15,8 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn source() -> Vec<Fault> {
-    let absent = |scene: &Scene, seen: &Seen| request_id(scene, seen).is_none();
-    let both = |scene: &Scene, seen: &Seen| in_query(scene, seen) && in_header(scene, seen);
+    let absent = |scene: &Scene, seen: &ProxiedRequest| request_id(scene, seen).is_none();
+    let both = |scene: &Scene, seen: &ProxiedRequest| in_query(scene, seen) && in_header(scene, seen);
     vec![
         Fault::request(
             "extract.request-id-source/query-ignored",
@@ -210,7 +210,7 @@ fn idempotent() -> Vec<Fault> {
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.
-fn raced<'a>(scene: &'a Scene, mut seen: Seen) -> BoxFuture<'a, Reply> {
+fn raced<'a>(scene: &'a Scene, mut seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
         let Some(id) = request_id(scene, &seen) else { return scene.upstream.call(&seen).await };
         let (begun, ended) = (format!("begun {id}"), format!("ended {id}"));
@@ -226,7 +226,7 @@ fn raced<'a>(scene: &'a Scene, mut seen: Seen) -> BoxFuture<'a, Reply> {
 }
 
 /// Gives a request an id of its own in place of the one that was sent.
-fn forget(scene: &Scene, seen: &mut Seen) {
+fn forget(scene: &Scene, seen: &mut ProxiedRequest) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(scene, seen).is_some() {
         drop_header(scene, seen);
@@ -235,32 +235,32 @@ fn forget(scene: &Scene, seen: &mut Seen) {
     }
 }
 
-fn drop_query(scene: &Scene, seen: &mut Seen) {
+fn drop_query(scene: &Scene, seen: &mut ProxiedRequest) {
     seen.drop_param(&scene.contract.extract.request_id.name);
 }
 
-fn drop_header(scene: &Scene, seen: &mut Seen) {
+fn drop_header(scene: &Scene, seen: &mut ProxiedRequest) {
     seen.headers.remove(scene.contract.extract.request_id_header.name.as_str());
 }
 
-fn in_query(scene: &Scene, seen: &Seen) -> bool {
+fn in_query(scene: &Scene, seen: &ProxiedRequest) -> bool {
     seen.param(&scene.contract.extract.request_id.name).is_some()
 }
 
-fn in_header(scene: &Scene, seen: &Seen) -> bool {
+fn in_header(scene: &Scene, seen: &ProxiedRequest) -> bool {
     header_id(scene, seen).is_some()
 }
 
-fn header_id(scene: &Scene, seen: &Seen) -> Option<String> {
+fn header_id(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
     let value = seen.headers.get(scene.contract.extract.request_id_header.name.as_str())?;
     value.to_str().ok().map(str::to_owned)
 }
 
 /// The request id was sent before.
-fn again(scene: &Scene, seen: &Seen) -> bool {
+fn again(scene: &Scene, seen: &ProxiedRequest) -> bool {
     seen_before(scene, seen) > 0
 }
 
-fn seen_before(scene: &Scene, seen: &Seen) -> u64 {
+fn seen_before(scene: &Scene, seen: &ProxiedRequest) -> u64 {
     request_id(scene, seen).map_or(0, |id| scene.memory.calls_of(&id))
 }

@@ -3,7 +3,7 @@
 use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
 use super::separator;
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -16,7 +16,7 @@ fn named() -> Vec<Fault> {
             .when(in_text)
             .when(move |scene, seen| !is_custom(scene, seen) && separator(scene, seen) == text)
     };
-    let absent = |scene: &Scene, seen: &Seen| lb(scene, seen).is_none();
+    let absent = |scene: &Scene, seen: &ProxiedRequest| lb(scene, seen).is_none();
     vec![
         wrong("extract.separator/crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
         wrong("extract.separator/crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
@@ -147,8 +147,8 @@ fn custom() -> Vec<Fault> {
 }
 
 fn range() -> Vec<Fault> {
-    let number = |scene: &Scene, seen: &Seen| lb(scene, seen).and_then(|lb| lb.parse::<i64>().ok());
-    let listed = |scene: &Scene, seen: &Seen| {
+    let number = |scene: &Scene, seen: &ProxiedRequest| lb(scene, seen).and_then(|lb| lb.parse::<i64>().ok());
+    let listed = |scene: &Scene, seen: &ProxiedRequest| {
         lb(scene, seen)
             .is_none_or(|lb| scene.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
     };
@@ -156,13 +156,13 @@ fn range() -> Vec<Fault> {
         let values = scene.contract.extract.lb.schema.values.iter();
         values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
     };
-    let below = move |scene: &Scene, seen: &Seen| {
+    let below = move |scene: &Scene, seen: &ProxiedRequest| {
         number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb < *code))
     };
-    let above = move |scene: &Scene, seen: &Seen| {
+    let above = move |scene: &Scene, seen: &ProxiedRequest| {
         number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb > *code))
     };
-    let default = |scene: &Scene, seen: &mut Seen| seen.drop_param(&scene.contract.extract.lb.name);
+    let default = |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.lb.name);
     vec![
         Fault::request("extract.separator-range/below", "An lb below the list means the default.", default)
             .when(below),
@@ -213,15 +213,17 @@ fn range() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let sb = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.sb.name);
-    let absent = move |scene: &Scene, seen: &Seen| is_custom(scene, seen) && sb(scene, seen).is_none();
-    let empty =
-        move |scene: &Scene, seen: &Seen| is_custom(scene, seen) && sb(scene, seen).as_deref() == Some("");
-    let default = |scene: &Scene, seen: &mut Seen| {
+    let sb = |scene: &Scene, seen: &ProxiedRequest| seen.param(&scene.contract.extract.sb.name);
+    let absent =
+        move |scene: &Scene, seen: &ProxiedRequest| is_custom(scene, seen) && sb(scene, seen).is_none();
+    let empty = move |scene: &Scene, seen: &ProxiedRequest| {
+        is_custom(scene, seen) && sb(scene, seen).as_deref() == Some("")
+    };
+    let default = |scene: &Scene, seen: &mut ProxiedRequest| {
         seen.drop_param(&scene.contract.extract.lb.name);
         seen.drop_param(&scene.contract.extract.sb.name);
     };
-    let several = |scene: &Scene, seen: &Seen| num(scene, seen).is_some_and(|num| num > 1);
+    let several = |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num > 1);
     vec![
         Fault::request("extract.sb-required/absent", "Without sb the default separator is used.", default)
             .when(absent),
@@ -271,17 +273,19 @@ fn required() -> Vec<Fault> {
 }
 
 fn length() -> Vec<Fault> {
-    let sb = |scene: &Scene, seen: &Seen| seen.param(&scene.contract.extract.sb.name).unwrap_or_default();
+    let sb = |scene: &Scene, seen: &ProxiedRequest| {
+        seen.param(&scene.contract.extract.sb.name).unwrap_or_default()
+    };
     let limit = |scene: &Scene| scene.contract.extract.separator_bytes;
-    let cut = move |scene: &Scene, seen: &mut Seen| {
+    let cut = move |scene: &Scene, seen: &mut ProxiedRequest| {
         let mut sb = sb(scene, seen);
         while sb.len() > limit(scene) {
             sb.pop();
         }
         seen.set_param(&scene.contract.extract.sb.name, &sb);
     };
-    let over = move |scene: &Scene, seen: &Seen| sb(scene, seen).len() > limit(scene);
-    let wide = move |scene: &Scene, seen: &Seen| !sb(scene, seen).is_ascii();
+    let over = move |scene: &Scene, seen: &ProxiedRequest| sb(scene, seen).len() > limit(scene);
+    let wide = move |scene: &Scene, seen: &ProxiedRequest| !sb(scene, seen).is_ascii();
     vec![
         Fault::request("extract.sb-length/cut", "An sb that is too long is cut.", cut).when(over),
         Fault::request("extract.sb-length/one-more", "The limit is one byte too high.", cut)
@@ -323,15 +327,15 @@ fn length() -> Vec<Fault> {
     ]
 }
 
-fn lb(scene: &Scene, seen: &Seen) -> Option<String> {
+fn lb(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
     seen.param(&scene.contract.extract.lb.name)
 }
 
-fn is_custom(scene: &Scene, seen: &Seen) -> bool {
+fn is_custom(scene: &Scene, seen: &ProxiedRequest) -> bool {
     lb(scene, seen).as_ref() == Some(&scene.contract.extract.custom_separator)
 }
 
-fn rejoin(scene: &Scene, seen: &Seen, reply: &mut Reply, instead: &str) {
+fn rejoin(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {
     if scene.accepted(seen, reply) {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         reply.body = text.replace(&separator(scene, seen), instead).into();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, without_header};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -95,15 +95,11 @@ fn envelope() -> Vec<Fault> {
             "The items are called groups.",
             rename("/data/items", "groups"),
         ),
-        Fault::reply(
-            "groups.envelope/created",
-            "A listing is answered with HTTP 201.",
-            |scene, seen, reply| {
-                if scene.accepted(seen, reply) {
-                    reply.status = hyper::StatusCode::CREATED;
-                }
-            },
-        ),
+        Fault::reply("groups.envelope/created", "A listing gets HTTP 201.", |scene, seen, reply| {
+            if scene.accepted(seen, reply) {
+                reply.status = hyper::StatusCode::CREATED;
+            }
+        }),
     ]
 }
 
@@ -377,20 +373,20 @@ fn fields() -> Vec<Fault> {
     ]
 }
 
-fn tokens(scene: &Scene, seen: &Seen) -> Vec<String> {
+fn tokens(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
     let name = &scene.contract.groups.api_key.name;
     seen.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }
 
-fn not_first(scene: &Scene, _: &Seen) -> bool {
+fn not_first(scene: &Scene, _: &ProxiedRequest) -> bool {
     scene.memory.calls() > 1
 }
 
-fn of_main_account(scene: &Scene, seen: &Seen) -> bool {
+fn of_main_account(scene: &Scene, seen: &ProxiedRequest) -> bool {
     tokens(scene, seen).contains(&scene.token)
 }
 
-fn of_empty_account(scene: &Scene, seen: &Seen) -> bool {
+fn of_empty_account(scene: &Scene, seen: &ProxiedRequest) -> bool {
     let empty = scene.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
     empty.is_some_and(|empty| tokens(scene, seen).contains(&empty))
 }

@@ -4,10 +4,10 @@ mod all;
 pub mod condition;
 pub mod edit;
 mod extract_access;
-mod extract_answer;
 mod extract_choice;
 mod extract_count;
 mod extract_identity;
+mod extract_response;
 mod extract_text;
 mod groups;
 mod search;
@@ -26,14 +26,14 @@ mod search_total;
 pub use all::credentials;
 
 use crate::fault::{Fault, Scene};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// Every fault.
 pub fn all() -> Vec<Fault> {
     let tables = [
         all::faults,
         extract_access::faults,
-        extract_answer::faults,
+        extract_response::faults,
         extract_choice::faults,
         extract_count::faults,
         extract_identity::faults,
@@ -55,7 +55,7 @@ pub fn all() -> Vec<Fault> {
 }
 
 /// What separates the entries of a plain-text response.
-pub fn separator(scene: &Scene, seen: &Seen) -> String {
+pub fn separator(scene: &Scene, seen: &ProxiedRequest) -> String {
     let extract = &scene.contract.extract;
     let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
     let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());

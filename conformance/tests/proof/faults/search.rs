@@ -7,28 +7,28 @@ use sallyport_conformance::contract::{Property, Search};
 use serde_json::{Map, Value, json};
 
 use crate::fault::Scene;
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
-/// Which property of the body.
-pub type Which = fn(&Search) -> &Property;
+/// PropertyGetter property of the body.
+pub type PropertyGetter = fn(&Search) -> &Property;
 
 /// The page.
-pub const PAGE: Which = |search| &search.page;
+pub const PAGE: PropertyGetter = |search| &search.page;
 
 /// The page size.
-pub const SIZE: Which = |search| &search.page_size;
+pub const SIZE: PropertyGetter = |search| &search.page_size;
 
 /// An address that nobody has.
 pub const NOBODY: &str = "203.0.113.251";
 
 /// The items of `ips` that are texts.
-pub fn ips(scene: &Scene, seen: &Seen) -> Vec<String> {
+pub fn ips(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
     let ips = seen.json()[&scene.contract.search.ips.name].clone();
     ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Changes the items of `ips`, when it is a list.
-pub fn edit_ips(scene: &Scene, seen: &mut Seen, how: impl FnOnce(&mut Vec<Value>)) {
+pub fn edit_ips(scene: &Scene, seen: &mut ProxiedRequest, how: impl FnOnce(&mut Vec<Value>)) {
     let name = &scene.contract.search.ips.name;
     seen.edit(|body| {
         if let Some(Value::Array(items)) = body.get_mut(name) {
@@ -38,7 +38,7 @@ pub fn edit_ips(scene: &Scene, seen: &mut Seen, how: impl FnOnce(&mut Vec<Value>
 }
 
 /// Replaces each item that is a text by what `how` makes of it and its place.
-pub fn map_ips(scene: &Scene, seen: &mut Seen, how: impl Fn(usize, &str) -> String) {
+pub fn map_ips(scene: &Scene, seen: &mut ProxiedRequest, how: impl Fn(usize, &str) -> String) {
     edit_ips(scene, seen, |items| {
         for (place, item) in items.iter_mut().enumerate() {
             if let Some(text) = item.as_str() {
@@ -49,12 +49,12 @@ pub fn map_ips(scene: &Scene, seen: &mut Seen, how: impl Fn(usize, &str) -> Stri
 }
 
 /// How many items there are.
-pub fn count(scene: &Scene, seen: &Seen) -> usize {
+pub fn count(scene: &Scene, seen: &ProxiedRequest) -> usize {
     seen.json()[&scene.contract.search.ips.name].as_array().map_or(0, Vec::len)
 }
 
 /// How many different items there are, by text.
-pub fn distinct(scene: &Scene, seen: &Seen) -> usize {
+pub fn distinct(scene: &Scene, seen: &ProxiedRequest) -> usize {
     ips(scene, seen).into_iter().collect::<HashSet<_>>().len()
 }
 
@@ -74,18 +74,18 @@ pub fn is_v6(item: &str) -> bool {
 }
 
 /// The value of a property, when it is sent and not null.
-pub fn value(scene: &Scene, seen: &Seen, which: Which) -> Option<Value> {
+pub fn value(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Value> {
     let value = seen.json().get(&which(&scene.contract.search).name).cloned();
     value.filter(|value| !value.is_null())
 }
 
 /// A property is sent and not null.
-pub fn asks(which: Which) -> impl Fn(&Scene, &Seen) -> bool + Send + Sync {
+pub fn asks(which: PropertyGetter) -> impl Fn(&Scene, &ProxiedRequest) -> bool + Send + Sync {
     move |scene, seen| value(scene, seen, which).is_some()
 }
 
 /// Takes a property out of the request.
-pub fn ignore(which: Which) -> impl Fn(&Scene, &mut Seen) + Send + Sync {
+pub fn ignore(which: PropertyGetter) -> impl Fn(&Scene, &mut ProxiedRequest) + Send + Sync {
     move |scene, seen| {
         let name = &which(&scene.contract.search).name;
         seen.edit(|body| {
@@ -95,7 +95,7 @@ pub fn ignore(which: Which) -> impl Fn(&Scene, &mut Seen) + Send + Sync {
 }
 
 /// Gives a property another value.
-pub fn put(scene: &Scene, seen: &mut Seen, which: Which, value: impl Into<Value>) {
+pub fn put(scene: &Scene, seen: &mut ProxiedRequest, which: PropertyGetter, value: impl Into<Value>) {
     let name = which(&scene.contract.search).name.clone();
     seen.edit(|body| {
         body.insert(name, value.into());
@@ -103,12 +103,12 @@ pub fn put(scene: &Scene, seen: &mut Seen, which: Which, value: impl Into<Value>
 }
 
 /// How many filters are sent.
-pub fn filters(scene: &Scene, seen: &Seen) -> usize {
+pub fn filters(scene: &Scene, seen: &ProxiedRequest) -> usize {
     FILTERS.iter().filter(|which| value(scene, seen, **which).is_some()).count()
 }
 
 /// Every filter.
-pub const FILTERS: [Which; 7] = [
+pub const FILTERS: [PropertyGetter; 7] = [
     |search| &search.order_no,
     |search| &search.group_id,
     |search| &search.country_code,
@@ -119,19 +119,19 @@ pub const FILTERS: [Which; 7] = [
 ];
 
 /// The page that is asked for.
-pub fn page(scene: &Scene, seen: &Seen) -> i64 {
+pub fn page(scene: &Scene, seen: &ProxiedRequest) -> i64 {
     let search = &scene.contract.search;
     value(scene, seen, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
 }
 
 /// The page size that is asked for.
-pub fn page_size(scene: &Scene, seen: &Seen) -> i64 {
+pub fn page_size(scene: &Scene, seen: &ProxiedRequest) -> i64 {
     let size = value(scene, seen, SIZE).and_then(|size| size.as_i64());
     size.unwrap_or(scene.contract.search.default_page_size)
 }
 
 /// A page after the first is asked for.
-pub fn later_page(scene: &Scene, seen: &Seen) -> bool {
+pub fn later_page(scene: &Scene, seen: &ProxiedRequest) -> bool {
     page(scene, seen) > *scene.contract.search.pages.start()
 }
 
@@ -147,8 +147,8 @@ pub fn total(body: &Value) -> i64 {
 
 /// Loses instances, and does not count them either.
 pub fn lose(
-    lost: impl Fn(&Scene, &Seen, &Value) -> bool + Send + Sync,
-) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    lost: impl Fn(&Scene, &ProxiedRequest, &Value) -> bool + Send + Sync,
+) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     move |scene, seen, body| lose_where(body, |item| lost(scene, seen, item))
 }
 
@@ -162,7 +162,7 @@ pub fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
 }
 
 /// Changes the list of instances.
-pub fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+pub fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     move |_, _, body| {
         if let Some(items) = items(body) {
             how(items);
@@ -172,8 +172,8 @@ pub fn relist(how: fn(&mut Vec<Value>)) -> impl Fn(&Scene, &Seen, &mut Value) + 
 
 /// Changes the total by means of the request and what came.
 pub fn recount(
-    how: impl Fn(&Scene, &Seen, i64, i64) -> i64 + Send + Sync,
-) -> impl Fn(&Scene, &Seen, &mut Value) + Send + Sync {
+    how: impl Fn(&Scene, &ProxiedRequest, i64, i64) -> i64 + Send + Sync,
+) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
     move |scene, seen, body| {
         let came = items(body).map_or(0, |items| i64::try_from(items.len()).unwrap_or_default());
         body["data"]["total"] = json!(how(scene, seen, total(body), came));

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, Which, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, map_ips, total,
+    NOBODY, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, map_ips, total,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    [told(), shown(), changed(), limited()].into_iter().flatten().collect()
+    [disclosures(), shown(), changed(), limited()].into_iter().flatten().collect()
 }
 
 /// An item is the address of another account alone.
@@ -18,20 +18,20 @@ fn is_foreign(scene: &Scene, item: &str) -> bool {
     scene.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
 }
 
-fn any_foreign(scene: &Scene, seen: &Seen) -> bool {
+fn any_foreign(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen).is_some() && ips(scene, seen).iter().any(|item| is_foreign(scene, item))
 }
 
-fn told() -> Vec<Fault> {
+fn disclosures() -> Vec<Fault> {
     let on_success = |how: fn(&mut Value)| {
-        move |scene: &Scene, seen: &Seen, reply: &mut Reply| {
+        move |scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply| {
             if scene.accepted(seen, reply) {
                 reply.edit(how);
             }
         }
     };
-    let status: Which = |search| &search.status;
-    let group: Which = |search| &search.group_id;
+    let status: PropertyGetter = |search| &search.status;
+    let group: PropertyGetter = |search| &search.group_id;
     vec![
         Fault::reply("search.no-reveal/forbidden", "A foreign address is forbidden.", |_, _, reply| {
             *reply = Reply::json_with(403, &json!({"code": 403, "message": "not yours", "requestId": "r"}));
@@ -131,7 +131,7 @@ fn told() -> Vec<Fault> {
 
 fn shown() -> Vec<Fault> {
     // Adds what the second account finds.
-    let merged = |id, breaks, fits: fn(&Scene, &Seen) -> bool| {
+    let merged = |id, breaks, fits: fn(&Scene, &ProxiedRequest) -> bool| {
         Fault::serve(id, breaks, move |scene, seen| {
             Box::pin(async move {
                 let mut reply = scene.upstream.call(&seen).await;

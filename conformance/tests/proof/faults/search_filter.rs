@@ -3,28 +3,32 @@
 use serde_json::{Value, json};
 
 use super::search::{
-    NOBODY, Which, asks, edit_ips, filters, has_port, ignore, ips, items, lose, lose_where, of_v6, put, value,
+    NOBODY, PropertyGetter, asks, edit_ips, filters, has_port, ignore, ips, items, lose, lose_where, of_v6,
+    put, value,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
     [status(), group(), country(), city(), order()].into_iter().flatten().collect()
 }
 
-const STATUS: Which = |search| &search.status;
-const GROUP: Which = |search| &search.group_id;
-const COUNTRY: Which = |search| &search.country_code;
-const CITY: Which = |search| &search.city_code;
-const ORDER: Which = |search| &search.order_no;
+const STATUS: PropertyGetter = |search| &search.status;
+const GROUP: PropertyGetter = |search| &search.group_id;
+const COUNTRY: PropertyGetter = |search| &search.country_code;
+const CITY: PropertyGetter = |search| &search.city_code;
+const ORDER: PropertyGetter = |search| &search.order_no;
 
-fn text(scene: &Scene, seen: &Seen, which: Which) -> Option<String> {
+fn text(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
     value(scene, seen, which)?.as_str().map(str::to_owned)
 }
 
 /// Replaces a text by another one, when there is another one.
-fn reword(which: Which, how: fn(&str) -> Option<&'static str>) -> impl Fn(&Scene, &mut Seen) + Send + Sync {
+fn reword(
+    which: PropertyGetter,
+    how: fn(&str) -> Option<&'static str>,
+) -> impl Fn(&Scene, &mut ProxiedRequest) + Send + Sync {
     move |scene, seen| {
         if let Some(other) = text(scene, seen, which).as_deref().and_then(how) {
             put(scene, seen, which, other);
@@ -36,7 +40,7 @@ fn reword(which: Which, how: fn(&str) -> Option<&'static str>) -> impl Fn(&Scene
 fn loose(
     id: &'static str,
     breaks: &'static str,
-    which: Which,
+    which: PropertyGetter,
     field: &'static str,
     fits: fn(&str, &str) -> bool,
 ) -> Fault {
@@ -62,11 +66,11 @@ fn loose(
 }
 
 fn status() -> Vec<Fault> {
-    let unlisted = |scene: &Scene, seen: &Seen| {
+    let unlisted = |scene: &Scene, seen: &ProxiedRequest| {
         value(scene, seen, STATUS)
             .is_some_and(|sent| !scene.contract.search.statuses.iter().any(|status| sent == status.as_str()))
     };
-    let nothing = |scene: &Scene, seen: &mut Seen| {
+    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
         ignore(STATUS)(scene, seen);
         edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
     };
@@ -138,11 +142,12 @@ fn status() -> Vec<Fault> {
 }
 
 fn group() -> Vec<Fault> {
-    let number = |scene: &Scene, seen: &Seen| value(scene, seen, GROUP).and_then(|group| group.as_i64());
-    let is_null = |scene: &Scene, seen: &Seen| {
+    let number =
+        |scene: &Scene, seen: &ProxiedRequest| value(scene, seen, GROUP).and_then(|group| group.as_i64());
+    let is_null = |scene: &Scene, seen: &ProxiedRequest| {
         seen.json().get(&scene.contract.search.group_id.name).is_some_and(Value::is_null)
     };
-    let foreign = move |scene: &Scene, seen: &Seen| {
+    let foreign = move |scene: &Scene, seen: &ProxiedRequest| {
         scene.facts.foreign_group.is_some() && number(scene, seen) == scene.facts.foreign_group
     };
     vec![
@@ -356,7 +361,7 @@ fn city() -> Vec<Fault> {
 fn order() -> Vec<Fault> {
     let known = |scene: &Scene, number: &str| scene.facts.orders.iter().any(|order| order.number == number);
     let near = move |id, breaks, fits: fn(&str, &str) -> bool| {
-        Fault::request(id, breaks, move |scene: &Scene, seen: &mut Seen| {
+        Fault::request(id, breaks, move |scene: &Scene, seen: &mut ProxiedRequest| {
             let Some(asked) = text(scene, seen, ORDER).filter(|asked| !known(scene, asked)) else { return };
             let found = scene.facts.orders.iter().find(|order| fits(&asked, &order.number));
             if let Some(order) = found {
@@ -364,7 +369,7 @@ fn order() -> Vec<Fault> {
             }
         })
     };
-    let foreign = |scene: &Scene, seen: &Seen| {
+    let foreign = |scene: &Scene, seen: &ProxiedRequest| {
         scene.facts.foreign_order.is_some() && text(scene, seen, ORDER) == scene.facts.foreign_order
     };
     vec![
@@ -455,7 +460,7 @@ fn order() -> Vec<Fault> {
     ]
 }
 
-fn as_second(scene: &Scene, seen: &mut Seen) {
+fn as_second(scene: &Scene, seen: &mut ProxiedRequest) {
     if let Some(second) = &scene.facts.second_token {
         scene.act_as(seen, second.expose());
     }

@@ -6,7 +6,7 @@ use super::search::{
     NOBODY, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6, items, map_ips, plain,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -17,15 +17,15 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let absent = |scene: &Scene, seen: &Seen| {
+    let absent = |scene: &Scene, seen: &ProxiedRequest| {
         let body = seen.json();
         body.is_object() && body.get(&scene.contract.search.ips.name).is_none_or(Value::is_null)
     };
-    let nothing = |scene: &Scene, seen: &mut Seen| {
+    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
         let name = scene.contract.search.ips.name.clone();
         seen.edit(|body| drop(body.insert(name, json!([NOBODY]))));
     };
-    let null = |scene: &Scene, seen: &Seen| {
+    let null = |scene: &Scene, seen: &ProxiedRequest| {
         seen.json().get(&scene.contract.search.ips.name).is_some_and(Value::is_null)
     };
     vec![
@@ -108,7 +108,7 @@ fn raw_limit() -> Vec<Fault> {
 
 fn dedup_limit() -> Vec<Fault> {
     let most = |scene: &Scene| scene.contract.search.distinct_items;
-    let cut = move |scene: &Scene, seen: &mut Seen| {
+    let cut = move |scene: &Scene, seen: &mut ProxiedRequest| {
         let mut known = std::collections::HashSet::new();
         edit_ips(scene, seen, |items| {
             items.retain(|item| known.insert(item.to_string()));
@@ -116,7 +116,7 @@ fn dedup_limit() -> Vec<Fault> {
         });
     };
     let spelt_twice =
-        |scene: &Scene, seen: &Seen| ips(scene, seen).iter().any(|item| item.contains(":0000:"));
+        |scene: &Scene, seen: &ProxiedRequest| ips(scene, seen).iter().any(|item| item.contains(":0000:"));
     vec![
         Fault::request(
             "search.ips-dedup-limit/one-above",
@@ -218,7 +218,7 @@ fn dedup_limit() -> Vec<Fault> {
     ]
 }
 
-fn repeat_found(_: &Scene, _: &Seen, body: &mut Value) {
+fn repeat_found(_: &Scene, _: &ProxiedRequest, body: &mut Value) {
     if let Some(found) = items(body) {
         let again = found.clone();
         found.extend(again);
@@ -304,7 +304,7 @@ fn all_or_nothing() -> Vec<Fault> {
 }
 
 fn body() -> Vec<Fault> {
-    let taken = |id, breaks, fits: fn(&Seen) -> bool| {
+    let taken = |id, breaks, fits: fn(&ProxiedRequest) -> bool| {
         Fault::request(id, breaks, |scene, seen| seen.set_json(&plain(scene))).when(move |_, seen| fits(seen))
     };
     vec![
@@ -375,7 +375,7 @@ fn token() -> Vec<Fault> {
     ]
 }
 
-fn tokens(scene: &Scene, seen: &Seen) -> Vec<String> {
+fn tokens(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
     let name = &scene.contract.search.api_key.name;
     seen.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }

@@ -1,27 +1,27 @@
 //! Faults that show only where filters meet each other, items of some form, or pages.
 
 use super::search::{
-    FILTERS, Which, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items, later_page,
-    lose, map_ips, of_v6, value,
+    FILTERS, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items,
+    later_page, lose, map_ips, of_v6, value,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
     pairs().into_iter().chain(many()).chain(forms()).collect()
 }
 
-const ORDER: Which = |search| &search.order_no;
-const GROUP: Which = |search| &search.group_id;
-const COUNTRY: Which = |search| &search.country_code;
-const CITY: Which = |search| &search.city_code;
-const STATUS: Which = |search| &search.status;
-const FROM: Which = |search| &search.activated_from;
-const TO: Which = |search| &search.activated_to;
+const ORDER: PropertyGetter = |search| &search.order_no;
+const GROUP: PropertyGetter = |search| &search.group_id;
+const COUNTRY: PropertyGetter = |search| &search.country_code;
+const CITY: PropertyGetter = |search| &search.city_code;
+const STATUS: PropertyGetter = |search| &search.status;
+const FROM: PropertyGetter = |search| &search.activated_from;
+const TO: PropertyGetter = |search| &search.activated_to;
 
 /// One filter is not looked at beside another one.
-fn beside(id: &'static str, breaks: &'static str, ignored: Which, other: Which) -> Fault {
+fn beside(id: &'static str, breaks: &'static str, ignored: PropertyGetter, other: PropertyGetter) -> Fault {
     Fault::request(id, breaks, ignore(ignored)).when(asks(other)).when(asks(ignored))
 }
 
@@ -118,7 +118,7 @@ fn pairs() -> Vec<Fault> {
 }
 
 fn many() -> Vec<Fault> {
-    let ignored = |id, breaks, which: Which, fewest: usize| {
+    let ignored = |id, breaks, which: PropertyGetter, fewest: usize| {
         Fault::request(id, breaks, ignore(which)).when(move |scene, seen| filters(scene, seen) >= fewest)
     };
     vec![
@@ -164,7 +164,7 @@ fn many() -> Vec<Fault> {
             "search.intersection/first-two",
             "Only the first two filters are looked at.",
             |scene, seen| {
-                let sent: Vec<Which> =
+                let sent: Vec<PropertyGetter> =
                     FILTERS.into_iter().filter(|which| value(scene, seen, *which).is_some()).collect();
                 for which in sent.into_iter().skip(2) {
                     ignore(which)(scene, seen);
@@ -185,8 +185,9 @@ fn many() -> Vec<Fault> {
 }
 
 fn forms() -> Vec<Fault> {
-    let all_ported = |scene: &Scene, seen: &Seen| ips(scene, seen).iter().all(|item| has_port(item));
-    let mixed = |scene: &Scene, seen: &Seen| {
+    let all_ported =
+        |scene: &Scene, seen: &ProxiedRequest| ips(scene, seen).iter().all(|item| has_port(item));
+    let mixed = |scene: &Scene, seen: &ProxiedRequest| {
         let items = ips(scene, seen);
         items.iter().any(|item| has_port(item)) && items.iter().any(|item| !has_port(item))
     };
@@ -268,11 +269,11 @@ fn forms() -> Vec<Fault> {
     ]
 }
 
-fn all_v6(scene: &Scene, seen: &Seen) -> bool {
+fn all_v6(scene: &Scene, seen: &ProxiedRequest) -> bool {
     ips(scene, seen).iter().all(|item| is_v6(item))
 }
 
-fn ignore_first(scene: &Scene, seen: &mut Seen) {
+fn ignore_first(scene: &Scene, seen: &mut ProxiedRequest) {
     if let Some(first) = FILTERS.into_iter().find(|which| value(scene, seen, *which).is_some()) {
         ignore(first)(scene, seen);
     }

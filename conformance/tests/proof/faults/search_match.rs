@@ -10,7 +10,7 @@ use super::search::{
     map_ips, of_v6,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -26,7 +26,7 @@ fn endpoint(item: &str) -> Option<(std::net::IpAddr, Option<u16>)> {
 
 /// Removes the first of two items that are one address in two spellings, or finds neither.
 fn first_text() -> Vec<Fault> {
-    let respelled = |scene: &Scene, seen: &Seen| {
+    let respelled = |scene: &Scene, seen: &ProxiedRequest| {
         let ips = ips(scene, seen);
         let mut known: Vec<(String, _)> = Vec::new();
         for item in ips {
@@ -216,7 +216,7 @@ fn port_with_others() -> Vec<Fault> {
 }
 
 fn any_port() -> Vec<Fault> {
-    let of_bare = |scene: &Scene, seen: &Seen, item: &Value| {
+    let of_bare = |scene: &Scene, seen: &ProxiedRequest, item: &Value| {
         ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
     };
     vec![
@@ -380,7 +380,7 @@ fn any_port_in_batches() -> Vec<Fault> {
 }
 
 /// Adds to each item with a port another one with a port beside it.
-fn beside(scene: &Scene, seen: &mut Seen, other: fn(u16) -> Option<u16>) {
+fn beside(scene: &Scene, seen: &mut ProxiedRequest, other: fn(u16) -> Option<u16>) {
     edit_ips(scene, seen, |items| {
         let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
         let more = sockets

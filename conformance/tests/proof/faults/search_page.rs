@@ -4,24 +4,24 @@ use serde_json::{Value, json};
 
 use super::edit::set;
 use super::search::{
-    PAGE, SIZE, Which, ignore, items, later_page, page, page_size, put, relist, total, value,
+    PAGE, PropertyGetter, SIZE, ignore, items, later_page, page, page_size, put, relist, total, value,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
     [number(), size(), echo()].into_iter().flatten().collect()
 }
 
-fn whole(scene: &Scene, seen: &Seen, which: Which) -> Option<i64> {
+fn whole(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<i64> {
     value(scene, seen, which)?.as_i64()
 }
 
 fn number() -> Vec<Fault> {
     let first = |scene: &Scene| *scene.contract.search.pages.start();
     let last = |scene: &Scene| *scene.contract.search.pages.end();
-    let to_first = move |scene: &Scene, seen: &mut Seen| put(scene, seen, PAGE, first(scene));
+    let to_first = move |scene: &Scene, seen: &mut ProxiedRequest| put(scene, seen, PAGE, first(scene));
     vec![
         Fault::request("search.page/zero", "Page 0 is the first.", to_first)
             .when(move |scene, seen| whole(scene, seen, PAGE) == Some(first(scene) - 1)),
@@ -71,7 +71,7 @@ fn number() -> Vec<Fault> {
 fn size() -> Vec<Fault> {
     let least = |scene: &Scene| *scene.contract.search.page_sizes.start();
     let most = |scene: &Scene| *scene.contract.search.page_sizes.end();
-    let to_most = move |scene: &Scene, seen: &mut Seen| put(scene, seen, SIZE, most(scene));
+    let to_most = move |scene: &Scene, seen: &mut ProxiedRequest| put(scene, seen, SIZE, most(scene));
     vec![
         Fault::request("search.page-size/zero", "0 is taken for the default size.", ignore(SIZE))
             .when(move |scene, seen| whole(scene, seen, SIZE) == Some(least(scene) - 1)),

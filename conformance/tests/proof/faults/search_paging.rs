@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::search::{PAGE, SIZE, items, later_page, page, page_size, put, relist, total};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
@@ -37,7 +37,7 @@ fn partition() -> Vec<Fault> {
             })
         })
     };
-    let one_whole = |body: &mut Value, scene: &Scene, seen: &Seen| {
+    let one_whole = |body: &mut Value, scene: &Scene, seen: &ProxiedRequest| {
         let size = page_size(scene, seen);
         items(body).is_some_and(|items| i64::try_from(items.len()) == Ok(size)) && size > 1
     };
@@ -120,7 +120,7 @@ fn partition() -> Vec<Fault> {
 }
 
 fn end() -> Vec<Fault> {
-    let past = |scene: &Scene, seen: &Seen, reply: &Reply| {
+    let past = |scene: &Scene, seen: &ProxiedRequest, reply: &Reply| {
         scene.accepted(seen, reply) && reply.json()["data"]["items"] == json!([]) && later_page(scene, seen)
     };
     let instead = move |id, breaks, number: fn(&Scene, i64, i64) -> i64| {

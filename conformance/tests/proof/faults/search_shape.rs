@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use super::edit::{change, remove, rename, set, with_header, without_header};
 use super::search::{asks, filters, items, later_page};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
     [envelope(), headers(), instance(), null(), capabilities(), terms()].into_iter().flatten().collect()
 }
 
-fn finds_nothing(scene: &Scene, seen: &Seen, reply: &Reply) -> bool {
+fn finds_nothing(scene: &Scene, seen: &ProxiedRequest, reply: &Reply) -> bool {
     scene.accepted(seen, reply) && reply.json()["data"]["items"] == json!([])
 }
 
@@ -98,18 +98,14 @@ fn envelope() -> Vec<Fault> {
         of_nothing("search.envelope/nothing-no-size", "An empty result has no pageSize.", |body| {
             body["data"].as_object_mut().and_then(|data| data.shift_remove("pageSize"));
         }),
-        Fault::reply(
-            "search.envelope/accepted",
-            "A search is answered with HTTP 202.",
-            |scene, seen, reply| {
-                if scene.accepted(seen, reply) {
-                    reply.status = hyper::StatusCode::ACCEPTED;
-                }
-            },
-        ),
+        Fault::reply("search.envelope/accepted", "A search gets HTTP 202.", |scene, seen, reply| {
+            if scene.accepted(seen, reply) {
+                reply.status = hyper::StatusCode::ACCEPTED;
+            }
+        }),
         Fault::reply(
             "search.envelope/nothing-partial",
-            "An empty result is answered with HTTP 206.",
+            "An empty result gets HTTP 206.",
             |scene, seen, reply| {
                 if finds_nothing(scene, seen, reply) {
                     reply.status = hyper::StatusCode::PARTIAL_CONTENT;

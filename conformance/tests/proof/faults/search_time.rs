@@ -3,24 +3,24 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::search::{NOBODY, Which, asks, edit_ips, has_port, ignore, ips, lose, of_v6, put, value};
+use super::search::{NOBODY, PropertyGetter, asks, edit_ips, has_port, ignore, ips, lose, of_v6, put, value};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
     [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
 }
 
-const FROM: Which = |search| &search.activated_from;
-const TO: Which = |search| &search.activated_to;
+const FROM: PropertyGetter = |search| &search.activated_from;
+const TO: PropertyGetter = |search| &search.activated_to;
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
-fn text(scene: &Scene, seen: &Seen, which: Which) -> Option<String> {
+fn text(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
     value(scene, seen, which)?.as_str().map(str::to_owned)
 }
 
-fn time(scene: &Scene, seen: &Seen, which: Which) -> Option<Timestamp> {
+fn time(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
     text(scene, seen, which)?.parse().ok()
 }
 
@@ -28,7 +28,7 @@ fn time(scene: &Scene, seen: &Seen, which: Which) -> Option<Timestamp> {
 fn moved(
     id: &'static str,
     breaks: &'static str,
-    which: Which,
+    which: PropertyGetter,
     how: fn(&str, Timestamp) -> Option<Timestamp>,
 ) -> Fault {
     Fault::request(id, breaks, move |scene, seen| {
@@ -42,7 +42,12 @@ fn moved(
 }
 
 /// Writes a bound in another way.
-fn rewritten(id: &'static str, breaks: &'static str, which: Which, how: fn(&str) -> Option<String>) -> Fault {
+fn rewritten(
+    id: &'static str,
+    breaks: &'static str,
+    which: PropertyGetter,
+    how: fn(&str) -> Option<String>,
+) -> Fault {
     Fault::request(id, breaks, move |scene, seen| {
         if let Some(other) = text(scene, seen, which).and_then(|sent| how(&sent)) {
             put(scene, seen, which, other);
@@ -51,7 +56,7 @@ fn rewritten(id: &'static str, breaks: &'static str, which: Which, how: fn(&str)
 }
 
 fn ends() -> Vec<Fault> {
-    let equal = |scene: &Scene, seen: &Seen| {
+    let equal = |scene: &Scene, seen: &ProxiedRequest| {
         time(scene, seen, FROM).is_some() && time(scene, seen, FROM) == time(scene, seen, TO)
     };
     vec![
@@ -284,7 +289,7 @@ fn offsets() -> Vec<Fault> {
 
 fn never() -> Vec<Fault> {
     // Shows what was never activated as well, by asking without the bound for what is null.
-    let shown = |id, breaks, fits: fn(&Scene, &Seen) -> bool| {
+    let shown = |id, breaks, fits: fn(&Scene, &ProxiedRequest) -> bool| {
         Fault::serve(id, breaks, move |scene, seen| {
             Box::pin(async move {
                 let mut reply = scene.upstream.call(&seen).await;
@@ -389,10 +394,12 @@ fn form() -> Vec<Fault> {
 }
 
 fn order() -> Vec<Fault> {
-    let both = |scene: &Scene, seen: &Seen| Some((time(scene, seen, FROM)?, time(scene, seen, TO)?));
-    let reversed = move |scene: &Scene, seen: &Seen| both(scene, seen).is_some_and(|(from, to)| to < from);
-    let texts = |scene: &Scene, seen: &Seen| text(scene, seen, FROM).zip(text(scene, seen, TO));
-    let nothing = |scene: &Scene, seen: &mut Seen| {
+    let both =
+        |scene: &Scene, seen: &ProxiedRequest| Some((time(scene, seen, FROM)?, time(scene, seen, TO)?));
+    let reversed =
+        move |scene: &Scene, seen: &ProxiedRequest| both(scene, seen).is_some_and(|(from, to)| to < from);
+    let texts = |scene: &Scene, seen: &ProxiedRequest| text(scene, seen, FROM).zip(text(scene, seen, TO));
+    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
         ignore(FROM)(scene, seen);
         edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
     };

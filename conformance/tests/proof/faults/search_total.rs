@@ -3,16 +3,17 @@
 use serde_json::json;
 
 use super::search::{
-    Which, asks, count, distinct, filters, has_port, ignore, ips, later_page, page, page_size, recount, total,
+    PropertyGetter, asks, count, distinct, filters, has_port, ignore, ips, later_page, page, page_size,
+    recount, total,
 };
 use crate::fault::{Fault, Scene};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    let filtered = |scene: &Scene, seen: &Seen| filters(scene, seen) > 0;
+    let filtered = |scene: &Scene, seen: &ProxiedRequest| filters(scene, seen) > 0;
     // The total of the same search with a change.
-    let of_other = |id, breaks, change: fn(&Scene, &mut Seen)| {
+    let of_other = |id, breaks, change: fn(&Scene, &mut ProxiedRequest)| {
         Fault::serve(id, breaks, move |scene, seen| {
             Box::pin(async move {
                 let mut reply = scene.upstream.call(&seen).await;
@@ -117,8 +118,8 @@ pub fn faults() -> Vec<Fault> {
             |scene, seen| {
                 Box::pin(async move {
                     let mut reply = scene.upstream.call(&seen).await;
-                    let city: Which = |search| &search.city_code;
-                    let country: Which = |search| &search.country_code;
+                    let city: PropertyGetter = |search| &search.city_code;
+                    let country: PropertyGetter = |search| &search.country_code;
                     if scene.operation(&seen).is_some()
                         && asks(city)(scene, &seen)
                         && asks(country)(scene, &seen)

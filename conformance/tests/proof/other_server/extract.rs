@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::data::Account;
 use super::{OtherServer, Rejection};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// What a caller asks for.
 struct Order {
@@ -20,7 +20,7 @@ struct Order {
 }
 
 impl OtherServer {
-    pub(super) fn extract(&self, seen: &Seen) -> Reply {
+    pub(super) fn extract(&self, seen: &ProxiedRequest) -> Reply {
         match self.take(seen) {
             Ok(reply) => reply,
             // In 200 when text was asked for, which a client that looks at the status alone would split into entries.
@@ -31,7 +31,7 @@ impl OtherServer {
         }
     }
 
-    fn take(&self, seen: &Seen) -> Result<Reply, Rejection> {
+    fn take(&self, seen: &ProxiedRequest) -> Result<Reply, Rejection> {
         let extract = &self.contract.extract;
         let params = seen.params();
         for (index, (name, value)) in params.iter().enumerate() {
@@ -71,7 +71,7 @@ impl OtherServer {
     }
 
     /// The account of an extraction: all tokens that are sent must be one.
-    fn extractor(&self, seen: &Seen) -> Result<Account, Rejection> {
+    fn extractor(&self, seen: &ProxiedRequest) -> Result<Account, Rejection> {
         let header = |name: &str| {
             let values = seen.headers.get_all(name).iter();
             values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect::<Vec<_>>()
@@ -92,7 +92,7 @@ impl OtherServer {
         Self::account(first).ok_or(Rejection("unknown token"))
     }
 
-    fn order(&self, seen: &Seen) -> Result<Order, Rejection> {
+    fn order(&self, seen: &ProxiedRequest) -> Result<Order, Rejection> {
         let extract = &self.contract.extract;
         let num = seen.param("num").filter(|num| num.bytes().all(|byte| byte.is_ascii_digit()));
         let num = num.and_then(|num| num.parse().ok()).filter(|num| extract.num_range.contains(num));

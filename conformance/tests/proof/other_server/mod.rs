@@ -15,7 +15,7 @@ use sallyport_conformance::target::{KnownInstance, RejectedToken, RejectionReaso
 use sallyport_conformance::{Contract, Facts, Secret, Target};
 use serde_json::{Value, json};
 
-use crate::proxy::{Reply, Seen, Tamper, Upstream};
+use crate::proxy::{ProxiedRequest, Reply, Tamper, Upstream};
 use data::Account;
 
 /// The service.
@@ -50,7 +50,7 @@ impl OtherServer {
         own.dedup();
         let orders = data::ORDERS.map(|number| {
             let held = of(Account::Main).filter(|instance| instance.order == number);
-            sallyport_conformance::target::HeldOrder {
+            sallyport_conformance::target::KnownOrder {
                 number: number.to_owned(),
                 addresses: held.map(|instance| instance.ip.clone()).collect(),
             }
@@ -109,14 +109,14 @@ impl OtherServer {
     }
 
     /// The account of a static operation; there the query may hold the token and nothing else.
-    fn caller(seen: &Seen) -> Result<Account, Rejection> {
+    fn caller(seen: &ProxiedRequest) -> Result<Account, Rejection> {
         match seen.params().as_slice() {
             [(name, token)] if name == "api_key" => Self::account(token).ok_or(Rejection("unknown token")),
             _ => Err(Rejection("one token and nothing else")),
         }
     }
 
-    fn groups(&self, seen: &Seen) -> Result<Value, Rejection> {
+    fn groups(&self, seen: &ProxiedRequest) -> Result<Value, Rejection> {
         let account = Self::caller(seen)?;
         let items: Vec<_> = data::groups(account).iter().map(|(id, name)| {
             json!({"name": name, "groupId": id, "createdAt": "2025-12-31t23:59:60.5z".replace("60.5", "59.5"),
@@ -127,7 +127,7 @@ impl OtherServer {
 }
 
 /// A success of a static operation, and a rejection within HTTP 200 whose data looks like a result without rows.
-fn answer(result: Result<Value, Rejection>) -> Reply {
+fn response(result: Result<Value, Rejection>) -> Reply {
     let body = match result {
         Ok(data) => json!({"data": data, "requestId": "\u{2603}", "message": "", "code": 200, "ok": 1}),
         Err(Rejection(why)) => {
@@ -143,15 +143,15 @@ fn answer(result: Result<Value, Rejection>) -> Reply {
 }
 
 impl Tamper for OtherServer {
-    async fn pass(&self, seen: Seen, _: &Upstream) -> Reply {
+    async fn pass(&self, seen: ProxiedRequest, _: &Upstream) -> Reply {
         let operation = |id| {
             let operation = self.contract.operation(id);
             operation.path == seen.path && operation.method == seen.method.as_str()
         };
         if operation(OperationId::Groups) {
-            answer(self.groups(&seen))
+            response(self.groups(&seen))
         } else if operation(OperationId::Search) {
-            answer(self.search(&seen))
+            response(self.search(&seen))
         } else if operation(OperationId::Extract) {
             self.extract(&seen)
         } else {

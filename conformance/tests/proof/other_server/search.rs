@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::data::{DIRECTORY, Instance, groups};
 use super::{OtherServer, Rejection};
-use crate::proxy::Seen;
+use crate::proxy::ProxiedRequest;
 
 /// An item of `ips` as it was first written.
 struct Item {
@@ -19,7 +19,7 @@ struct Item {
 }
 
 impl OtherServer {
-    pub(super) fn search(&self, seen: &Seen) -> Result<Value, Rejection> {
+    pub(super) fn search(&self, seen: &ProxiedRequest) -> Result<Value, Rejection> {
         let account = Self::caller(seen)?;
         let media = seen.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
         if media.split(';').next().map(str::trim) != Some("application/json") {

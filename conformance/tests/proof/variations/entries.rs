@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::fault::Scene;
 use crate::faults::separator;
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 use crate::variation::Variation;
 
 /// All of them.
@@ -89,17 +89,17 @@ fn callers() -> Vec<Variation> {
     ]
 }
 
-fn is_extract(scene: &Scene, seen: &Seen) -> bool {
+fn is_extract(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen) == Some(OperationId::Extract)
 }
 
-fn rewrite(scene: &Scene, seen: &Seen, reply: &mut Reply, how: impl FnOnce(&str) -> String) {
+fn rewrite(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply, how: impl FnOnce(&str) -> String) {
     if is_extract(scene, seen) && scene.wants_text(seen) {
         reply.body = how(&String::from_utf8_lossy(&reply.body)).into();
     }
 }
 
-fn add(scene: &Scene, seen: &Seen, reply: &mut Reply, name: &str, value: &serde_json::Value) {
+fn add(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply, name: &str, value: &serde_json::Value) {
     if is_extract(scene, seen) {
         reply.edit(|body| {
             for entry in body["data"].as_array_mut().into_iter().flatten() {

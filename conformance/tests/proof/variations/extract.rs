@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::fault::Scene;
 use crate::faults::condition::{num, of_empty_region, request_id};
 use crate::faults::separator;
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 use crate::variation::Variation;
 
 const HEADERS: [&str; 3] = ["x-proxy-requested-count", "x-proxy-returned-count", "x-proxy-partial"];
@@ -246,15 +246,15 @@ fn parameters() -> Vec<Variation> {
     ]
 }
 
-fn is_extract(scene: &Scene, seen: &Seen) -> bool {
+fn is_extract(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen) == Some(OperationId::Extract)
 }
 
-fn is_text(scene: &Scene, seen: &Seen) -> bool {
+fn is_text(scene: &Scene, seen: &ProxiedRequest) -> bool {
     is_extract(scene, seen) && scene.wants_text(seen)
 }
 
-fn custom(scene: &Scene, seen: &Seen) -> bool {
+fn custom(scene: &Scene, seen: &ProxiedRequest) -> bool {
     let extract = &scene.contract.extract;
     seen.param(&extract.lb.name).as_ref() == Some(&extract.custom_separator)
 }

@@ -1,4 +1,4 @@
-//! Variations in how answers travel.
+//! Variations in how responses travel.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -7,7 +7,7 @@ use sallyport_conformance::contract::OperationId;
 use serde_json::json;
 
 use crate::fault::Scene;
-use crate::proxy::{Framing, Reply, Seen};
+use crate::proxy::{Framing, ProxiedRequest, Reply};
 use crate::variation::Variation;
 
 /// All of them.
@@ -130,10 +130,10 @@ fn waiting() -> Vec<Variation> {
     ]
 }
 
-/// Answers one of so many requests by something else; the first listing, which only asks whether anybody is there, and
+/// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
 /// the request after a rejected one pass.
 fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
-    Variation::serve(id, move |scene: &Scene, seen: Seen| {
+    Variation::serve(id, move |scene: &Scene, seen: ProxiedRequest| {
         Box::pin(async move {
             let call = scene.memory.calls();
             if call % every == every - 1 { instead() } else { scene.upstream.call(&seen).await }
@@ -141,14 +141,18 @@ fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation
     })
 }
 
-/// Answers each extraction by something else the first few times that it comes, whatever its request id. Elsewhere such an
-/// answer may be a shortage; here it is not.
-fn at_first(id: &'static str, when: fn(&Scene, &Seen) -> bool, instead: fn() -> Reply) -> Variation {
-    Variation::serve(id, move |scene: &Scene, seen: Seen| {
+/// Sends another response to each extraction the first few times that it comes, whatever its request id. Elsewhere such an
+/// response may be a shortage; here it is not.
+fn at_first(
+    id: &'static str,
+    when: fn(&Scene, &ProxiedRequest) -> bool,
+    instead: fn() -> Reply,
+) -> Variation {
+    Variation::serve(id, move |scene: &Scene, seen: ProxiedRequest| {
         Box::pin(async move {
             let mut key = seen.clone();
             key.drop_param(&scene.contract.extract.request_id.name);
-            let Seen { method, path, query, headers, body } = &key;
+            let ProxiedRequest { method, path, query, headers, body } = &key;
             let chosen = scene.operation(&key) == Some(OperationId::Extract) && when(scene, &key);
             let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
             if chosen && scene.memory.calls_of(&key) < 3 {
@@ -160,10 +164,10 @@ fn at_first(id: &'static str, when: fn(&Scene, &Seen) -> bool, instead: fn() -> 
     })
 }
 
-/// Answers nothing but 503 for a part of the time, and who comes again when told finds it served.
+/// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
 fn unavailable_in_windows() -> Variation {
     let begun = Instant::now();
-    Variation::serve("http.unavailable-in-windows", move |scene: &Scene, seen: Seen| {
+    Variation::serve("http.unavailable-in-windows", move |scene: &Scene, seen: ProxiedRequest| {
         let serves = begun.elapsed().as_millis() % 730 < 460;
         Box::pin(async move {
             if serves {

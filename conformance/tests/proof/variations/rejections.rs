@@ -7,7 +7,7 @@ use sallyport_conformance::contract::OperationId;
 use serde_json::{Value, json};
 
 use crate::fault::Scene;
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 use crate::variation::Variation;
 
 /// All of them.
@@ -107,11 +107,17 @@ pub fn variations() -> Vec<Variation> {
     ]
 }
 
-fn is_static(scene: &Scene, seen: &Seen) -> bool {
+fn is_static(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
 }
 
-fn of_static(scene: &Scene, seen: &Seen, reply: &mut Reply, text: &'static str, media: &'static str) {
+fn of_static(
+    scene: &Scene,
+    seen: &ProxiedRequest,
+    reply: &mut Reply,
+    text: &'static str,
+    media: &'static str,
+) {
     if is_static(scene, seen) {
         reply.body = Bytes::from_static(text.as_bytes());
         reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::Scene;
 use crate::faults::edit::visit;
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 use crate::variation::Variation;
 
 /// All of them.
 pub fn variations() -> Vec<Variation> {
-    [times(), answers(), leniency(), addresses(), results()].into_iter().flatten().collect()
+    [times(), responses(), leniency(), addresses(), results()].into_iter().flatten().collect()
 }
 
 fn times() -> Vec<Variation> {
@@ -48,7 +48,7 @@ fn times() -> Vec<Variation> {
     ]
 }
 
-fn answers() -> Vec<Variation> {
+fn responses() -> Vec<Variation> {
     vec![
         Variation::success("static.more-fields", |scene, seen, reply| {
             if is_static(scene, seen) {
@@ -256,7 +256,7 @@ fn results() -> Vec<Variation> {
                     seen.json()[&scene.contract.search.group_id.name].as_i64().filter(|group| *group > 0);
                 if let Some(group) = group.filter(|_| is_search(scene, &seen)) {
                     let groups = &scene.contract.groups.operation;
-                    let listing = Seen {
+                    let listing = ProxiedRequest {
                         method: hyper::Method::GET,
                         path: groups.path.clone(),
                         query: seen.query.clone(),
@@ -276,7 +276,7 @@ fn results() -> Vec<Variation> {
 }
 
 /// Responses with the instances in the opposite order, page by page.
-fn descending<'a>(scene: &'a Scene, seen: Seen) -> BoxFuture<'a, Reply> {
+fn descending<'a>(scene: &'a Scene, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
         let mut reply = scene.upstream.call(&seen).await;
         if !is_search(scene, &seen) || !scene.accepted(&seen, &reply) {
@@ -311,15 +311,15 @@ fn descending<'a>(scene: &'a Scene, seen: Seen) -> BoxFuture<'a, Reply> {
     })
 }
 
-fn is_search(scene: &Scene, seen: &Seen) -> bool {
+fn is_search(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen) == Some(OperationId::Search)
 }
 
-fn is_static(scene: &Scene, seen: &Seen) -> bool {
+fn is_static(scene: &Scene, seen: &ProxiedRequest) -> bool {
     scene.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
 }
 
-fn in_body(scene: &Scene, seen: &mut Seen, change: impl FnOnce(&mut Map<String, Value>)) {
+fn in_body(scene: &Scene, seen: &mut ProxiedRequest, change: impl FnOnce(&mut Map<String, Value>)) {
     if is_search(scene, seen) {
         seen.edit(change);
     }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, header::FORWARDED};
 
-use super::forwarded::{self, Malformed};
+use super::forwarded::{self, MalformedField};
 use crate::{
     edge::{
         responding::error_code::ErrorCode,
@@ -50,14 +50,14 @@ fn last_untrusted<F>(
     hops: F,
 ) -> Result<Option<IpAddr>, RequestError>
 where
-    F: Fn(&str) -> Result<Vec<Option<IpAddr>>, Malformed>,
+    F: Fn(&str) -> Result<Vec<Option<IpAddr>>, MalformedField>,
 {
     let unreadable =
         || error(name, "a list of addresses that ends with the address from which the proxy was asked");
     let mut seen = None;
     for value in headers.get_all(name).iter().rev() {
         let text = value.to_str().map_err(|_| unreadable())?;
-        for hop in hops(text).map_err(|Malformed| unreadable())?.into_iter().rev() {
+        for hop in hops(text).map_err(|MalformedField| unreadable())?.into_iter().rev() {
             let ip = hop.ok_or_else(unreadable)?.to_canonical();
             seen = Some(ip);
             if !proxies.contains(ip) {

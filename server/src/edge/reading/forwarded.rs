@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The field is not written by its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedField;
 
 /// The hops of an `X-Forwarded-For` field, from left to right. It has no quotes, so one bad hop spoils no other.
 #[must_use]
@@ -17,7 +17,7 @@ pub(super) fn x_forwarded_for(field: &str) -> Vec<Option<IpAddr>> {
 ///
 /// # Errors
 /// A syntax error anywhere in it: an open quote changes the meaning of all that follows.
-pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, Malformed> {
+pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, MalformedField> {
     let mut rest = field;
     let mut hops = Vec::new();
     loop {
@@ -25,7 +25,7 @@ pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, Malformed> {
         loop {
             let (name, value, after) = pair(rest)?;
             if name.eq_ignore_ascii_case("for") && hop.replace(node(&value)).is_some() {
-                return Err(Malformed);
+                return Err(MalformedField);
             }
             rest = after;
             match rest.strip_prefix(';') {
@@ -38,31 +38,31 @@ pub(super) fn forwarded(field: &str) -> Result<Vec<Option<IpAddr>>, Malformed> {
         if after.is_empty() {
             return Ok(hops);
         }
-        rest = blank(after.strip_prefix(',').ok_or(Malformed)?);
+        rest = blank(after.strip_prefix(',').ok_or(MalformedField)?);
     }
 }
 
 /// `name=value`, the value a token or in quotes, and what follows.
-fn pair(text: &str) -> Result<(&str, String, &str), Malformed> {
-    let (name, rest) = blank(text).split_once('=').ok_or(Malformed)?;
+fn pair(text: &str) -> Result<(&str, String, &str), MalformedField> {
+    let (name, rest) = blank(text).split_once('=').ok_or(MalformedField)?;
     if name.is_empty() || !name.chars().all(is_token) {
-        return Err(Malformed);
+        return Err(MalformedField);
     }
     let Some(quoted) = rest.strip_prefix('"') else {
         let end = rest.find(|letter| !is_token(letter)).unwrap_or(rest.len());
         let (value, after) = rest.split_at(end);
-        return if value.is_empty() { Err(Malformed) } else { Ok((name, value.to_owned(), after)) };
+        return if value.is_empty() { Err(MalformedField) } else { Ok((name, value.to_owned(), after)) };
     };
     let mut value = String::new();
     let mut letters = quoted.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
             '"' => return Ok((name, value, quoted.get(at + 1..).unwrap_or_default())),
-            '\\' => value.push(letters.next().ok_or(Malformed)?.1),
+            '\\' => value.push(letters.next().ok_or(MalformedField)?.1),
             letter => value.push(letter),
         }
     }
-    Err(Malformed)
+    Err(MalformedField)
 }
 
 fn blank(text: &str) -> &str {

@@ -26,8 +26,8 @@ pub trait Responses: Sized {
     const DESCRIPTION: &'static str;
     /// Headers that every response carries because the operation is deprecated: names in lower case, and values.
     const DEPRECATION: &'static [(&'static str, &'static str)];
-    /// Body of a success as plain text: [`PlainText`] where the document has text/plain, [`NoText`] otherwise.
-    type Text: TextOf<Self> + Send + Sync + 'static;
+    /// Body of a success as plain text: [`PlainText`] where the document has text/plain, [`NoTextBody`] otherwise.
+    type Text: TextBody<Self> + Send + Sync + 'static;
     /// Body of a success.
     type Success: JsonSchema + Serialize + Send + Sync + 'static;
     /// Headers of a success.
@@ -37,7 +37,7 @@ pub trait Responses: Sized {
 }
 
 /// What an operation sends as text/plain.
-pub trait TextOf<O> {
+pub trait TextBody<O> {
     /// The body.
     fn into_string(self) -> String;
 }
@@ -50,7 +50,7 @@ pub trait SendsText {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainText(pub String);
 
-impl<O: SendsText> TextOf<O> for PlainText {
+impl<O: SendsText> TextBody<O> for PlainText {
     fn into_string(self) -> String {
         self.0
     }
@@ -58,9 +58,9 @@ impl<O: SendsText> TextOf<O> for PlainText {
 
 /// No body: the document has no text/plain, so that a handler cannot send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoText {}
+pub enum NoTextBody {}
 
-impl<O> TextOf<O> for NoText {
+impl<O> TextBody<O> for NoTextBody {
     fn into_string(self) -> String {
         match self {}
     }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{
-        access::{Account, AccountId, Entitlement, Guarded, WhitelistEntry},
+        access::{Account, AccountId, Entitlement, ProtectedData, WhitelistEntry},
         extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
         protocol::Protocol,
     },
@@ -41,7 +41,7 @@ static GATEWAYS_IN_REGION: LazyLock<String> = LazyLock::new(|| GATEWAYS.replace(
 
 /// What was read for an extraction.
 pub(super) struct ExtractionRead {
-    pub(super) data: Guarded<ExtractionData>,
+    pub(super) data: ProtectedData<ExtractionData>,
     /// Whether the account came with its whole whitelist.
     pub(super) is_whole: bool,
 }
@@ -106,7 +106,7 @@ pub(super) async fn data(
         .zip(ports)
         .map(|(host, number)| Ok(Endpoint { host, port: port(number)? }))
         .collect::<Result<Vec<_>, StoreError>>()?;
-    let data = Guarded::new(credential(&row, owner)?, ExtractionData { account, stored, candidates });
+    let data = ProtectedData::new(credential(&row, owner)?, ExtractionData { account, stored, candidates });
     Ok(Some(ExtractionRead { data, is_whole }))
 }
 

@@ -44,7 +44,7 @@ use super::{
 };
 use crate::{
     domain::{
-        access::{AccountId, Credential, Guarded},
+        access::{AccountId, Credential, ProtectedData},
         extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
         instance::Group,
         ports::{Repository, RepositoryError},
@@ -129,14 +129,14 @@ async fn cache_gateways(pool: Pool, cache: Arc<Cache<Moment>>, demand: Arc<Deman
 
 #[async_trait]
 impl Repository for PostgresStore {
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
         self.cache.extraction(query, Moment::with_wall(query.now))
     }
 
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
         self.on_connection(async |client| {
             let now = Moment::now();
             let is_cacheable = query.request_id.is_none();
@@ -195,7 +195,10 @@ impl Repository for PostgresStore {
         .await
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
+    async fn groups(
+        &self,
+        digest: TokenDigest,
+    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
         self.on_connection(async |client| {
             while let Some(owner) = self.owners.find(client, digest).await? {
                 match search::groups(client, owner, digest).await? {
@@ -212,7 +215,7 @@ impl Repository for PostgresStore {
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
         self.on_connection(async |client| {
             while let Some(owner) = self.owners.find(client, digest).await? {
                 match search::page(client, owner, digest, &query).await? {

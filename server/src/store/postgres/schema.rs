@@ -17,7 +17,7 @@ const MIGRATIONS: [&str; 5] = [
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The schema that a database has.
-enum Found {
+enum SchemaState {
     /// Our schema, of this version.
     Version(i64),
     /// No table at all.
@@ -31,7 +31,7 @@ enum Found {
 pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode) -> Result<(), OpenError> {
     let wrong = |source: StoreError| OpenError::Store { database: database.to_owned(), source };
     match found(client).await.map_err(wrong)? {
-        Found::Version(VERSION) => return Ok(()),
+        SchemaState::Version(VERSION) => return Ok(()),
         found => allowed(&found, database, mode)?,
     }
     let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
@@ -56,7 +56,7 @@ pub(super) async fn take_time(change: &Transaction<'_>) -> Result<(), StoreError
     Ok(())
 }
 
-async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<Found, StoreError> {
+async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<SchemaState, StoreError> {
     let row = client
         .query_one(
             "SELECT to_regclass('sallyport_schema') IS NOT NULL,
@@ -68,32 +68,32 @@ async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<Found, 
     match (row.try_get(0)?, row.try_get(1)?) {
         (true, _) => {
             let row = client.query_one("SELECT version FROM sallyport_schema", &[]).await?;
-            Ok(Found::Version(row.try_get(0)?))
+            Ok(SchemaState::Version(row.try_get(0)?))
         }
-        (false, true) => Ok(Found::Foreign),
-        (false, false) => Ok(Found::Nothing),
+        (false, true) => Ok(SchemaState::Foreign),
+        (false, false) => Ok(SchemaState::Nothing),
     }
 }
 
-fn allowed(found: &Found, database: &str, mode: OpenMode) -> Result<(), OpenError> {
+fn allowed(found: &SchemaState, database: &str, mode: OpenMode) -> Result<(), OpenError> {
     let database = database.to_owned();
     match (found, mode) {
-        (Found::Version(found), _) if *found > VERSION => {
+        (SchemaState::Version(found), _) if *found > VERSION => {
             Err(OpenError::Newer { database, found: *found, known: VERSION })
         }
-        (Found::Nothing, OpenMode::Existing) => Err(OpenError::Missing { database }),
-        (Found::Foreign, _) => {
+        (SchemaState::Nothing, OpenMode::Existing) => Err(OpenError::Missing { database }),
+        (SchemaState::Foreign, _) => {
             let reason = "it has tables of another program; use a database of its own".to_owned();
             Err(OpenError::Foreign { database, reason })
         }
-        (Found::Version(_), _) | (Found::Nothing, OpenMode::Create) => Ok(()),
+        (SchemaState::Version(_), _) | (SchemaState::Nothing, OpenMode::Create) => Ok(()),
     }
 }
 
-async fn apply(change: &Transaction<'_>, found: &Found) -> Result<(), StoreError> {
+async fn apply(change: &Transaction<'_>, found: &SchemaState) -> Result<(), StoreError> {
     let done = match found {
-        Found::Version(version) => usize::try_from(*version).unwrap_or(0),
-        Found::Nothing | Found::Foreign => {
+        SchemaState::Version(version) => usize::try_from(*version).unwrap_or(0),
+        SchemaState::Nothing | SchemaState::Foreign => {
             change.batch_execute("CREATE TABLE sallyport_schema (version bigint NOT NULL)").await?;
             change.execute("INSERT INTO sallyport_schema VALUES (0)", &[]).await?;
             0

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{
-        access::{Credential, Guarded},
+        access::{Credential, ProtectedData},
         instance::{Group, Instance},
         search::{Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
@@ -52,7 +52,7 @@ pub(super) async fn groups(
     client: &Client,
     owner: Owner,
     digest: TokenDigest,
-) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
     let statement = client.prepare_cached(GROUPS).await?;
     let rows = client.query(&statement, &[&digest, &owner.account]).await?;
     let Some(first) = rows.first() else { return Ok(None) };
@@ -63,7 +63,7 @@ pub(super) async fn groups(
             groups.push(Group { id, name: get(row, 4)?, created_at, updated_at });
         }
     }
-    Ok(Some(Guarded::new(credential(first, owner)?, groups)))
+    Ok(Some(ProtectedData::new(credential(first, owner)?, groups)))
 }
 
 pub(super) async fn page(
@@ -71,7 +71,7 @@ pub(super) async fn page(
     owner: Owner,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
     let (is_ungrouped, group) = match *group {
@@ -117,7 +117,7 @@ pub(super) async fn page(
     for row in &rows {
         page.items.extend(instance(row)?);
     }
-    Ok(Some(Guarded::new(credential(first, owner)?, page)))
+    Ok(Some(ProtectedData::new(credential(first, owner)?, page)))
 }
 
 /// Addresses, each with its first and last port.

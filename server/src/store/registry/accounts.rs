@@ -21,7 +21,7 @@ pub struct AccountFilter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "each count is that of the things that it is named after")]
-pub struct Belongings {
+pub struct AccountSummary {
     /// Unique name.
     pub name: String,
     /// Whether it has passed real-name verification.
@@ -33,7 +33,7 @@ pub struct Belongings {
     pub instances: i64,
 }
 
-impl Belongings {
+impl AccountSummary {
     /// The counts in words, such as "2 tokens, 1 group"; `None` when all are zero.
     #[must_use]
     pub fn in_words(&self) -> Option<String> {
@@ -94,7 +94,7 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown.
-    pub async fn account(&self, name: String) -> Result<Belongings, RegistryError> {
+    pub async fn account(&self, name: String) -> Result<AccountSummary, RegistryError> {
         self.read(move |session| {
             let account = find(session, &name)?;
             belongings(session, account, name)
@@ -123,7 +123,11 @@ impl Registry {
     ///
     /// # Errors
     /// The account is unknown, or it owns records and `with_data` is false.
-    pub async fn remove_account(&self, name: String, with_data: bool) -> Result<Belongings, RegistryError> {
+    pub async fn remove_account(
+        &self,
+        name: String,
+        with_data: bool,
+    ) -> Result<AccountSummary, RegistryError> {
         self.change(move |session| {
             let account = find_and_hold(session, &name)?;
             let belongings = belongings(session, account, name)?;
@@ -133,7 +137,7 @@ impl Registry {
                     belongings.name
                 )));
             }
-            super::groups::retire(session, account)?;
+            super::numbers::retire(session, account)?;
             for table in ["extractions", "instances", "groups", "entitlements", "whitelist", "tokens"] {
                 session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[account.into()])?;
             }
@@ -189,12 +193,16 @@ fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError, Regis
     Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
 }
 
-fn belongings(session: &mut dyn Session, account: i64, name: String) -> Result<Belongings, RegistryError> {
+fn belongings(
+    session: &mut dyn Session,
+    account: i64,
+    name: String,
+) -> Result<AccountSummary, RegistryError> {
     let id = [Value::from(account)];
     let verified = session.first("SELECT real_name_verified FROM accounts WHERE id = $1", &id)?;
     let mut count =
         |table: &str| session.number(&format!("SELECT count(*) FROM {table} WHERE account_id = $1"), &id);
-    Ok(Belongings {
+    Ok(AccountSummary {
         name,
         real_name_verified: verified.map_or(Ok(false), |mut row| row.take())?,
         tokens: count("tokens")?,
@@ -244,7 +252,7 @@ mod tests {
 
     #[test]
     fn counts_are_put_in_words() {
-        let mut all = Belongings {
+        let mut all = AccountSummary {
             name: "acme".to_owned(),
             real_name_verified: true,
             tokens: 1,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts};
+use super::{ListEntry, Query, Registry, RegistryError, Row, Session, Value, accounts, numbers};
 use crate::{
     domain::instance::Id,
     printable::counted,
@@ -118,7 +118,7 @@ impl Registry {
                 "UPDATE instances SET group_id = NULL WHERE account_id = $1 AND group_id = $2",
                 &[account.into(), id.into()],
             )?;
-            note(session, id.get())?;
+            numbers::note(session, id.get())?;
             session.execute("DELETE FROM groups WHERE id = $1", &[id.into()])?;
             Ok(held)
         })
@@ -134,23 +134,6 @@ pub(super) fn owner(session: &mut dyn Session, id: Id) -> Result<(i64, String), 
     )?;
     let mut row = row.ok_or_else(|| unknown(id))?;
     Ok((row.take()?, row.take()?))
-}
-
-/// Records the numbers of an account's groups as used, because the groups are about to be removed.
-pub(super) fn retire(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
-    let highest =
-        session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
-    note(session, highest)
-}
-
-/// Records this number, and all below, as used: no new group gets one of them.
-fn note(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
-    session.execute(
-        "INSERT INTO numbers (kind, last) VALUES ('group', $1)
-         ON CONFLICT (kind) DO UPDATE SET last = excluded.last WHERE excluded.last > numbers.last",
-        &[number.into()],
-    )?;
-    Ok(())
 }
 
 fn find(session: &mut dyn Session, id: Id) -> Result<GroupRecord, RegistryError> {

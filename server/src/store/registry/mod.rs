@@ -7,6 +7,7 @@ mod entitlements;
 mod gateways;
 mod groups;
 mod instances;
+mod numbers;
 mod session;
 mod tokens;
 mod whitelist;
@@ -16,7 +17,7 @@ use std::{io, ops::ControlFlow};
 use self::session::Query;
 pub(in crate::store) use self::session::{Session, Take};
 pub use self::{
-    accounts::{AccountFilter, Belongings},
+    accounts::{AccountFilter, AccountSummary},
     entitlements::EntitlementFilter,
     gateways::{GatewayEntry, GatewayFilter, GatewayName},
     groups::GroupFilter,

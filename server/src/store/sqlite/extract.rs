@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use super::{gateways, revision::Revision};
 use crate::{
     domain::{
-        access::{Account, AccountId, Credential, Entitlement, Guarded, WhitelistEntry},
+        access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         token::TokenDigest,
     },
@@ -29,7 +29,7 @@ pub(super) fn data(
     snapshot: &Connection,
     query: &ExtractionQuery,
     cache: &Cache<Revision>,
-) -> Result<Option<Guarded<ExtractionData>>, StoreError> {
+) -> Result<Option<ProtectedData<ExtractionData>>, StoreError> {
     let Some(credential) = credential(snapshot, query.digest)? else { return Ok(None) };
     let id = credential.account;
     let (account, stored) = match &query.request_id {
@@ -50,7 +50,7 @@ pub(super) fn data(
         }
     };
     let candidates = gateways::choose(snapshot, &query.parameters, query.pivot)?;
-    Ok(Some(Guarded::new(credential, ExtractionData { account, stored, candidates })))
+    Ok(Some(ProtectedData::new(credential, ExtractionData { account, stored, candidates })))
 }
 
 /// The account with its whole whitelist, which is cached, or with the entries that cover the caller if there are too many.
@@ -66,7 +66,11 @@ fn cacheable_account(
         let whitelist = all_entries(snapshot, id)?;
         if whitelist.len() <= MAX_CACHED_ENTRIES {
             let account = account(snapshot, id, whitelist)?;
-            cache.insert_account(query.digest, Some(Guarded::new(credential, Arc::clone(&account))), read_at);
+            cache.insert_account(
+                query.digest,
+                Some(ProtectedData::new(credential, Arc::clone(&account))),
+                read_at,
+            );
             return Ok(account);
         }
         cache.insert_account(query.digest, None, read_at);

@@ -34,7 +34,7 @@ use super::{
     cache::Cache, record::RecordCounts,
 };
 use crate::domain::{
-    access::{AccountId, Credential, Guarded},
+    access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     instance::Group,
     ports::{Repository, RepositoryError},
@@ -73,14 +73,14 @@ impl SqliteStore {
 
 #[async_trait]
 impl Repository for SqliteStore {
-    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<Guarded<ExtractionData>> {
+    fn cached_extraction(&self, query: &ExtractionQuery) -> Option<ProtectedData<ExtractionData>> {
         self.cache.extraction(query, self.revision.get()?)
     }
 
     async fn extraction(
         &self,
         query: &ExtractionQuery,
-    ) -> Result<Option<Guarded<ExtractionData>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<ExtractionData>>, RepositoryError> {
         let (query, cache) = (query.clone(), Arc::clone(&self.cache));
         Ok(self.readers.read(move |snapshot| extract::data(snapshot, &query, &cache)).await?)
     }
@@ -113,7 +113,10 @@ impl Repository for SqliteStore {
         Ok(credential.await?)
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Result<Option<Guarded<Vec<Group>>>, RepositoryError> {
+    async fn groups(
+        &self,
+        digest: TokenDigest,
+    ) -> Result<Option<ProtectedData<Vec<Group>>>, RepositoryError> {
         Ok(self.readers.read(move |snapshot| search::groups(snapshot, digest)).await?)
     }
 
@@ -121,7 +124,7 @@ impl Repository for SqliteStore {
         &self,
         digest: TokenDigest,
         query: SearchQuery,
-    ) -> Result<Option<Guarded<SearchPage>>, RepositoryError> {
+    ) -> Result<Option<ProtectedData<SearchPage>>, RepositoryError> {
         Ok(self.readers.read(move |snapshot| search::page(snapshot, digest, &query)).await?)
     }
 }

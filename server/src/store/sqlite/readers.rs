@@ -52,7 +52,7 @@ impl Readers {
         if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
             return Ok(turn);
         }
-        let _waiting = Waiting::among(&self.waiting);
+        let _waiting = WaitingReader::among(&self.waiting);
         match tokio::time::timeout(MAX_WAIT, turns.acquire_owned()).await {
             Ok(turn) => turn.map_err(|_| StoreError::Closed),
             Err(_) => {
@@ -74,7 +74,7 @@ impl Readers {
         let idle = Arc::clone(&self.idle);
         tokio::task::spawn_blocking(move || {
             let mut lease = Lease { connection: take(&idle), idle };
-            let answer = match &mut lease.connection {
+            let response = match &mut lease.connection {
                 Some(connection) => connection
                     .transaction()
                     .map_err(|error| StoreError::from(error).into())
@@ -84,7 +84,7 @@ impl Readers {
             // The connection goes back before the turn does, so that a reader whose turn it is finds one.
             drop(lease);
             drop(turn);
-            answer
+            response
         })
         .await
         .unwrap_or_else(|error| Err(StoreError::Internal { reason: error.to_string() }.into()))
@@ -92,16 +92,16 @@ impl Readers {
 }
 
 /// A reader without a connection; one who leaves while waiting is counted no more.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingReader<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingReader<'a> {
     fn among(waiting: &'a AtomicUsize) -> Self {
         waiting.fetch_add(1, Ordering::Relaxed);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingReader<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -137,8 +137,8 @@ mod tests {
         assert!(futures::poll!(long.as_mut()).is_pending());
         drop(long);
         assert_eq!(readers.pool().busy, 1, "the statement goes on");
-        let answer = readers.read(|_| Ok::<_, StoreError>(())).await;
-        assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
+        let response = readers.read(|_| Ok::<_, StoreError>(())).await;
+        assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
         assert_eq!(readers.pool().waiting, 0);
         release.send(()).unwrap();
         readers.read(|_| Ok::<_, StoreError>(())).await.unwrap();

@@ -46,12 +46,12 @@ pub(super) struct CurrentRevision {
     index: WalIndex,
     /// Reads the revision and nothing else.
     db: Mutex<Connection>,
-    last: RwLock<Last>,
+    last: RwLock<LastRevision>,
 }
 
 /// What was read last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastRevision {
     revision: Revision,
     /// The header that was there before the revision was read: while it is the same, nothing was committed since.
     header: Option<Header>,
@@ -80,7 +80,7 @@ impl CurrentRevision {
         let header = self.index.header();
         // Whatever is wrong with the database, the query that follows finds it too, and reports it.
         let revision = Revision::read(&db).ok()?;
-        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Last { revision, header };
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = LastRevision { revision, header };
         Some(revision)
     }
 

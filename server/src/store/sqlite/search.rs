@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params, types::Value, vtab::array::Array};
 use super::extract::{credential, time};
 use crate::{
     domain::{
-        access::Guarded,
+        access::ProtectedData,
         instance::{Group, Instance},
         search::{AddressRange, Filters, GroupSelection, SearchPage, SearchQuery},
         token::TokenDigest,
@@ -23,7 +23,7 @@ const SEARCH: &str = include_str!("search.sql");
 pub(super) fn groups(
     snapshot: &Connection,
     digest: TokenDigest,
-) -> Result<Option<Guarded<Vec<Group>>>, StoreError> {
+) -> Result<Option<ProtectedData<Vec<Group>>>, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let groups = snapshot
         .prepare_cached(
@@ -34,14 +34,14 @@ pub(super) fn groups(
             Ok(Group { id: row.get(0)?, name: row.get(1)?, created_at, updated_at })
         })?
         .collect::<Result<_, _>>()?;
-    Ok(Some(Guarded::new(credential, groups)))
+    Ok(Some(ProtectedData::new(credential, groups)))
 }
 
 pub(super) fn page(
     snapshot: &Connection,
     digest: TokenDigest,
     query: &SearchQuery,
-) -> Result<Option<Guarded<SearchPage>>, StoreError> {
+) -> Result<Option<ProtectedData<SearchPage>>, StoreError> {
     let Some(credential) = credential(snapshot, digest)? else { return Ok(None) };
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } =
         &query.filters;
@@ -72,7 +72,7 @@ pub(super) fn page(
             page.items.push(instance(row)?);
         }
     }
-    Ok(Some(Guarded::new(credential, page)))
+    Ok(Some(ProtectedData::new(credential, page)))
 }
 
 /// The addresses as the statement takes them apart. SQLite looks at an array where it is; JSON it would have to parse,

@@ -19,8 +19,8 @@ const BATCH: usize = 256;
 const MAX_QUEUED: usize = 1024;
 
 /// Makes a change, or learns that no transaction could be begun. The response is held back until the commit is known.
-type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Answer + Send>;
-type Answer = Box<dyn FnOnce(Result<(), StoreError>)>;
+type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>, StoreError>) -> Reply + Send>;
+type Reply = Box<dyn FnOnce(Result<(), StoreError>)>;
 
 /// Handle of the writing thread. The thread ends, after what is queued, when this is dropped.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Writer {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let job: Job = Box::new(move |transaction| {
             let outcome = transaction.map_err(E::from).and_then(|all| in_savepoint(all, change));
             Box::new(move |committed| {
@@ -64,7 +64,7 @@ impl Writer {
             }
             TrySendError::Disconnected(_) => StoreError::Closed,
         })?;
-        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        response.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 }
 
@@ -86,7 +86,7 @@ fn work(mut db: Connection, queue: Receiver<Job>) {
 }
 
 fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
-    let (answers, committed): (Vec<Answer>, _) =
+    let (responses, committed): (Vec<Reply>, _) =
         match db.transaction_with_behavior(TransactionBehavior::Immediate) {
             Ok(mut all) => {
                 let change = |job: Job| {
@@ -99,8 +99,8 @@ fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
             }
             Err(error) => (batch.map(|job| job(Err(StoreError::from(&error)))).collect(), Err(error)),
         };
-    for answer in answers {
-        answer(committed.as_ref().copied().map_err(StoreError::from));
+    for response in responses {
+        response(committed.as_ref().copied().map_err(StoreError::from));
     }
 }
 
@@ -225,8 +225,8 @@ mod tests {
         let mut rejected = 0;
         for _ in 0..MAX_QUEUED + 10 * BATCH {
             let mut left = Box::pin(writer.write(|db| insert(db, "left")));
-            if let std::task::Poll::Ready(answer) = futures::poll!(left.as_mut()) {
-                assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
+            if let std::task::Poll::Ready(response) = futures::poll!(left.as_mut()) {
+                assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
                 rejected += 1;
             }
         }

@@ -1,9 +1,9 @@
 //! Workflow commands of GitHub Actions: one annotation for each change.
 
-use super::{Shown, services};
+use super::{RenderInput, services};
 use crate::{diff::Verdict, problem::DOCUMENT};
 
-pub(super) fn render(shown: Shown<'_>) -> String {
+pub(super) fn render(shown: RenderInput<'_>) -> String {
     let mut text = String::new();
     for change in &shown.diff.changes {
         let level = match change.rule.verdict {

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Found, Shown};
+use super::{RenderInput, SourceValue};
 
 /// Version of the form of the object; raised when a member changes its meaning or goes.
 const SCHEMA_VERSION: u32 = 1;
 
-pub(super) fn render(shown: Shown<'_>) -> String {
+pub(super) fn render(shown: RenderInput<'_>) -> String {
     let changes: Vec<Value> = shown
         .diff
         .changes
@@ -49,7 +49,7 @@ pub(super) fn render(shown: Shown<'_>) -> String {
     format!("{report:#}\n")
 }
 
-fn found(found: &Option<Found>) -> Value {
+fn found(found: &Option<SourceValue>) -> Value {
     found.as_ref().map_or(
         Value::Null,
         |found| json!({ "value": found.value, "line": found.line, "pointer": found.pointer }),

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Shown, services};
+use super::{RenderInput, services};
 
-pub(super) fn render(shown: Shown<'_>) -> String {
+pub(super) fn render(shown: RenderInput<'_>) -> String {
     let mut page = format!(
         "# Changes of the contract\n\nFrom `{}` to `{}`: {}.\n",
         shown.old,

@@ -9,16 +9,16 @@ mod text;
 pub(crate) use changelog::changelog;
 
 use super::{
-    Change, Diff, Found,
-    version::Asked,
+    Change, Diff, SourceValue,
+    version::VersionAdvice,
     witness::{Witness, witness},
 };
 
 /// What the renderers show.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct RenderInput<'a> {
     pub(crate) diff: &'a Diff,
-    pub(crate) asked: &'a Asked,
+    pub(crate) asked: &'a VersionAdvice,
     /// What the older document is called: a file, or a revision.
     pub(crate) old: &'a str,
     /// What the newer document is called.
@@ -43,7 +43,7 @@ pub(crate) enum Format {
 }
 
 /// The report.
-pub(crate) fn render(shown: Shown<'_>, format: Format) -> String {
+pub(crate) fn render(shown: RenderInput<'_>, format: Format) -> String {
     match format {
         Format::Text => text::render(shown),
         Format::Md => markdown::render(shown),
@@ -52,11 +52,12 @@ pub(crate) fn render(shown: Shown<'_>, format: Format) -> String {
     }
 }
 
-impl Shown<'_> {
+impl RenderInput<'_> {
     /// `old:12 → new:14`, or the one that there is.
     fn places(&self, change: &Change) -> String {
-        let place =
-            |name: &str, found: &Option<Found>| found.as_ref().map(|found| format!("{name}:{}", found.line));
+        let place = |name: &str, found: &Option<SourceValue>| {
+            found.as_ref().map(|found| format!("{name}:{}", found.line))
+        };
         let both = [place(self.old, &change.old), place(self.new, &change.new)];
         both.into_iter().flatten().collect::<Vec<_>>().join(" → ")
     }

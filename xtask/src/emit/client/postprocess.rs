@@ -208,7 +208,7 @@ mod tests {
     fn only_builders_of_bodies_stay() {
         let text = postprocessed(
             "pub mod types {
-                impl Answer { pub fn builder() {} }
+                impl Response { pub fn builder() {} }
                 impl Asked { pub fn builder() {} }
                 pub mod builder { pub struct Response; pub struct Asked; impl Asked { fn f() {} } }
             }

@@ -76,7 +76,7 @@ pub(in crate::emit) fn parameter<'a>(
         place: Some(place),
         required: parameter.required,
         presence: presence(parameter.required),
-        kind: Type::of(schema),
+        kind: Type::new(schema),
         limits,
         default: schema.default.as_ref().map(words::value),
         example: shown(parameter.example.as_ref().or(schema.example.as_ref())),
@@ -95,7 +95,7 @@ pub(in crate::emit) fn body(body: &Body) -> Field<'_> {
         place: None,
         required: *required,
         presence: presence(*required),
-        kind: Type::of(schema),
+        kind: Type::new(schema),
         limits: Vec::new(),
         default: None,
         example: None,
@@ -107,7 +107,7 @@ pub(in crate::emit) fn body(body: &Body) -> Field<'_> {
 /// A header of a response.
 pub(super) fn header<'a>(
     contract: &'a Contract,
-    home: Home<'_, 'a>,
+    home: FieldContext<'_, 'a>,
     header: &'a Header,
     example: Option<&Value>,
 ) -> Field<'a> {
@@ -119,7 +119,7 @@ pub(super) fn header<'a>(
         place: None,
         required: header.required,
         presence: if header.required { "always" } else { "not always" },
-        kind: Type::of(schema),
+        kind: Type::new(schema),
         limits: words::limits(contract, schema),
         default: schema.default.as_ref().map(words::value),
         example: shown(example.or(schema.example.as_ref())),
@@ -130,7 +130,7 @@ pub(super) fn header<'a>(
 
 /// Where headers or the properties of a schema are shown.
 #[derive(Clone, Copy)]
-pub(in crate::emit) struct Home<'h, 'a> {
+pub(in crate::emit) struct FieldContext<'h, 'a> {
     /// What their anchors begin with.
     pub(in crate::emit) anchor: &'h str,
     /// What they belong to, in words.
@@ -142,7 +142,7 @@ pub(in crate::emit) struct Home<'h, 'a> {
 /// The properties of an object, and of the objects in it that have no name of their own.
 pub(in crate::emit) fn properties<'a>(
     contract: &'a Contract,
-    home: Home<'_, 'a>,
+    home: FieldContext<'_, 'a>,
     schema: &'a Schema,
 ) -> Vec<Field<'a>> {
     let mut fields = Vec::new();
@@ -152,7 +152,7 @@ pub(in crate::emit) fn properties<'a>(
 
 fn collect<'a>(
     contract: &'a Contract,
-    home: Home<'_, 'a>,
+    home: FieldContext<'_, 'a>,
     path: &str,
     outer: &'a Schema,
     fields: &mut Vec<Field<'a>>,
@@ -171,7 +171,7 @@ fn collect<'a>(
             place: None,
             required: property.required,
             presence: presence(property.required),
-            kind: Type::of(schema),
+            kind: Type::new(schema),
             limits,
             default: schema.default.as_ref().map(words::value),
             example: shown(schema.example.as_ref()),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     curl,
-    field::{self, Field, Home},
+    field::{self, Field, FieldContext},
     words::{self, Type},
 };
 use crate::{
@@ -135,12 +135,12 @@ fn body_example<'a>(document: &'a Document, operation: &Operation) -> Option<&'a
 fn body<'a>(contract: &'a Contract, operation: &'a Operation, sent: Option<&Value>) -> Option<BodyView<'a>> {
     let body = operation.body.as_ref()?;
     let (anchor, of) = (format!("{}-body", operation.id), format!("the body of {}", operation.id));
-    let home = Home { anchor: &anchor, of: &of, operation: Some(operation) };
+    let home = FieldContext { anchor: &anchor, of: &of, operation: Some(operation) };
     Some(BodyView {
         media: JSON,
         required: body.required,
         description: body.description.as_deref(),
-        kind: Type::of(&body.schema),
+        kind: Type::new(&body.schema),
         clauses: field::once(body.citation.all().collect()),
         fields: field::properties(contract, home, &body.schema),
         example: sent.map(|example| laid_out(JSON, example)),
@@ -163,18 +163,18 @@ fn response<'a>(
     let of = format!("{}, {name}", operation.id);
     let headers = response.headers.iter().map(|header| {
         let example = document.get(&join(&header.pointer, "example"));
-        field::header(contract, Home { anchor: &anchor, of: &of, operation: None }, header, example)
+        field::header(contract, FieldContext { anchor: &anchor, of: &of, operation: None }, header, example)
     });
     let bodies = response.content.iter().map(|media| {
         let Media { name, schema } = media;
         let (anchor, of) = (format!("{anchor}-{name}"), format!("the body of {of}"));
-        let home = Home { anchor: &anchor, of: &of, operation: None };
+        let home = FieldContext { anchor: &anchor, of: &of, operation: None };
         let unnamed = schema.name.is_none();
         BodyView {
             media: name,
             required: true,
             description: None,
-            kind: Type::of(schema),
+            kind: Type::new(schema),
             clauses: Vec::new(),
             fields: if unnamed { field::properties(contract, home, schema) } else { Vec::new() },
             example: example(document, &response.pointer, name).map(|example| laid_out(name, example)),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    field::{self, Field, Home},
+    field::{self, Field, FieldContext},
     operation::{self, OperationView},
     words::{self, Type},
 };
@@ -194,7 +194,7 @@ fn tags<'a>(document: &'a Document, contract: &'a Contract, base: &str) -> Vec<T
 
 fn schema<'a>(contract: &'a Contract, schema: &'a Schema) -> SchemaView<'a> {
     let name = schema.name.as_deref().unwrap_or_default();
-    let home = Home { anchor: &format!("schema-{name}"), of: name, operation: None };
+    let home = FieldContext { anchor: &format!("schema-{name}"), of: name, operation: None };
     SchemaView {
         name,
         description: schema.description.as_deref(),
@@ -213,10 +213,10 @@ fn clauses(contract: &Contract) -> Vec<ClauseGroup<'_>> {
     for clause in &contract.clauses {
         let Clause { id, section, text, observable, reason, .. } = clause;
         let binds = |operation: &&Operation| {
-            let answers = std::iter::once(&operation.success).chain(&operation.errors);
-            let answers = answers.flat_map(|answer| answer.citation.all());
+            let responses = std::iter::once(&operation.success).chain(&operation.errors);
+            let responses = responses.flat_map(|response| response.citation.all());
             let parameters = operation.parameters.iter().flat_map(|parameter| parameter.citation.all());
-            let mut cited = operation.citation.all().chain(answers).chain(parameters);
+            let mut cited = operation.citation.all().chain(responses).chain(parameters);
             cited.any(|cited| cited == id)
                 || constraints.iter().any(|one| one.operation == operation.id && one.clauses.contains(id))
         };

@@ -20,7 +20,7 @@ pub(super) struct Type<'a> {
 
 impl<'a> Type<'a> {
     /// The type of a value.
-    pub(super) fn of(schema: &'a Schema) -> Self {
+    pub(super) fn new(schema: &'a Schema) -> Self {
         Self::with_name(schema, schema.name.as_deref())
     }
 

@@ -85,7 +85,7 @@ impl Emitter<'_> {
         let text = if has_text {
             quote!(crate::edge::responding::response::PlainText)
         } else {
-            quote!(crate::edge::responding::response::NoText)
+            quote!(crate::edge::responding::response::NoTextBody)
         };
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
         let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);

@@ -1,4 +1,4 @@
-//! Answers: the objects of a success, the envelopes of an error.
+//! Responses: the objects of a success, the envelopes of an error.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ impl Emitter<'_> {
         let mut fields = TokenStream::new();
         let mut enums = TokenStream::new();
         for property in properties {
-            let (field, own) = self.answer_field(name, property)?;
+            let (field, own) = self.response_field(name, property)?;
             fields.extend(field);
             enums.extend(own);
         }
@@ -56,7 +56,7 @@ impl Emitter<'_> {
     }
 
     /// A field of a response, and the enum that it has for itself, if any.
-    fn answer_field(
+    fn response_field(
         &mut self,
         owner: &str,
         property: &Property,

@@ -88,11 +88,11 @@ fn is_fixed(constraint: &Constraint) -> bool {
     // Every integer has 64 bits.
     let width = constraint.keyword == "format" && constraint.value == json!("int64");
     // Error responses get their headers and media type from `OperationResponse`, plain text from `Content::Text`.
-    let answer = constraint.side == Side::Response
+    let response = constraint.side == Side::Response
         && (constraint.at.starts_with("429")
             || constraint.at.starts_with("default header")
             || constraint.at.ends_with(" text"));
-    token || width || answer
+    token || width || response
 }
 
 fn change(root: &mut Value, constraint: &Constraint) {
@@ -224,7 +224,7 @@ fn a_deprecated_operation_says_so_in_every_response() {
 #[test]
 fn only_an_operation_with_plain_text_in_the_document_can_send_it() {
     let with = code(&document()).unwrap();
-    assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoText;").count()), (1, 2));
+    assert_eq!((with.matches("::PlainText;").count(), with.matches("::NoTextBody;").count()), (1, 2));
     let without = replaced(
         "            text/plain:\n              schema: { type: string }\n              example: \
          \"gw1.proxy.invalid:20001\\r\\n203.0.113.7:20002\"\n",

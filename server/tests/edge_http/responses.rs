@@ -10,8 +10,8 @@ use super::server::{SERVER, assert_rejected, extract, groups, search, with_heade
 
 #[test]
 fn an_extraction_has_its_envelope_and_counts() {
-    let answer = extract("num=3");
-    let body = answer.json();
+    let response = extract("num=3");
+    let body = response.json();
     let fields: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, ["code", "success", "msg", "data", "request_ip"]);
     assert_eq!(
@@ -21,25 +21,25 @@ fn an_extraction_has_its_envelope_and_counts() {
     assert_eq!(body["data"].as_array().unwrap().len(), 3);
     let headers = ["x-proxy-requested-count", "x-proxy-returned-count", "x-proxy-partial", "cache-control"];
     assert_eq!(
-        headers.map(|name| answer.header(name)),
+        headers.map(|name| response.header(name)),
         [Some("3"), Some("3"), Some("false"), Some("no-store")]
     );
-    assert!(answer.header("x-request-id").is_some());
+    assert!(response.header("x-request-id").is_some());
 }
 
 #[test]
 fn a_scarce_region_gives_what_it_has_and_an_empty_one_says_when_to_ask_again() {
     let sample = &SERVER.sample;
     let asked = sample.scarce_count + 2;
-    let answer = extract(&format!("num={asked}&regions={}", sample.scarce_region));
-    assert_eq!(answer.json()["data"].as_array().unwrap().len(), sample.scarce_count as usize);
-    assert_eq!(answer.header("x-proxy-partial"), Some("true"));
-    assert_eq!(answer.header("x-proxy-requested-count"), Some(&*asked.to_string()));
-    assert_eq!(answer.header("x-proxy-returned-count"), Some(&*sample.scarce_count.to_string()));
+    let response = extract(&format!("num={asked}&regions={}", sample.scarce_region));
+    assert_eq!(response.json()["data"].as_array().unwrap().len(), sample.scarce_count as usize);
+    assert_eq!(response.header("x-proxy-partial"), Some("true"));
+    assert_eq!(response.header("x-proxy-requested-count"), Some(&*asked.to_string()));
+    assert_eq!(response.header("x-proxy-returned-count"), Some(&*sample.scarce_count.to_string()));
 
-    let answer = extract(&format!("num=1&regions={}", sample.empty_region));
-    assert_rejected::<ExtractProxies>(&answer, ErrorCode::Shortage);
-    let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    let response = extract(&format!("num=1&regions={}", sample.empty_region));
+    assert_rejected::<ExtractProxies>(&response, ErrorCode::Shortage);
+    let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
     assert!(wait > 0);
 }
 
@@ -47,10 +47,10 @@ fn a_scarce_region_gives_what_it_has_and_an_empty_one_says_when_to_ask_again() {
 fn plain_text_is_joined_by_each_separator() {
     for code in SeparatorCode::ALL {
         let separator = code.separator().unwrap_or("||");
-        let answer = extract(&format!("num=3&return_type=txt&lb={}&sb=%7C%7C", code.as_str()));
-        assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
-        let entries: Vec<_> = answer.body.split(separator).collect();
-        assert_eq!(entries.len(), 3, "{code:?} {answer:?}");
+        let response = extract(&format!("num=3&return_type=txt&lb={}&sb=%7C%7C", code.as_str()));
+        assert_eq!(response.header("content-type"), Some("text/plain; charset=utf-8"));
+        let entries: Vec<_> = response.body.split(separator).collect();
+        assert_eq!(entries.len(), 3, "{code:?} {response:?}");
         assert!(
             entries
                 .iter()
@@ -72,13 +72,13 @@ fn a_request_id_stands_for_one_extraction_wherever_it_is_sent() {
 }
 
 #[test]
-fn static_answers_trace_themselves() {
+fn static_responses_carry_a_trace_id() {
     let address = SERVER.sample.addresses.first().unwrap().to_string();
-    for answer in [groups(), search(&json!({ "ips": [address] }).to_string())] {
-        let body = answer.json();
-        assert_eq!((answer.status, &body["code"]), (200, &json!(200)));
-        assert_eq!(body["requestId"], answer.header("x-request-id").unwrap());
-        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    for response in [groups(), search(&json!({ "ips": [address] }).to_string())] {
+        let body = response.json();
+        assert_eq!((response.status, &body["code"]), (200, &json!(200)));
+        assert_eq!(body["requestId"], response.header("x-request-id").unwrap());
+        assert_eq!(response.header("cache-control"), Some("no-store"));
         assert!(!body["data"]["items"].as_array().unwrap().is_empty());
     }
 }

@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 use super::condition::{at_maximum, by_bearer, of_scarce_region, with_other_protocol};
 use super::edit::{change, put, remove, rename, set};
 use crate::fault::{Fault, Scene};
-use crate::proxy::{Reply, Seen};
+use crate::proxy::{ProxiedRequest, Reply};
 
 /// All of them.
 pub fn faults() -> Vec<Fault> {
-    answers().into_iter().chain(posted()).collect()
+    responses().into_iter().chain(posted()).collect()
 }
 
-/// What is answered to POST, whose errors are in order but for these.
+/// Responses to POST, whose errors are in order but for these.
 fn posted() -> Vec<Fault> {
     let fault = |id, breaks, edit: fn(&mut Value)| {
-        Fault::reply(id, breaks, move |_, seen: &Seen, reply: &mut Reply| {
+        Fault::reply(id, breaks, move |_, seen: &ProxiedRequest, reply: &mut Reply| {
             if seen.method == hyper::Method::POST {
                 reply.edit(edit);
             }
@@ -37,7 +37,7 @@ fn posted() -> Vec<Fault> {
     ]
 }
 
-fn answers() -> Vec<Fault> {
+fn responses() -> Vec<Fault> {
     [envelope(), endpoint(), request_ip(), error()].into_iter().flatten().collect()
 }
 
@@ -99,10 +99,10 @@ fn envelope() -> Vec<Fault> {
             remove("/request_ip"),
         )
         .when(at_maximum),
-        status("extract.envelope/created", "An extraction is answered with HTTP 201.", StatusCode::CREATED),
+        status("extract.envelope/created", "An extraction gets HTTP 201.", StatusCode::CREATED),
         status(
             "extract.envelope/partial-content",
-            "A partial result is answered with HTTP 206.",
+            "A partial result gets HTTP 206.",
             StatusCode::PARTIAL_CONTENT,
         )
         .when(of_scarce_region),
@@ -264,14 +264,14 @@ fn error() -> Vec<Fault> {
         })
     };
     let drop = |name: &'static str| {
-        move |_: &Scene, _: &Seen, reply: &mut Reply| {
+        move |_: &Scene, _: &ProxiedRequest, reply: &mut Reply| {
             reply.edit(|body| {
                 body.as_object_mut().map(|body| body.shift_remove(name));
             });
         }
     };
     let status = |wanted: u16| {
-        move |scene: &Scene, seen: &Seen, reply: &mut Reply| {
+        move |scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply| {
             if reply.status.as_u16() == wanted {
                 drop("message")(scene, seen, reply);
             }

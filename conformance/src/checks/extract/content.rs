@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::forms::default_of;
 use crate::check::Probe;
 use crate::contract::{Clause, Extract};
-use crate::wire::{Answer, Exchange};
+use crate::wire::{Exchange, Response};
 
 /// The gateways of a JSON response, sorted, for comparisons in which order does not matter. Fields beside address and port,
-/// such as a time to live, may change from answer to answer.
-pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
-    let entries = answer.at("/data")?.as_array()?;
+/// such as a time to live, may change from response to response.
+pub(super) fn entries(response: &Response) -> Option<Vec<String>> {
+    let entries = response.at("/data")?.as_array()?;
     let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
         (Some(ip), Some(port)) => format!("{ip} {port}"),
         _ => entry.to_string(),
@@ -20,23 +20,23 @@ pub(super) fn entries(answer: &Answer) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// The gateways of a response, sorted. Text answers are asked for with the default separator, which ends a line.
-pub(super) fn gateways(answer: &Answer) -> Vec<String> {
-    entries(answer).unwrap_or_else(|| {
-        let mut lines: Vec<String> = answer.text().lines().map(str::to_owned).collect();
+/// The gateways of a response, sorted. Text responses are asked for with the default separator, which ends a line.
+pub(super) fn gateways(response: &Response) -> Vec<String> {
+    entries(response).unwrap_or_else(|| {
+        let mut lines: Vec<String> = response.text().lines().map(str::to_owned).collect();
         lines.sort_unstable();
         lines
     })
 }
 
 /// How many entries a response holds, in JSON or in text with the default separator.
-pub(super) fn count(probe: &Probe<'_>, answer: &Answer) -> usize {
-    entries(answer).map_or_else(|| lines(probe, answer), |entries| entries.len())
+pub(super) fn count(probe: &Probe<'_>, response: &Response) -> usize {
+    entries(response).map_or_else(|| lines(probe, response), |entries| entries.len())
 }
 
 /// Reports more entries than were asked for.
-pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, answer: &Answer, asked: i64) {
-    let count = count(probe, answer);
+pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, response: &Response, asked: i64) {
+    let count = count(probe, response);
     if i64::try_from(count).is_ok_and(|count| count > asked) {
         let expected = format!("at most {asked} entries");
         probe.finding(Clause::ExtractCount, &expected, &format!("{count} entries"), &[exchange]);
@@ -56,15 +56,15 @@ pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
 }
 
 /// The entries of a text response with the default separator. The form of an entry is open, and so is what ends the last one.
-fn lines(probe: &Probe<'_>, answer: &Answer) -> usize {
+fn lines(probe: &Probe<'_>, response: &Response) -> usize {
     let separator = default_separator(&probe.contract().extract).unwrap_or("\n");
-    if is_envelope(answer) {
+    if is_envelope(response) {
         return 0;
     }
-    answer.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
+    response.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
 }
 
 /// Whether a response is the JSON envelope; a single entry of a text response may be a JSON object too.
-pub(super) fn is_envelope(answer: &Answer) -> bool {
-    answer.at("/code").is_some() || answer.at("/data").is_some_and(Value::is_array)
+pub(super) fn is_envelope(response: &Response) -> bool {
+    response.at("/code").is_some() || response.at("/data").is_some_and(Value::is_array)
 }

@@ -1,4 +1,4 @@
-//! Events of other crates, without their texts: any of them can hold what a caller sent, in any spelling, and nobody
+//! How events are written: our own with their texts, those of other crates without. Any of them can hold what a caller sent, in any spelling, and nobody
 //! reviews the texts of each new release.
 
 use std::fmt;
@@ -17,7 +17,14 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::subscriber::{Format, is_ours};
+/// How an event is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text for people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
 
 /// Formats our own events as `ours` does, and of all others the place in the source and the numbers.
 pub(super) struct RedactingFormat<F> {
@@ -46,13 +53,19 @@ where
         if is_ours(event.metadata()) {
             self.ours.format_event(context, writer, event)
         } else {
-            Foreign::from(event).write(self.format, writer)
+            ForeignEvent::from(event).write(self.format, writer)
         }
     }
 }
 
+/// Whether an event or span stands in the source of this package: in the library or in the program.
+pub(super) fn is_ours(metadata: &Metadata<'_>) -> bool {
+    let module = metadata.module_path().unwrap_or_default();
+    matches!(module.split("::").next(), Some(env!("CARGO_CRATE_NAME") | "server"))
+}
+
 /// What is shown of an event: what the compiler wrote into the program, and numbers.
-struct Foreign {
+struct ForeignEvent {
     metadata: &'static Metadata<'static>,
     /// A record of the crate `log`, which carries its place as fields.
     is_record: bool,
@@ -62,7 +75,7 @@ struct Foreign {
     numbers: Map<String, Value>,
 }
 
-impl From<&Event<'_>> for Foreign {
+impl From<&Event<'_>> for ForeignEvent {
     fn from(event: &Event<'_>) -> Self {
         let metadata = event.metadata();
         let mut foreign = Self {
@@ -78,7 +91,7 @@ impl From<&Event<'_>> for Foreign {
     }
 }
 
-impl Foreign {
+impl ForeignEvent {
     fn write(&self, format: Format, mut writer: Writer<'_>) -> fmt::Result {
         let level = self.metadata.level();
         let target = self.module.as_deref().unwrap_or(self.metadata.target());
@@ -116,7 +129,7 @@ impl Foreign {
     }
 }
 
-impl Visit for Foreign {
+impl Visit for ForeignEvent {
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 
     /// The macros of the crate `log` let nobody but the compiler write these two.

@@ -4,21 +4,26 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::{Recorded, password};
+use super::{Redactor, password};
 
-/// A response as it came. It is not redacted: what a check says of it goes through the redactor before it is kept.
+/// A response as received. It is not redacted: texts made from it pass the redactor before they are kept.
 #[derive(Clone)]
-pub struct Answer {
+pub struct Response {
     /// HTTP status.
     pub status: u16,
     headers: Arc<[(String, Vec<u8>)]>,
     body: Bytes,
-    /// Bytes of the body as it came.
+    /// Length of the received body in bytes.
     length: usize,
     json: Option<Arc<Value>>,
 }
 
-impl Answer {
+impl Response {
+    /// Most bytes of a response body that a report keeps.
+    pub(super) const BODY_LIMIT: usize = 16 * 1024;
+    /// Bytes of a body that are searched for secrets to show so much.
+    const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
+
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
         let json = serde_json::from_slice(&body).ok().map(Arc::new);
         Self { status, headers: headers.into(), length: body.len(), body, json }
@@ -27,11 +32,11 @@ impl Answer {
     /// The response as it is kept once it was judged: without the parsed body, which takes many times what the text takes, and
     /// with no more of the text than a report may show.
     pub(crate) fn brief(&self) -> Self {
-        let body = if self.body.len() > Recorded::KEPT {
-            // Which member is a password can't be told from a part of a body.
+        let body = if self.body.len() > Self::KEPT {
+            // Passwords can be recognised in a complete body only.
             let masked = password::masked(&self.body);
             let whole = masked.as_deref().unwrap_or(&self.body);
-            Bytes::copy_from_slice(&whole[..whole.len().min(Recorded::KEPT)])
+            Bytes::copy_from_slice(&whole[..whole.len().min(Self::KEPT)])
         } else {
             self.body.clone()
         };
@@ -41,6 +46,13 @@ impl Answer {
             body,
             length: self.length,
             json: None,
+        }
+    }
+
+    /// Adds the passwords in the body to the secrets of `redactor`: reports show them masked.
+    pub(crate) fn reveal_passwords(&self, redactor: &Redactor) {
+        if let Some(body) = self.json().filter(|_| password::may_speak_of_one(&self.body)) {
+            password::visit(body, &mut |_, shown| redactor.learn(shown.value));
         }
     }
 
@@ -69,7 +81,7 @@ impl Answer {
         &self.body
     }
 
-    /// Bytes of the body as it came.
+    /// Length of the received body in bytes.
     pub(super) fn length(&self) -> usize {
         self.length
     }
@@ -86,7 +98,7 @@ impl Answer {
         self.json.as_deref()
     }
 
-    /// The same, for those who keep it.
+    /// The same, shared.
     pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
         self.json.as_ref()
     }
@@ -98,9 +110,9 @@ impl Answer {
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for Response {
     /// A response may echo the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,20 @@
+//! Numbers of groups that were used, so that no new group gets one of them.
+
+use super::{RegistryError, Session};
+
+/// Records the numbers of an account's groups as used, because the groups are about to be removed.
+pub(super) fn retire(session: &mut dyn Session, account: i64) -> Result<(), RegistryError> {
+    let highest =
+        session.number("SELECT coalesce(max(id), 0) FROM groups WHERE account_id = $1", &[account.into()])?;
+    note(session, highest)
+}
+
+/// Records this number, and all below, as used: no new group gets one of them.
+pub(super) fn note(session: &mut dyn Session, number: i64) -> Result<(), RegistryError> {
+    session.execute(
+        "INSERT INTO numbers (kind, last) VALUES ('group', $1)
+         ON CONFLICT (kind) DO UPDATE SET last = excluded.last WHERE excluded.last > numbers.last",
+        &[number.into()],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The file of accepted changes.
+
+use super::*;
+
+fn narrowed() -> Diff {
+    diff(&contract(), &edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }"))
+}
+
+fn entries(text: &str) -> Vec<accepted::AcceptedChange> {
+    accepted::read(&Document::parse(text).unwrap()).unwrap()
+}
+
+#[test]
+fn an_accepted_change_counts_no_more_until_it_expires() {
+    let fingerprint = narrowed().changes[0].fingerprint();
+    for (expires, worst) in [("2026-06-01", None), ("2026-05-31", Some(Verdict::Breaking))] {
+        let mut diff = narrowed();
+        let text = format!("- {{ fingerprint: \"{fingerprint}\", reason: agreed, expires: {expires} }}\n");
+        let notes = accepted::apply(&mut diff, &entries(&text), TODAY);
+        assert_eq!(diff.worst(), worst);
+        assert_eq!(notes.is_empty(), worst.is_none(), "{notes:?}");
+    }
+}
+
+#[test]
+fn an_entry_for_no_change_is_told() {
+    let text = "- { fingerprint: 00ff00ff00ff, reason: agreed, expires: 2027-01-01 }\n";
+    let notes = accepted::apply(&mut narrowed(), &entries(text), TODAY);
+    assert!(notes[0].contains("line 1: no change has the fingerprint `00ff00ff00ff`"), "{notes:?}");
+}
+
+#[test]
+fn every_problem_of_the_file_is_told_with_its_line() {
+    let text =
+        "- { fingerprint: a, reason: b, expires: soon }\n- { fingerprint: a, expires: 2027-01-01, why: c }\n";
+    let problems = accepted::read(&Document::parse(text).unwrap()).unwrap_err();
+    let told: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(told, ["missing or invalid `expires`", "missing or invalid `reason`", "unknown key `why`"]);
+    assert_eq!(problems[1].place.unwrap().line, 2);
+}

@@ -1,0 +1,176 @@
+//! Clauses, lines, fingerprints, removals and operations.
+
+use serde_json::Value;
+
+use super::{edits::EDITS, *};
+use crate::{document::join, lint};
+
+#[test]
+fn a_new_clause_in_an_area_that_was_open_says_that_services_may_fail() {
+    let closed = CONTRACT
+        .replace(
+            "  - id: open.search.order\n    text: \"Instances come in any order, as long as it holds still.\"\n",
+            "",
+        )
+        .replace(
+            "  - id: search.total\n",
+            "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n  - id: search.total\n",
+        );
+    let changes = diff(&contract(), &Document::parse(&closed).unwrap()).changes;
+    let clause = &changes[0];
+    assert_eq!(clause.rule.id, "clause-takes-unspecified");
+    assert!(clause.rule.services_may_fail);
+    assert_eq!(clause.clauses, ["open.search.order", "search.sorted"]);
+    assert_eq!(changes[1].rule.id, "unspecified-removed");
+}
+
+#[test]
+fn lines_clauses_and_values_of_both_documents_are_named() {
+    let new = edited("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }");
+    let changes = diff(&contract(), &new).changes;
+    let [change] = changes.as_slice() else { panic!("{changes:?}") };
+    let line = 1 + CONTRACT.lines().position(|line| line.contains("maximum: 100 }")).unwrap();
+    let [old, new] = [change.old.as_ref().unwrap(), change.new.as_ref().unwrap()];
+    assert_eq!([old.line, new.line], [line as u64; 2]);
+    assert_eq!(change.summary(), "`maximum`: `100` → `50`");
+    assert_eq!(change.clauses, ["extract.num-range"]);
+}
+
+#[test]
+fn a_fingerprint_survives_moved_lines_and_differs_between_changes() {
+    let narrow = |text: &str| {
+        let text = text.replacen("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 50 }", 1);
+        let changes = diff(&contract(), &Document::parse(&text).unwrap()).changes;
+        changes.into_iter().find(|change| change.keyword == "maximum").unwrap().fingerprint()
+    };
+    assert_eq!(narrow(CONTRACT), narrow(&format!("\n\n\n{CONTRACT}")));
+    let mut all = Vec::new();
+    for (from, to, ..) in EDITS {
+        all.extend(diff(&contract(), &edited(from, to)).changes.iter().map(Change::fingerprint));
+    }
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+/// Every value of a document with its pointer, without the document as a whole.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    let children: Vec<(String, &Value)> = match value {
+        Value::Object(members) => members.iter().map(|(name, value)| (join(at, name), value)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(index, value)| (join(at, &index.to_string()), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (at, value) in children {
+        pointers(value, &at, found);
+        found.push(at);
+    }
+}
+
+/// Removes the value at `pointer`.
+fn without(root: &Value, pointer: &str) -> Value {
+    let mut root = root.clone();
+    let (parent, step) = pointer.rsplit_once('/').unwrap();
+    match root.pointer_mut(parent).unwrap() {
+        Value::Object(members) => {
+            members.shift_remove(&step.replace("~1", "/").replace("~0", "~"));
+        }
+        Value::Array(items) => {
+            items.remove(step.parse().unwrap());
+        }
+        _ => unreachable!("only these have children"),
+    }
+    root
+}
+
+#[test]
+fn no_removal_from_the_document_passes_unnoticed_and_none_is_unclassified() {
+    let old = contract();
+    let mut all = Vec::new();
+    pointers(old.root(), "", &mut all);
+    // The first ones of each keyword stand for the others.
+    const OF_EACH: usize = 6;
+    let mut seen: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    all.retain(|at| {
+        let count = seen.entry(at.rsplit('/').next().unwrap_or_default().to_owned()).or_default();
+        *count += 1;
+        *count <= OF_EACH
+    });
+    let mut compared = 0;
+    // One entry of these lists is like another, and so is one member of an example.
+    let is_repeated = |pointer: &str| {
+        if pointer.contains("/example/") || pointer.contains("/x-clause/") {
+            return true;
+        }
+        let rest = pointer.strip_prefix("/x-clauses/").or_else(|| pointer.strip_prefix("/x-unspecified/"));
+        rest.is_some_and(|rest| !rest.starts_with("0"))
+    };
+    for pointer in all.iter().filter(|at| !at.starts_with("/info/version") && !is_repeated(at)) {
+        let new = old.with_root(without(old.root(), pointer));
+        let Ok(forth) = compare(&old, &new, TODAY) else { continue };
+        let back = compare(&new, &old, TODAY).unwrap();
+        for (way, diff) in [("removed", forth), ("added", back)] {
+            let unknown = diff.changes.iter().find(|change| change.rule.id == "unclassified");
+            if diff.changes.is_empty() || unknown.is_some() {
+                // A document that breaks a rule of the lint is never compared.
+                assert!(!lint::run(&new).is_empty(), "{pointer} {way} passes unnoticed: {unknown:?}");
+            }
+        }
+        compared += 1;
+    }
+    assert!(compared > 100, "only {compared} documents were compared");
+}
+
+#[test]
+fn a_document_does_not_differ_from_itself() {
+    assert!(diff(&contract(), &contract()).changes.is_empty());
+    assert_eq!(diff(&contract(), &contract()).worst(), None);
+}
+
+#[test]
+fn a_part_in_place_of_a_reference_is_no_change_of_the_contract() {
+    let new = edited(
+        "          schema: { $ref: \"#/components/schemas/ReturnType\" }",
+        "          schema: { type: string, enum: [json, txt], default: json }",
+    );
+    let changes = diff(&contract(), &new).changes;
+    assert!(changes.iter().all(|change| change.rule.verdict == Verdict::Documentation), "{changes:?}");
+    assert!(!changes.is_empty());
+}
+
+#[test]
+fn a_deprecated_part_may_go_after_its_sunset() {
+    let deprecated = |sunset: &str| {
+        CONTRACT.replacen(
+            "        - name: country\n          in: query\n",
+            &format!(
+                "        - name: country\n          in: query\n          deprecated: true\n          x-sunset: {sunset}\n"
+            ),
+            1,
+        )
+    };
+    let start = CONTRACT.find("        - name: country\n").unwrap();
+    let end = CONTRACT.find("        - name: protocol\n").unwrap();
+    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    for (sunset, rule) in [("2026-05-31", "removed-after-sunset"), ("2026-06-02", "alias-removed")] {
+        let old = Document::parse(&deprecated(sunset)).unwrap();
+        assert_eq!(lines(&old, &gone), [format!("{rule} extractProxies query country")]);
+    }
+    let (near, far) = (deprecated("2026-07-01"), deprecated("2026-08-01"));
+    let (near, far) = (Document::parse(&near).unwrap(), Document::parse(&far).unwrap());
+    assert_eq!(lines(&far, &near), ["sunset-earlier extractProxies query country"]);
+    assert_eq!(lines(&near, &far), ["sunset-later extractProxies query country"]);
+    let both = ["deprecated extractProxies query country", "sunset-later extractProxies query country"];
+    assert_eq!(lines(&contract(), &near), both);
+}
+
+#[test]
+fn an_operation_that_comes_or_goes_is_one_change() {
+    let start = CONTRACT.find("  /openapi/v1/static/groups:").unwrap();
+    let end = CONTRACT.find("  /openapi/v1/static/instances/search:").unwrap();
+    let gone = Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap();
+    assert_eq!(lines(&contract(), &gone), ["operation-removed listStaticGroups operation"]);
+    assert_eq!(lines(&gone, &contract()), ["operation-added listStaticGroups operation"]);
+}

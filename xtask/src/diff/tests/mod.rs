@@ -1,0 +1,24 @@
+mod acceptance;
+mod documents;
+mod edits;
+mod rendering;
+
+use jiff::civil::date;
+
+use super::*;
+use crate::fixture::{CONTRACT, contract, edited};
+
+const TODAY: Date = date(2026, 6, 1);
+
+fn diff(old: &Document, new: &Document) -> Diff {
+    compare(old, new, TODAY).unwrap()
+}
+
+/// The rules, operations and places of the changes.
+fn lines(old: &Document, new: &Document) -> Vec<String> {
+    let line = |change: &Change| {
+        let operation = change.operation.as_deref().unwrap_or("-");
+        format!("{} {operation} {}", change.rule.id, change.at)
+    };
+    diff(old, new).changes.iter().map(line).collect()
+}

@@ -1,0 +1,52 @@
+//! Reads the documents of a comparison, and the file of accepted changes.
+
+use std::path::Path;
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::render;
+use crate::{
+    diff::{self, Diff, accepted},
+    document::Document,
+};
+
+/// The file of accepted changes.
+pub(super) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
+
+/// Compares two documents that were read; their names stand before the problems of each.
+pub(super) fn compare(old: (&str, &Document), new: (&str, &Document), today: Date) -> Result<Diff, String> {
+    diff::compare(old.1, new.1, today).map_err(|problems| {
+        format!("error: `{}` and `{}` cannot be compared\n{}", old.0, new.0, render(&problems))
+    })
+}
+
+/// Marks the changes that the file accepts; a file that does not exist accepts none.
+pub(super) fn accept(root: &Path, file: &Path, diff: &mut Diff, today: Date) -> Result<Vec<String>, String> {
+    let path = root.join(file);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let name = file.display().to_string();
+    let entries = read(&name, &text(&name, &path)?).and_then(|document| {
+        accepted::read(&document).map_err(|problems| {
+            problems.iter().map(|problem| format!("error: {}\n", problem.in_file(&name))).collect::<String>()
+        })
+    })?;
+    Ok(accepted::apply(diff, &entries, today))
+}
+
+/// The date in UTC.
+pub(super) fn today() -> Date {
+    Timestamp::now().to_zoned(TimeZone::UTC).date()
+}
+
+pub(super) fn text(name: &str, path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))
+}
+
+/// Parses a document; its problems carry its name.
+pub(super) fn read(name: &str, text: &str) -> Result<Document, String> {
+    Document::parse(text).map_err(|problems| {
+        problems.iter().map(|problem| format!("error: {}\n", problem.in_file(name))).collect::<String>()
+    })
+}
