@@ -1,8 +1,8 @@
 //! Conforming servers that decide unspecified behaviour another way.
 
 use crate::server::behaviour::{
-    Decisions, EmptyFilter, InstanceOrder, Mapped, OtherParameters, RejectionStatus, Size, StaticErrorBody,
-    UnknownRegion,
+    Decisions, EmptyFilter, InstanceOrder, MappedAddresses, OtherParameters, RejectionStatus, Size,
+    StaticErrorBody, UnknownRegion,
 };
 
 /// One variation: an id, what it does, and the decisions that it moves.
@@ -110,8 +110,10 @@ pub(crate) static ALL: &[Variation] = &[
     v("brackets-accepted", "[IPv6] without a port is accepted", |d| d.brackets_accepted = true),
     v("leading-zeros-accepted", "leading zeros are accepted", |d| d.leading_zeros_accepted = true),
     v("spaces-accepted", "spaces around an item are accepted", |d| d.spaces_accepted = true),
-    v("mapped-same", "an IPv4-mapped address is the IPv4 address", |d| d.mapped = Mapped::SameAsIpv4),
-    v("mapped-rejected", "IPv4-mapped addresses are rejected", |d| d.mapped = Mapped::Rejected),
+    v("mapped-same", "an IPv4-mapped address is the IPv4 address", |d| {
+        d.mapped = MappedAddresses::SameAsIpv4
+    }),
+    v("mapped-rejected", "IPv4-mapped addresses are rejected", |d| d.mapped = MappedAddresses::Rejected),
     v("stored-spelling", "only the stored spelling of an address matches", |d| d.stored_spelling_only = true),
     v("long-spelling", "IPv6 addresses come in full length and capitals", |d| d.long_spelling = true),
     v("order-descending", "instances come the other way round", |d| d.order = InstanceOrder::IdDescending),
@@ -145,7 +147,7 @@ pub(crate) static ALL: &[Variation] = &[
         d.unused_separator_checked = true;
         d.unknown_rejected = true;
         d.null_optional_rejected = true;
-        d.mapped = Mapped::Rejected;
+        d.mapped = MappedAddresses::Rejected;
         d.past_end_rejected = true;
         d.unknown_filter_rejected = true;
         d.empty_filter = EmptyFilter::Rejected;
@@ -160,7 +162,7 @@ pub(crate) static ALL: &[Variation] = &[
         d.brackets_accepted = true;
         d.leading_zeros_accepted = true;
         d.spaces_accepted = true;
-        d.mapped = Mapped::SameAsIpv4;
+        d.mapped = MappedAddresses::SameAsIpv4;
         d.country_any_case = true;
         d.empty_filter = EmptyFilter::Ignored;
         d.other_parameters = OtherParameters::FirstResponse;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::behaviour::{OtherParameters, Tags, UnknownRegion};
 use super::extract_input::Parameters;
 use super::world::{Gateway, SCARCE};
-use super::{Extraction, Reject, Reply, Request, Server};
+use super::{Reject, Reply, Request, Server, StoredExtraction};
 
 /// What an extraction comes to.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl Server {
         {
             return;
         }
-        let kept = Extraction { parameters: parameters.key(), gateways: gateways.to_vec(), times: 0 };
+        let kept = StoredExtraction { parameters: parameters.key(), gateways: gateways.to_vec(), times: 0 };
         let mut memory = self.memory();
         memory.extractions.insert(key.into(), kept);
         memory.ids.push(key.into());

@@ -46,14 +46,14 @@ struct Memory {
     counts: HashMap<String, usize>,
     texts: HashMap<String, String>,
     values: HashMap<String, Value>,
-    extractions: HashMap<String, Extraction>,
+    extractions: HashMap<String, StoredExtraction>,
     /// Request ids in the order of their arrival.
     ids: Vec<String>,
 }
 
 /// An extraction that is kept under its request id.
 #[derive(Debug, Clone)]
-struct Extraction {
+struct StoredExtraction {
     parameters: String,
     gateways: Vec<Gateway>,
     times: usize,
