@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, ExprLit, ImplItem, ImplItemFn, Item, ItemImpl, ItemMo
 
 use super::{input, name, postprocess::name_of};
 use crate::{
-    emit::docs::field::{self, Home},
+    emit::docs::field::{self, FieldContext},
     lower,
     model::{Contract, Operation},
 };
@@ -47,7 +47,7 @@ impl Docs {
     fn add_body(&mut self, contract: &Contract, operation: &Operation) {
         let Some(body) = &operation.body else { return };
         let Some(owner) = body.schema.name.as_deref().map(name::pascal) else { return };
-        let home = Home { anchor: "", of: "", operation: Some(operation) };
+        let home = FieldContext { anchor: "", of: "", operation: Some(operation) };
         for field in field::properties(contract, home, &body.schema) {
             self.add(&owner.to_string(), field.name(), field.rustdoc());
         }
