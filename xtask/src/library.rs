@@ -5,10 +5,10 @@ use std::{fs, path::PathBuf};
 
 use crate::{
     document::Document,
-    emit::{self, Check},
+    emit,
     fixture::LIBRARY,
     ledger, lint,
-    model::{Contract, Method},
+    model::{Check, Contract, Method},
 };
 
 /// Where the generated files of the library lie, by their paths in our own crates.
@@ -44,7 +44,10 @@ fn the_ledger_accounts_for_each_constraint_of_the_library() {
     let contract = Contract::read(&document).unwrap();
     let check = Check { id: "books.all".to_owned(), title: String::new(), clauses: Vec::new() };
     // Our own waivers, for which the library may have no use, are the only problems.
-    let problems = ledger::emit(&document, &contract, &[check]).err().unwrap_or_default();
+    let problems =
+        ledger::emit(&document, &contract, &[check], [emit::server::enforces, emit::client::enforces])
+            .err()
+            .unwrap_or_default();
     let others: Vec<_> =
         problems.iter().filter(|problem| !problem.message.starts_with("unused waiver")).collect();
     assert!(others.is_empty(), "{others:#?}");

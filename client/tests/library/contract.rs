@@ -249,8 +249,12 @@ impl ListBooksHeaders {
 #[derive(Clone, Debug)]
 pub struct ListBooks {
     /// Genres to list, at most 3. All when absent.
+    ///
+    /// Optional; from 1 to 3 items. Clause: `books.genre`.
     pub genre: Option<Vec<Genre>>,
     /// Books to return.
+    ///
+    /// Optional; from 1 to 50. Default: `20`. Clause: `books.limit`.
     pub limit: Option<i64>,
 }
 impl ListBooks {
@@ -312,7 +316,9 @@ impl ListBooks {
 /// Everything that `createBook` sends except the token.
 #[derive(Clone, Debug)]
 pub struct CreateBook {
-    /// The request body.
+    /// The book.
+    ///
+    /// Required. Clause: `books.body`.
     pub body: types::NewBook,
 }
 impl CreateBook {
@@ -428,6 +434,8 @@ impl CreateBook {
 #[derive(Clone, Debug)]
 pub struct GetBook {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
 }
 impl GetBook {
@@ -468,8 +476,12 @@ impl GetBook {
 #[derive(Clone, Debug)]
 pub struct ReplaceBook {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
-    /// The request body.
+    /// The book.
+    ///
+    /// Required. Clause: `books.body`.
     pub body: types::NewBook,
 }
 impl ReplaceBook {
@@ -598,8 +610,12 @@ impl ReplaceBook {
 #[derive(Clone, Debug)]
 pub struct ChangeBook {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
-    /// The request body.
+    /// What to change.
+    ///
+    /// Required. Clause: `books.body`.
     pub body: types::BookChange,
 }
 impl ChangeBook {
@@ -675,6 +691,8 @@ impl ChangeBook {
 #[derive(Clone, Debug)]
 pub struct DeleteBook {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
 }
 impl DeleteBook {
@@ -715,10 +733,16 @@ impl DeleteBook {
 #[derive(Clone, Debug)]
 pub struct LendBook {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
     /// Idempotency number of the loan.
+    ///
+    /// Optional; at most 64 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clause: `loans.request-id`.
     pub request_id: Option<String>,
-    /// The request body.
+    /// Who borrows it, and for how long.
+    ///
+    /// Required. Clause: `loans.body`.
     pub body: types::NewLoan,
 }
 impl LendBook {
@@ -790,8 +814,12 @@ impl LendBook {
 #[derive(Clone, Debug)]
 pub struct GetLoan {
     /// Identifier of the book.
+    ///
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: i64,
     /// Identifier of the loan.
+    ///
+    /// Required; from 1 to 20 characters. Clause: `loans.id`.
     pub loan_id: String,
 }
 impl GetLoan {
@@ -846,8 +874,12 @@ impl GetLoan {
 #[derive(Clone, Debug)]
 pub struct PutMember {
     /// Name of the member.
+    ///
+    /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
     pub member_name: String,
-    /// The request body.
+    /// The member.
+    ///
+    /// Required. Clause: `members.body`.
     pub body: types::NewMember,
 }
 impl PutMember {
@@ -906,6 +938,8 @@ impl PutMember {
 #[derive(Clone, Debug)]
 pub struct DeleteMember {
     /// Name of the member.
+    ///
+    /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
     pub member_name: String,
 }
 impl DeleteMember {

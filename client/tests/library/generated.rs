@@ -27,10 +27,19 @@ pub mod types {
     ///What changes of a book.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, Default)]
     pub struct BookChange {
+        /// Who wrote it.
+        ///
+        /// Optional. Clause: `books.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub author: ::std::option::Option<NewAuthor>,
+        /// Subtitle of a book; null takes it away.
+        ///
+        /// Optional; at most 80 characters. Clause: `books.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub subtitle: ::std::option::Option<Subtitle>,
+        /// Title of a book, from 1 to 80 characters.
+        ///
+        /// Optional; from 1 to 80 characters. Clause: `books.title`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub title: ::std::option::Option<Title>,
     }
@@ -178,16 +187,29 @@ pub mod types {
     ///A book as it is sent.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
     pub struct NewBook {
+        /// Who wrote it.
+        ///
+        /// Required. Clause: `books.body`.
         pub author: NewAuthor,
-        ///Its copies, at most 10.
+        /// Its copies, at most 10.
+        ///
+        /// Required; at most 10 items. Clause: `books.body`.
         pub copies: ::std::vec::Vec<NewCopy>,
+        /// Genre of a book.
+        ///
+        /// Required; one of `novel`, `poetry`, `science`. Clause: `books.genre`.
         pub genre: crate::contract::Genre,
-        ///Whether it may not be lent.
+        /// Whether it may not be lent.
+        ///
+        /// Optional. Default: `false`. Clause: `books.body`.
         #[serde(
             rename = "isReference",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub is_reference: ::std::option::Option<bool>,
+        /// Title of a book, from 1 to 80 characters.
+        ///
+        /// Required; from 1 to 80 characters. Clause: `books.title`.
         pub title: Title,
     }
     impl NewBook {
@@ -207,11 +229,18 @@ pub mod types {
     ///A loan as it is asked for.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
     pub struct NewLoan {
-        ///Begin of the loan.
+        /// Begin of the loan.
+        ///
+        /// Optional; RFC 3339 with a time zone. Clause: `loans.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub from: ::std::option::Option<::jiff::Timestamp>,
+        /// Name of a member.
+        ///
+        /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
         pub member: MemberName,
-        ///End of the loan.
+        /// End of the loan.
+        ///
+        /// Optional; RFC 3339 with a time zone; not earlier than `from`. Clause: `loans.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub until: ::std::option::Option<::jiff::Timestamp>,
     }
@@ -223,6 +252,9 @@ pub mod types {
     ///A member as it is sent.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
     pub struct NewMember {
+        /// Where a member lives.
+        ///
+        /// Required. Clause: `members.body`.
         pub address: NewAddress,
     }
     impl NewMember {
@@ -336,6 +368,9 @@ pub mod types {
             }
         }
         impl BookChange {
+            /// Who wrote it.
+            ///
+            /// Optional. Clause: `books.body`.
             pub fn author<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<super::NewAuthor>>,
@@ -348,6 +383,9 @@ pub mod types {
                     });
                 self
             }
+            /// Subtitle of a book; null takes it away.
+            ///
+            /// Optional; at most 80 characters. Clause: `books.body`.
             pub fn subtitle<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<super::Subtitle>>,
@@ -360,6 +398,9 @@ pub mod types {
                     });
                 self
             }
+            /// Title of a book, from 1 to 80 characters.
+            ///
+            /// Optional; from 1 to 80 characters. Clause: `books.title`.
             pub fn title<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<super::Title>>,
@@ -420,6 +461,9 @@ pub mod types {
             }
         }
         impl NewBook {
+            /// Who wrote it.
+            ///
+            /// Required. Clause: `books.body`.
             pub fn author<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<super::NewAuthor>,
@@ -432,6 +476,9 @@ pub mod types {
                     });
                 self
             }
+            /// Its copies, at most 10.
+            ///
+            /// Required; at most 10 items. Clause: `books.body`.
             pub fn copies<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::vec::Vec<super::NewCopy>>,
@@ -444,6 +491,9 @@ pub mod types {
                     });
                 self
             }
+            /// Genre of a book.
+            ///
+            /// Required; one of `novel`, `poetry`, `science`. Clause: `books.genre`.
             pub fn genre<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<crate::contract::Genre>,
@@ -456,6 +506,9 @@ pub mod types {
                     });
                 self
             }
+            /// Whether it may not be lent.
+            ///
+            /// Optional. Default: `false`. Clause: `books.body`.
             pub fn is_reference<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<bool>>,
@@ -468,6 +521,9 @@ pub mod types {
                     });
                 self
             }
+            /// Title of a book, from 1 to 80 characters.
+            ///
+            /// Required; from 1 to 80 characters. Clause: `books.title`.
             pub fn title<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<super::Title>,
@@ -528,6 +584,9 @@ pub mod types {
             }
         }
         impl NewLoan {
+            /// Begin of the loan.
+            ///
+            /// Optional; RFC 3339 with a time zone. Clause: `loans.body`.
             pub fn from<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -540,6 +599,9 @@ pub mod types {
                     });
                 self
             }
+            /// Name of a member.
+            ///
+            /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
             pub fn member<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<super::MemberName>,
@@ -552,6 +614,9 @@ pub mod types {
                     });
                 self
             }
+            /// End of the loan.
+            ///
+            /// Optional; RFC 3339 with a time zone; not earlier than `from`. Clause: `loans.body`.
             pub fn until<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -578,6 +643,9 @@ pub mod types {
             }
         }
         impl ::std::convert::From<super::NewLoan> for NewLoan {
+            /// Begin of the loan.
+            ///
+            /// Optional; RFC 3339 with a time zone. Clause: `loans.body`.
             fn from(value: super::NewLoan) -> Self {
                 Self {
                     from: Ok(value.from),
@@ -598,6 +666,9 @@ pub mod types {
             }
         }
         impl NewMember {
+            /// Where a member lives.
+            ///
+            /// Required. Clause: `members.body`.
             pub fn address<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<super::NewAddress>,
@@ -717,8 +788,9 @@ Returns the books of some genres, by title.
 Sends a `GET` request to `/openapi/v1/library/books`
 
 Arguments:
-- `genre`: Genres to list, at most 3. All when absent.
-- `limit`: Books to return.
+- [`genre`](builder::ListBooks::genre): Genres to list, at most 3. All when absent.
+- [`limit`](builder::ListBooks::limit): Books to return.
+
 ```ignore
 let response = client.list_books()
     .genre(genre)
@@ -736,7 +808,8 @@ Adds a book with its copies.
 Sends a `POST` request to `/openapi/v1/library/books`
 
 Arguments:
-- `body`: The book.
+- [`body`](builder::CreateBook::body): The book.
+
 ```ignore
 let response = client.create_book()
     .body(body)
@@ -753,7 +826,8 @@ Returns one book.
 Sends a `GET` request to `/openapi/v1/library/books/{bookId}`
 
 Arguments:
-- `book_id`: Identifier of the book.
+- [`book_id`](builder::GetBook::book_id): Identifier of the book.
+
 ```ignore
 let response = client.get_book()
     .book_id(book_id)
@@ -770,8 +844,9 @@ Replaces title, genre, author and copies.
 Sends a `PUT` request to `/openapi/v1/library/books/{bookId}`
 
 Arguments:
-- `book_id`: Identifier of the book.
-- `body`: The book.
+- [`body`](builder::ReplaceBook::body): The book.
+- [`book_id`](builder::ReplaceBook::book_id): Identifier of the book.
+
 ```ignore
 let response = client.replace_book()
     .book_id(book_id)
@@ -789,7 +864,8 @@ Removes a book. One that is gone already is no error.
 Sends a `DELETE` request to `/openapi/v1/library/books/{bookId}`
 
 Arguments:
-- `book_id`: Identifier of the book.
+- [`book_id`](builder::DeleteBook::book_id): Identifier of the book.
+
 ```ignore
 let response = client.delete_book()
     .book_id(book_id)
@@ -806,8 +882,9 @@ Changes what is sent, and leaves the rest.
 Sends a `PATCH` request to `/openapi/v1/library/books/{bookId}`
 
 Arguments:
-- `book_id`: Identifier of the book.
-- `body`: What to change.
+- [`body`](builder::ChangeBook::body): What to change.
+- [`book_id`](builder::ChangeBook::book_id): Identifier of the book.
+
 ```ignore
 let response = client.change_book()
     .book_id(book_id)
@@ -825,9 +902,10 @@ Asks for a copy. The library decides later; read the loan to see how.
 Sends a `POST` request to `/openapi/v1/library/books/{bookId}/loans`
 
 Arguments:
-- `book_id`: Identifier of the book.
-- `request_id`: Idempotency number of the loan.
-- `body`: Who borrows it, and for how long.
+- [`body`](builder::LendBook::body): Who borrows it, and for how long.
+- [`book_id`](builder::LendBook::book_id): Identifier of the book.
+- [`request_id`](builder::LendBook::request_id): Idempotency number of the loan.
+
 ```ignore
 let response = client.lend_book()
     .book_id(book_id)
@@ -846,8 +924,9 @@ Returns one loan of a book.
 Sends a `GET` request to `/openapi/v1/library/books/{bookId}/loans/{loanId}`
 
 Arguments:
-- `book_id`: Identifier of the book.
-- `loan_id`: Identifier of the loan.
+- [`book_id`](builder::GetLoan::book_id): Identifier of the book.
+- [`loan_id`](builder::GetLoan::loan_id): Identifier of the loan.
+
 ```ignore
 let response = client.get_loan()
     .book_id(book_id)
@@ -865,8 +944,9 @@ Makes a member, or replaces one.
 Sends a `PUT` request to `/openapi/v1/library/members/{memberName}`
 
 Arguments:
-- `member_name`: Name of the member.
-- `body`: The member.
+- [`body`](builder::PutMember::body): The member.
+- [`member_name`](builder::PutMember::member_name): Name of the member.
+
 ```ignore
 let response = client.put_member()
     .member_name(member_name)
@@ -884,7 +964,8 @@ Removes a member. One that is gone already is no error.
 Sends a `DELETE` request to `/openapi/v1/library/members/{memberName}`
 
 Arguments:
-- `member_name`: Name of the member.
+- [`member_name`](builder::DeleteMember::member_name): Name of the member.
+
 ```ignore
 let response = client.delete_member()
     .member_name(member_name)
@@ -914,6 +995,7 @@ pub mod builder {
         limit: Result<Option<i64>, String>,
     }
     impl<'a> ListBooks<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -921,6 +1003,9 @@ pub mod builder {
                 limit: Ok(None),
             }
         }
+        /// Genres to list, at most 3. All when absent.
+        ///
+        /// Optional; from 1 to 3 items. Clause: `books.genre`.
         pub fn genre<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::vec::Vec<crate::contract::Genre>>,
@@ -934,6 +1019,9 @@ pub mod builder {
                 });
             self
         }
+        /// Books to return.
+        ///
+        /// Optional; from 1 to 50. Default: `20`. Clause: `books.limit`.
         pub fn limit<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -994,12 +1082,16 @@ pub mod builder {
         body: Result<types::builder::NewBook, String>,
     }
     impl<'a> CreateBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// The book.
+        ///
+        /// Required. Clause: `books.body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewBook>,
@@ -1011,6 +1103,7 @@ pub mod builder {
                 .map_err(|s| format!("conversion to `NewBook` for body failed: {}", s));
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewBook) -> types::builder::NewBook,
@@ -1066,12 +1159,16 @@ pub mod builder {
         book_id: Result<i64, String>,
     }
     impl<'a> GetBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 book_id: Err("book_id was not initialized".to_string()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1130,6 +1227,7 @@ pub mod builder {
         body: Result<types::builder::NewBook, String>,
     }
     impl<'a> ReplaceBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1137,6 +1235,9 @@ pub mod builder {
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1146,6 +1247,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for book_id failed".to_string());
             self
         }
+        /// The book.
+        ///
+        /// Required. Clause: `books.body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewBook>,
@@ -1157,6 +1261,7 @@ pub mod builder {
                 .map_err(|s| format!("conversion to `NewBook` for body failed: {}", s));
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewBook) -> types::builder::NewBook,
@@ -1216,12 +1321,16 @@ pub mod builder {
         book_id: Result<i64, String>,
     }
     impl<'a> DeleteBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 book_id: Err("book_id was not initialized".to_string()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1272,6 +1381,7 @@ pub mod builder {
         body: Result<types::builder::BookChange, String>,
     }
     impl<'a> ChangeBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1279,6 +1389,9 @@ pub mod builder {
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1288,6 +1401,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for book_id failed".to_string());
             self
         }
+        /// What to change.
+        ///
+        /// Required. Clause: `books.body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::BookChange>,
@@ -1301,6 +1417,7 @@ pub mod builder {
                 });
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(
@@ -1364,6 +1481,7 @@ pub mod builder {
         body: Result<types::builder::NewLoan, String>,
     }
     impl<'a> LendBook<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1372,6 +1490,9 @@ pub mod builder {
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1381,6 +1502,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for book_id failed".to_string());
             self
         }
+        /// Idempotency number of the loan.
+        ///
+        /// Optional; at most 64 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clause: `loans.request-id`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1394,6 +1518,9 @@ pub mod builder {
                 });
             self
         }
+        /// Who borrows it, and for how long.
+        ///
+        /// Required. Clause: `loans.body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewLoan>,
@@ -1405,6 +1532,7 @@ pub mod builder {
                 .map_err(|s| format!("conversion to `NewLoan` for body failed: {}", s));
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewLoan) -> types::builder::NewLoan,
@@ -1469,6 +1597,7 @@ pub mod builder {
         loan_id: Result<::std::string::String, String>,
     }
     impl<'a> GetLoan<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1476,6 +1605,9 @@ pub mod builder {
                 loan_id: Err("loan_id was not initialized".to_string()),
             }
         }
+        /// Identifier of the book.
+        ///
+        /// Required; from 1 to 999999. Clause: `books.id`.
         pub fn book_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1485,6 +1617,9 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for book_id failed".to_string());
             self
         }
+        /// Identifier of the loan.
+        ///
+        /// Required; from 1 to 20 characters. Clause: `loans.id`.
         pub fn loan_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1547,6 +1682,7 @@ pub mod builder {
         body: Result<types::builder::NewMember, String>,
     }
     impl<'a> PutMember<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
@@ -1554,6 +1690,9 @@ pub mod builder {
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// Name of the member.
+        ///
+        /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
         pub fn member_name<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1566,6 +1705,9 @@ pub mod builder {
                 });
             self
         }
+        /// The member.
+        ///
+        /// Required. Clause: `members.body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewMember>,
@@ -1579,6 +1721,7 @@ pub mod builder {
                 });
             self
         }
+        /// Changes the builder of the body.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewMember) -> types::builder::NewMember,
@@ -1634,12 +1777,16 @@ pub mod builder {
         member_name: Result<::std::string::String, String>,
     }
     impl<'a> DeleteMember<'a> {
+        /// A request without arguments; `Client` has a method for it.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 member_name: Err("member_name was not initialized".to_string()),
             }
         }
+        /// Name of the member.
+        ///
+        /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
         pub fn member_name<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
