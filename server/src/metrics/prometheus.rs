@@ -304,7 +304,7 @@ mod tests {
             "sallyport_calls_total{operation=\"a\",outcome=\"throttled\",status=\"429\",code=\"42900\"} 1",
             "sallyport_calls_total{operation=\"a\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
             "sallyport_calls_total{operation=\"a\",outcome=\"success\",status=\"200\",code=\"0\"} 0",
-            "sallyport_calls_total{operation=\"b\",outcome=\"success\",status=\"200\",code=\"0\"} 1",
+            "sallyport_calls_total{operation=\"b\",outcome=\"success\",status=\"204\",code=\"0\"} 1",
             "sallyport_call_duration_seconds_count{operation=\"a\"} 2",
         ] {
             assert!(text.lines().any(|it| it == line), "no {line} in\n{text}");
