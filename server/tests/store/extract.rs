@@ -145,7 +145,7 @@ async fn regions_are_plentiful_scarce_or_empty(database: Database) {
 
 async fn the_choice_goes_around(database: Database) {
     let sandbox = Sandbox::new(database).await;
-    let Sample { tokens, scarce_region, scarce_count, .. } = &sandbox.sample;
+    let Sample { tokens, scarce_region, scarce_count, gateways, .. } = &sandbox.sample;
     let (mut seen, mut tries) = (HashSet::new(), 0);
     while seen.len() < *scarce_count as usize {
         tries += 1;
@@ -158,7 +158,9 @@ async fn the_choice_goes_around(database: Database) {
     everywhere.parameters.region = Region::Everywhere;
     let all = sandbox.service.extract(everywhere).await.unwrap().endpoints;
     let scarce = sandbox.extract(&tokens.main, u32::MAX, scarce_region).await.unwrap().endpoints;
-    assert!(scarce.iter().all(|gateway| all.contains(gateway)) && all.len() > 300);
+    assert!(scarce.iter().all(|gateway| all.contains(gateway)));
+    let of_protocol = gateways.iter().filter(|pool| pool.protocol == Protocol::Http.name());
+    assert_eq!(all.len(), of_protocol.map(|pool| pool.gateways.len()).sum::<usize>());
 }
 
 async fn a_request_id_stands_for_one_extraction(database: Database) {
