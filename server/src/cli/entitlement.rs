@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
-    domain::protocol::Protocol,
+    domain::{access::has_expired, protocol::Protocol},
     store::{record::EntitlementRecord, registry::EntitlementFilter},
 };
 
@@ -75,7 +75,7 @@ impl Line for EntitlementRecord {
     fn cells(&self) -> Vec<String> {
         let Self { account, protocol, expires_at } = self;
         let state = match expires_at {
-            Some(at) if *at <= Timestamp::now() => format!("expired {at}"),
+            Some(at) if has_expired(Some(*at), Timestamp::now()) => format!("expired {at}"),
             Some(at) => format!("valid until {at}"),
             None => "valid".to_owned(),
         };

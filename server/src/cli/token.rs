@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use sallyport_server::{
     data::tokens::{self, End, TokenRotation},
-    domain::token::TokenKind,
+    domain::{access::has_expired, token::TokenKind},
     store::registry::{TokenEntry, TokenFilter},
 };
 use serde::Serialize;
@@ -101,7 +101,7 @@ impl Line for TokenEntry {
         let Self { id, account, kind, created_at, expires_at, revoked_at } = self;
         let state = match (revoked_at, expires_at) {
             (Some(at), _) => format!("revoked {at}"),
-            (None, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
+            (None, Some(at)) if has_expired(Some(*at), Timestamp::now()) => format!("expired {at}"),
             (None, Some(at)) => format!("valid until {at}"),
             (None, None) => "valid".to_owned(),
         };

@@ -5,9 +5,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use clap::{Args, Subcommand};
 use ipnet::Ipv4Net;
 use jiff::Timestamp;
-use sallyport_server::store::{
-    record::WhitelistRecord,
-    registry::{WhitelistFilter, WhitelistRow},
+use sallyport_server::{
+    domain::access::WhitelistEntry,
+    store::{
+        record::WhitelistRecord,
+        registry::{WhitelistFilter, WhitelistRow},
+    },
 };
 
 use super::{
@@ -91,7 +94,9 @@ impl Line for WhitelistRow {
     fn cells(&self) -> Vec<String> {
         let Self { id, entry: WhitelistRecord { account, first, last, enabled, expires_at } } = self;
         let state = match (enabled, expires_at) {
-            (_, Some(at)) if *at <= Timestamp::now() => format!("expired {at}"),
+            (_, Some(at)) if WhitelistEntry::has_expired(Some(*at), Timestamp::now()) => {
+                format!("expired {at}")
+            }
             (false, _) => "disabled".to_owned(),
             (true, Some(at)) => format!("enabled until {at}"),
             (true, None) => "enabled".to_owned(),

@@ -121,10 +121,17 @@ impl WhitelistEntry {
         (self.first..=self.last).contains(&ip)
     }
 
-    /// Whether the entry counts at `now`: disabled and expired whitelist entries do not (`extract.whitelist`).
+    /// Whether the entry counts at `now`: disabled and expired whitelist entries do not. The contract speaks of enabled
+    /// entries only (`extract.whitelist`); that they expire is this server's.
     #[must_use]
     pub fn is_in_force(&self, now: Timestamp) -> bool {
-        self.is_enabled && !has_expired(self.expires_at, now)
+        self.is_enabled && !Self::has_expired(self.expires_at, now)
+    }
+
+    /// Whether an entry with this end has expired, enabled or not.
+    #[must_use]
+    pub fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+        has_expired(expires_at, now)
     }
 }
 
@@ -136,8 +143,9 @@ impl Entitlement {
     }
 }
 
-/// Whatever expires is no longer valid at the very instant of its expiry.
-fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+/// Tokens, entitlements and whitelist entries alike are no longer valid at the very instant of their expiry.
+#[must_use]
+pub fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_some_and(|end| end <= now)
 }
 

@@ -23,7 +23,7 @@ pub enum Rejection {
     /// The source address of the request is not IPv4, so that no whitelist can contain it (`extract.whitelist`).
     #[error("the request did not come from an IPv4 address")]
     CallerNotIpv4,
-    /// No enabled, unexpired whitelist entry of the account covers the source address (`extract.whitelist`).
+    /// No whitelist entry of the account that is in force covers the source address (`extract.whitelist`).
     #[error("the source address is not in an enabled whitelist entry")]
     CallerNotWhitelisted,
     /// The account has not passed real-name verification (`extract.real-name`).

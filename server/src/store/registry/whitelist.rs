@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{ListEntry, Query, Registry, RegistryError, Row, Session, accounts};
 use crate::{
-    domain::instance::Id,
+    domain::{access::WhitelistEntry, instance::Id},
     store::{StoreError, packed::StoredIp, record::WhitelistRecord},
 };
 
@@ -88,7 +88,7 @@ impl Registry {
             for id in ids {
                 if enabled
                     && let Some(end) = find(session, id)?.entry.expires_at
-                    && end <= now
+                    && WhitelistEntry::has_expired(Some(end), now)
                 {
                     return Err(RegistryError::Rejected(format!(
                         "whitelist entry {} expired {end}, so enabling it has no effect; remove it and add the range \
