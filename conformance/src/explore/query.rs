@@ -87,14 +87,7 @@ impl Query {
     pub(super) fn clause(&self) -> Clause {
         match self.filters.as_slice() {
             [] => self.match_clause(),
-            [only] => match only.filter.kind() {
-                FilterKind::Order => Clause::SearchOrderNumber,
-                FilterKind::Group => Clause::SearchGroup,
-                FilterKind::Country => Clause::SearchCountry,
-                FilterKind::City => Clause::SearchCity,
-                FilterKind::Status => Clause::SearchStatus,
-                FilterKind::From | FilterKind::To => Clause::SearchActivatedRange,
-            },
+            [only] => only.filter.kind().clause(),
             _ => Clause::SearchIntersection,
         }
     }

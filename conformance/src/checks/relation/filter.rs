@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::Instance;
-use crate::contract::Search;
+use crate::contract::{Clause, Search};
 use crate::wire::Request;
 
 /// What can be filtered by.
@@ -35,6 +35,22 @@ pub(crate) enum Filter {
 impl FilterKind {
     pub(crate) const ALL: [Self; 7] =
         [Self::Order, Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+
+    /// Those whose value every instance shows.
+    pub(crate) const SHOWN: [Self; 6] =
+        [Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+
+    /// The clause that says what it admits.
+    pub(crate) fn clause(self) -> Clause {
+        match self {
+            Self::Order => Clause::SearchOrderNumber,
+            Self::Group => Clause::SearchGroup,
+            Self::Country => Clause::SearchCountry,
+            Self::City => Clause::SearchCity,
+            Self::Status => Clause::SearchStatus,
+            Self::From | Self::To => Clause::SearchActivatedRange,
+        }
+    }
 
     /// The field of the request.
     pub(crate) fn field(self, search: &Search) -> &str {

@@ -153,17 +153,6 @@ const MOST_RESEMBLED: usize = 2;
 /// Orders that are tried.
 const MOST_ORDERS: usize = 5;
 
-fn clause_of(kind: FilterKind) -> Clause {
-    match kind {
-        FilterKind::Order => Clause::SearchOrderNumber,
-        FilterKind::Group => Clause::SearchGroup,
-        FilterKind::Country => Clause::SearchCountry,
-        FilterKind::City => Clause::SearchCity,
-        FilterKind::Status => Clause::SearchStatus,
-        FilterKind::From | FilterKind::To => Clause::SearchActivatedRange,
-    }
-}
-
 /// A case for each of two batches: addresses, and addresses with ports.
 fn exact_cases(kind: FilterKind) -> Vec<Case> {
     let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
@@ -180,10 +169,10 @@ async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<()
     for filter in values(probe, survey, kind).await? {
         let what = format!("{} among {name}", filter.describe());
         let request = filter.on(search, probe.search(batch.items.clone()));
-        if let Some(found) = read_accepted(probe, clause_of(kind), &what, &request).await? {
+        if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
             let admitted = survey.admitted(std::slice::from_ref(&filter));
             let expected = admitted.intersection(&batch.ids).copied().collect();
-            comparison.same(clause_of(kind), &what, &expected, &found);
+            comparison.same(kind.clause(), &what, &expected, &found);
         }
     }
     comparison.conclude(probe).await
@@ -268,14 +257,14 @@ async fn other_directory(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop
         };
         let what = format!("{}, which no surveyed instance has,", filter.describe());
         let request = filter.on(search, survey.request.clone());
-        let Some(found) = read_unless_rejected(probe, clause_of(kind), &what, &request).await? else {
+        let Some(found) = read_unless_rejected(probe, kind.clause(), &what, &request).await? else {
             continue;
         };
         let wrong =
             found.instances.values().filter(|instance| !filter.admits(instance, &survey.orders)).count();
         if wrong > 0 {
             let expected = format!("{what} finds no instance of another value");
-            probe.finding(clause_of(kind), &expected, &format!("{wrong} of them"), &found.evidence());
+            probe.finding(kind.clause(), &expected, &format!("{wrong} of them"), &found.evidence());
         }
     }
     Ok(())
@@ -304,7 +293,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
         let what = format!("{}, where {} is known,", near.describe(), value.describe());
         let request = near.on(search, survey.request.clone());
         // An unknown value may be rejected.
-        let found = read_unless_rejected(probe, clause_of(kind), &what, &request).await?;
+        let found = read_unless_rejected(probe, kind.clause(), &what, &request).await?;
         let Some(found) = found else { continue };
         let wrong = found.instances.values().filter(|instance| match &near {
             Filter::Country(code) => !instance.country.eq_ignore_ascii_case(code),
@@ -314,7 +303,7 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
         let wrong = wrong.count();
         if wrong > 0 {
             let expected = format!("{what} finds no instance of another value");
-            probe.finding(clause_of(kind), &expected, &format!("{wrong} of them"), &found.evidence());
+            probe.finding(kind.clause(), &expected, &format!("{wrong} of them"), &found.evidence());
         }
     }
     Ok(())
