@@ -168,6 +168,20 @@ impl Operation {
     pub(crate) fn parameter(&self, location: Location, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
     }
+
+    /// The parameters that a builder of the client has: its hooks send credentials, and aliases and fallback headers say
+    /// nothing that another parameter does not say.
+    pub(crate) fn builder_parameters(&self) -> impl Iterator<Item = &Parameter> {
+        let is_fallback = |parameter: &Parameter| {
+            let mut others = self.parameters.iter();
+            parameter.location == Location::Header
+                && others.any(|other| other.falls_back_to.as_ref() == Some(&parameter.name))
+        };
+        let sent = move |parameter: &&Parameter| {
+            !parameter.credential && parameter.alias_of.is_none() && !is_fallback(parameter)
+        };
+        self.parameters.iter().filter(sent)
+    }
 }
 
 impl Response {

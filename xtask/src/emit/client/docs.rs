@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use syn::{Attribute, Expr, ExprLit, ImplItem, ImplItemFn, Item, ItemImpl, ItemMod, Lit, parse_quote};
 
-use super::{input, name, postprocess::name_of};
+use super::{name, postprocess::name_of};
 use crate::{
     emit::docs::field::{self, FieldContext},
     lower,
@@ -34,8 +34,7 @@ impl Docs {
     }
 
     fn add_builder(&mut self, contract: &Contract, operation: &Operation, builder: &str) {
-        for parameter in operation.parameters.iter().filter(|parameter| input::is_sent(parameter, operation))
-        {
+        for parameter in operation.builder_parameters() {
             let lines = field::parameter(contract, operation, parameter).rustdoc();
             self.add(builder, &parameter.name, lines);
         }

@@ -22,8 +22,7 @@ pub(super) fn input(
     docs: &Docs,
 ) -> Result<TokenStream, Vec<Problem>> {
     let title = name::pascal(&operation.id);
-    let parameters: Vec<&Parameter> =
-        operation.parameters.iter().filter(|parameter| is_sent(parameter, operation)).collect();
+    let parameters: Vec<&Parameter> = operation.builder_parameters().collect();
     let mut fields = Vec::new();
     let mut validations = Vec::new();
     let mut constants = Vec::new();
@@ -97,14 +96,6 @@ pub(super) fn input(
             #(#calls)*
         }
     })
-}
-
-/// Whether the client sends the parameter as such: the hooks send credentials, and aliases and fallback headers are
-/// dropped, as in [`lower`].
-pub(super) fn is_sent(parameter: &Parameter, operation: &Operation) -> bool {
-    let is_fallback = parameter.location == Location::Header
-        && operation.parameters.iter().any(|other| other.falls_back_to.as_ref() == Some(&parameter.name));
-    !parameter.credential && parameter.alias_of.is_none() && !is_fallback
 }
 
 fn call(builder: &Ident, id: &str, function: &Ident, setters: &[TokenStream]) -> TokenStream {
