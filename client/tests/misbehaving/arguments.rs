@@ -1,0 +1,128 @@
+//! Arguments: what is valid is sent as it was given, everything else is not sent.
+
+use sallyport_client::contract::{ExtractProxies, SearchStaticInstances};
+use sallyport_client::{Address, Error, GroupFilter, Separator};
+
+use crate::faulty::{FaultyServer, no_groups, ok, one_gateway, reply};
+
+#[tokio::test]
+async fn a_request_id_over_the_limit_is_not_sent() {
+    const MOST: usize = sallyport_client::contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
+    let server = FaultyServer::start(vec![one_gateway()]).await;
+    for (id, is_sent) in
+        [("x".repeat(MOST), true), ("x".repeat(MOST + 1), false), ("é".repeat(MOST / 2 + 1), false)]
+    {
+        let outcome = server.client().extract(1).request_id(id).await;
+        match outcome {
+            Ok(_) => assert!(is_sent),
+            Err(Error::InvalidArgument(error)) => {
+                assert!(!is_sent && error.clause == "open.extract.request-id-length", "{error}")
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn addresses_come_in_every_type_and_go_as_they_were_written() {
+    let body =
+        r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
+    let server = FaultyServer::start(vec![ok(body)]).await;
+    let client = server.client();
+    let address: Address = "2001:DB8::1".parse().unwrap();
+    let v4 = std::net::Ipv4Addr::new(192, 0, 2, 1);
+    client.search([&address]).page(1).await.unwrap();
+    client.search([address.clone()]).page(1).await.unwrap();
+    client.search([v4]).page(1).await.unwrap();
+    client.search([std::net::IpAddr::from(v4)]).page(1).await.unwrap();
+    client.search([std::net::Ipv6Addr::LOCALHOST]).page(1).await.unwrap();
+    client.search([std::net::SocketAddr::from((v4, 80))]).page(1).await.unwrap();
+    let sent = ["2001:DB8::1", "2001:DB8::1", "192.0.2.1", "192.0.2.1", "::1", "192.0.2.1:80"];
+    for (request, address) in server.seen().iter().zip(sent) {
+        assert!(request.contains(&format!("[\"{address}\"]")), "{address}: {request}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_request_id_is_none_and_a_number_is_made() {
+    let server = FaultyServer::start(vec![reply(500, &[], ""), one_gateway()]).await;
+    let extraction = server.client().extract(1).request_id("").region("").await.unwrap();
+    let seen = server.seen();
+    assert!(!extraction.request_id.is_empty());
+    let number = format!("request_id={}", extraction.request_id);
+    assert!(seen.len() == 2 && seen.iter().all(|request| request.contains(&number)), "{seen:?}");
+    assert!(!seen[0].contains("regions="), "{}", seen[0]);
+
+    let server = FaultyServer::start(vec![one_gateway()]).await;
+    server.client().generated().extract_proxies().num(1).request_id("").send().await.unwrap();
+    let request = server.seen()[0].to_ascii_lowercase();
+    assert!(
+        request.contains("x-request-id: ") && !request.contains("request_id=") && request.contains("num=1"),
+        "{request}"
+    );
+}
+
+#[tokio::test]
+async fn invalid_arguments_are_not_sent() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let client = server.client();
+    let beyond = |limit: i64| u32::try_from(limit + 1).unwrap();
+    let distinct = SearchStaticInstances::IPS_MAX_DISTINCT;
+    let many = || (0..=distinct).map(|n| format!("10.0.{}.{}", n / 256, n % 256));
+    let far = std::iter::repeat_n("192.0.2.1", SearchStaticInstances::IPS_MAX_ITEMS + 1);
+    let long = "é".repeat(ExtractProxies::SB_MAX_UTF8_BYTES / 2 + 1);
+    let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
+    let errors: Vec<(&str, Error)> = vec![
+        ("extract.num-range", client.extract(0).await.unwrap_err()),
+        ("extract.num-range", client.extract(beyond(ExtractProxies::NUM_MAXIMUM)).await.unwrap_err()),
+        ("extract.sb-required", client.extract_text(1, Separator::Custom(String::new())).await.unwrap_err()),
+        ("extract.sb-length", client.extract_text(1, Separator::Custom(long)).await.unwrap_err()),
+        ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
+        ("search.ips-raw-limit", client.search(far).page(1).await.unwrap_err()),
+        ("search.ips-dedup-limit", client.search(many()).page(1).await.unwrap_err()),
+        ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
+        ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
+        ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
+        ("search.group", client.search(["192.0.2.1"]).group(GroupFilter::Id(-1)).page(1).await.unwrap_err()),
+        ("search.page", client.search(["192.0.2.1"]).page(0).await.unwrap_err()),
+        (
+            "search.page",
+            client.search(["192.0.2.1"]).page(beyond(SearchStaticInstances::PAGE_MAXIMUM)).await.unwrap_err(),
+        ),
+        (
+            "search.page-size",
+            client
+                .search(["192.0.2.1"])
+                .page_size(beyond(SearchStaticInstances::PAGE_SIZE_MAXIMUM))
+                .page(1)
+                .await
+                .unwrap_err(),
+        ),
+        ("search.status", client.search(["192.0.2.1"]).status("gone".into()).page(1).await.unwrap_err()),
+        (
+            "search.activated-order",
+            client.search(["192.0.2.1"]).activated_from(late).activated_to(early).page(1).await.unwrap_err(),
+        ),
+    ];
+    for (clause, error) in errors {
+        let Error::InvalidArgument(argument) = &error else { panic!("{clause}: {error:?}") };
+        assert_eq!(argument.clause, clause, "{error}");
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn the_error_for_too_many_addresses_names_in_batches() {
+    let server = FaultyServer::start(vec![no_groups()]).await;
+    let client = server.client();
+    let addresses: Vec<String> = (0..501u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    let duplicated: Vec<String> = addresses.iter().cycle().take(10_521).cloned().collect();
+    for addresses in [addresses, duplicated] {
+        let error = client.search(&addresses).await.unwrap_err();
+        assert!(error.to_string().contains("`in_batches()`"), "{error}");
+    }
+    let error = client.search::<[&str; 0]>([]).await.unwrap_err();
+    assert!(!error.to_string().contains("in_batches"), "{error}");
+    assert!(server.seen().is_empty());
+}

@@ -1,0 +1,282 @@
+//! Responses that break the contract, or go to its edges: the right error, and nothing lost.
+
+use std::time::Duration;
+
+use sallyport_client::{BusinessCode, Error, InstanceStatus, Separator};
+
+use crate::faulty::{FaultyServer, Reply, ok, reply};
+
+#[tokio::test]
+async fn another_business_code_under_200_is_a_rejection_that_is_not_repeated() {
+    let server = FaultyServer::start(vec![ok(r#"{"code":7,"message":"no","requestId":"trace-1"}"#)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
+    assert_eq!(error.code(), Some(&BusinessCode::Number(7)));
+    assert_eq!(
+        (error.status().unwrap().as_u16(), error.trace_id(), error.request_id()),
+        (200, Some("trace-1"), None)
+    );
+    assert!(!error.is_retryable());
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_not_read_to_its_end() {
+    let server = FaultyServer::start(vec![Reply::Flood(50 << 20)]).await;
+    let client =
+        server.builder().request_timeout(Duration::from_secs(20)).max_body_bytes(1 << 20).build().unwrap();
+    let error = client.groups().await.unwrap_err();
+    assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
+    assert!(error.to_string().contains("1048576"), "{error}");
+}
+
+#[tokio::test]
+async fn garbage_is_an_unexpected_response_with_status_headers_and_excerpt() {
+    let gzip = "\u{1f}\u{8b}\u{8}garbage";
+    for body in ["", "garbage", "[1,2]", "{\"code\":200", "{\"code\":200,\"data\":7}", gzip] {
+        let server = FaultyServer::start(vec![reply(
+            200,
+            &[("content-type", "text/plain"), ("x-request-id", "t1")],
+            body,
+        )])
+        .await;
+        let error = server.client().groups().await.unwrap_err();
+        let Error::UnexpectedResponse(response) = &error else { panic!("{body:?}: {error:?}") };
+        assert_eq!(response.status, 200);
+        assert!(
+            response.headers.contains(&("content-type".to_owned(), "text/plain".to_owned())),
+            "{response:?}"
+        );
+        assert_eq!(
+            (response.excerpt.as_str(), error.trace_id(), error.request_id()),
+            (body, Some("t1"), None)
+        );
+        assert_eq!(server.seen().len(), 1, "an unexpected response is not retried");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_a_text_body_is_not_a_gateway() {
+    let server =
+        FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], "error: token expired")])
+            .await;
+    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
+    assert!(matches!(&error, Error::UnexpectedResponse(response) if response.status == 200), "{error:?}");
+    assert!(error.to_string().contains("token expired") && error.request_id().is_some(), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_new_or_odd_breaks_no_page() {
+    let item = r#"{"instanceId":"9001","offerId":31,"status":"hibernating","ip":"203.0.113.7","port":"20001",
+        "protocols":["http","quic"],"countryCode":"USA","cityCode":"NYC","ispType":9,"expiresAt":null,"activatedAt":null,
+        "capabilities":{"teleport":true,"trialDays":"3"},"groupId":null,"colour":"red"}"#;
+    let body = format!(
+        r#"{{"code":"200","message":"ok","requestId":"r","more":1,"data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
+    );
+    let server = FaultyServer::start(vec![ok(&body)]).await;
+    let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
+    let instance = &page.items[0];
+    assert_eq!((instance.instance_id, instance.port), (9001, 20001));
+    assert_eq!(instance.status, InstanceStatus::Other("hibernating".to_owned()));
+    assert_eq!((instance.activated_at, instance.capabilities.trial_days), (None, Some(3)));
+}
+
+#[tokio::test]
+async fn odd_times_and_terms_break_no_page() {
+    let item = r#"{"instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,"protocols":[],
+        "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":"9999-12-31T23:59:59Z",
+        "activatedAt":"2016-12-31T23:59:60.1234567891Z","capabilities":{"trialDays":1.0,
+        "renew":{"allowedDays":["30",90]},"purchase":{"allowedDays":null}},"groupId":null}"#;
+    let body = format!(
+        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}],"page":1,"pageSize":20,"total":1}}}}"#
+    );
+    let server = FaultyServer::start(vec![ok(&body)]).await;
+    let page = server.client().search(["203.0.113.7"]).page(1).await.unwrap();
+    let instance = &page.items[0];
+    assert_eq!(instance.expires_at, Some(sallyport_client::jiff::Timestamp::MAX));
+    assert!(instance.activated_at.is_some());
+    assert_eq!(instance.capabilities.trial_days, Some(1));
+    assert_eq!(instance.capabilities.renew.as_ref().unwrap().allowed_days, [30, 90]);
+    assert!(instance.capabilities.purchase.as_ref().unwrap().allowed_days.is_empty());
+}
+
+#[tokio::test]
+async fn a_rejection_of_any_length_stays_one() {
+    let page = format!("<html>{}</html>", "down ".repeat(4 << 20));
+    let server = FaultyServer::start(vec![reply(503, &[("retry-after", "60")], &page)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Rejected(rejection) if rejection.message.starts_with("<html>down")),
+        "{error:?}"
+    );
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(60)));
+}
+
+#[tokio::test]
+async fn totals_of_batches_are_added_up_whatever_they_are() {
+    let many: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    for total in [i64::MAX, i64::MIN, -1] {
+        let body = format!(
+            r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[],"page":1,"pageSize":20,"total":{total}}}}}"#
+        );
+        let server = FaultyServer::start(vec![ok(&body)]).await;
+        for number in [1, 1_000_000] {
+            let page = server.client().search(&many).in_batches().page_size(1000).page(number).await.unwrap();
+            assert_eq!(page.total, total.max(0));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_generated_client_cannot_read_keeps_its_own_head() {
+    let odd = |id: &str| reply(200, &[("x-request-id", id)], r#"{"code":200,"data":7}"#);
+    let server = FaultyServer::start(vec![odd("first"), odd("second")]).await;
+    let generated = server.client().generated();
+    let again = generated.clone();
+    let first = generated.list_static_groups().send().await.unwrap_err();
+    let second = again.list_static_groups().send().await.unwrap_err();
+    let (second, first) = (again.failure(second), generated.failure(first));
+    assert_eq!((first.trace_id(), second.trace_id()), (Some("first"), Some("second")));
+    assert!([first, second].iter().all(|error| error.status().is_some_and(|status| status == 200)));
+}
+
+#[tokio::test]
+async fn other_layouts_of_a_text_lose_nothing() {
+    let body = "gw.invalid:80\r\ngw.invalid:81:user:pass\r\n";
+    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
+    let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
+    assert_eq!((text.raw.as_str(), text.endpoints.len(), text.is_partial), (body, 1, false));
+    assert_eq!(text.unparsed, ["gw.invalid:81:user:pass"]);
+}
+
+#[tokio::test]
+async fn gzip_that_was_not_requested_is_reported_and_not_shown() {
+    // The head of RFC 1952 and the beginning of one stored block.
+    let gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 2, 0, 0xfd, 0xff, b'{', b'}'];
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
+    let server = FaultyServer::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
+    let error = server.client().groups().await.unwrap_err();
+    let Error::UnexpectedResponse(response) = &error else { panic!("{error:?}") };
+    assert!(response.headers.contains(&("content-encoding".to_owned(), "gzip".to_owned())), "{response:?}");
+    assert!(!server.seen()[0].to_ascii_lowercase().contains("accept-encoding"), "none is requested");
+    assert!(
+        response.reason.contains("`Content-Encoding: gzip`") && response.excerpt.is_empty(),
+        "{response:?}"
+    );
+
+    // Without the header, and as a rejection.
+    for (status, header) in [(200, ""), (404, ""), (404, "content-encoding: gzip\r\n")] {
+        let head = format!("HTTP/1.1 {status} Some\r\n{header}content-length: {}\r\n\r\n", gzip.len());
+        let server = FaultyServer::start(vec![Reply::Raw([head.into_bytes(), gzip.clone()].concat())]).await;
+        let error = server.client().groups().await.unwrap_err().to_string();
+        assert!(error.contains("gzip") && !error.contains(['\u{fffd}', '\u{1f}', '\\']), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_field_that_must_be_there_is_missed() {
+    let item = r#"{"groupId":1,"name":"a","createdAt":"2026-01-04T09:30:00Z"}"#;
+    let body = format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{item}]}}}}"#);
+    let server = FaultyServer::start(vec![ok(&body)]).await;
+    let error = server.client().groups().await.unwrap_err();
+    assert!(
+        matches!(error, Error::UnexpectedResponse(_)) && error.to_string().contains("updatedAt"),
+        "{error}"
+    );
+}
+
+/// A text response whose end is the end of the connection.
+fn text_without_length(body: &str) -> Reply {
+    Reply::Raw(format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n{body}").into_bytes())
+}
+
+#[tokio::test]
+async fn a_text_cut_short_yields_no_shortened_port() {
+    for cut in ["", "a.invalid:80\r\nb.invalid:80", "a.invalid:80\r\nb.inv"] {
+        let whole = text_without_length("a.invalid:80\r\nb.invalid:8080\r\n");
+        let server = FaultyServer::start(vec![text_without_length(cut), whole]).await;
+        let text = server.client().extract_text(2, Separator::CrLf).await.unwrap();
+        assert_eq!((text.endpoints.len(), text.endpoints[1].port), (2, 8080), "{cut:?}");
+        let id = format!("request_id={}", text.request_id);
+        assert!(server.seen().iter().all(|request| request.contains(&id)), "{:?}", server.seen());
+
+        let server = FaultyServer::start(vec![text_without_length(cut)]).await;
+        let error = server.client().extract_text(2, Separator::CrLf).await.unwrap_err();
+        assert!(matches!(&error, Error::Transport(_)) && error.request_id().is_some(), "{error:?}");
+        assert_eq!(server.seen().len(), 3);
+    }
+    // With a declared length the text needs no separator at its end.
+    let body = "a.invalid:80\r\nb.invalid:8080";
+    let server = FaultyServer::start(vec![reply(200, &[("content-type", "text/plain")], body)]).await;
+    assert_eq!(server.client().extract_text(2, Separator::CrLf).await.unwrap().endpoints.len(), 2);
+    // A rejection and a page stay what they are.
+    let server = FaultyServer::start(vec![text_without_length(r#"{"code":7,"message":"no"}"#)]).await;
+    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
+    assert!(matches!(error, Error::Rejected(_)), "{error:?}");
+    let server = FaultyServer::start(vec![text_without_length("<html>8080</html>")]).await;
+    let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
+    assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn data_is_kept_when_a_text_beside_it_is_missing() {
+    let gateway = r#"{"ip":"gw.invalid","port":80}"#;
+    for beside in ["", r#","msg":null,"success":null,"request_ip":null"#, r#","request_ip":"unknown""#] {
+        let server =
+            FaultyServer::start(vec![ok(&format!(r#"{{"code":0,"data":[{gateway}]{beside}}}"#))]).await;
+        let extraction = server.client().extract(1).await.unwrap();
+        assert_eq!((extraction.endpoints.len(), extraction.request_ip), (1, None), "{beside}");
+        assert_eq!(extraction.message, "");
+    }
+    let server = FaultyServer::start(vec![ok(r#"{"code":200,"data":{"items":[]}}"#)]).await;
+    assert!(server.client().groups().await.unwrap().is_empty());
+    let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
+    let server = FaultyServer::start(vec![ok(body)]).await;
+    assert_eq!(server.client().search(["192.0.2.1"]).page(1).await.unwrap().trace_id, None);
+}
+
+#[tokio::test]
+async fn an_awaited_search_collects_all_pages() {
+    let item = |id: u8| {
+        format!(
+            r#"{{"instanceId":{id},"offerId":31,"status":"active","ip":"203.0.113.7","port":1,"protocols":[],
+            "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":null,"capabilities":{{}},
+            "groupId":null}}"#
+        )
+    };
+    let page = |number: u8| {
+        ok(&format!(
+            r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{}],"page":{number},"pageSize":1,"total":2}}}}"#,
+            item(number)
+        ))
+    };
+    let server = FaultyServer::start(vec![page(1), page(2)]).await;
+    let instances = server.client().search(["203.0.113.7"]).page_size(1).await.unwrap();
+    assert_eq!(instances.iter().map(|instance| instance.instance_id).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[tokio::test]
+async fn a_stream_needs_one_request_for_each_page() {
+    let body = r#"{"code":200,"data":{"items":[],"page":1,"pageSize":1000,"total":0}}"#;
+    let server = FaultyServer::start(vec![ok(body)]).await;
+    let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    assert!(server.client().search(&addresses).in_batches().await.unwrap().is_empty());
+    assert_eq!(server.seen().len(), 3, "one for each batch");
+    // Pages have the total of all batches, which takes one more for each.
+    let mut pages = server.client().search(&addresses).in_batches().pages();
+    assert!(pages.next().await.unwrap().is_some() && pages.next().await.unwrap().is_none());
+    assert_eq!(server.seen().len(), 3 + 6);
+}
+
+#[tokio::test]
+async fn ids_of_request_and_trace_are_two() {
+    let server =
+        FaultyServer::start(vec![reply(400, &[("x-request-id", "t1")], r#"{"code":7,"message":"no"}"#)])
+            .await;
+    let error = server.client().extract(1).request_id("mine").await.unwrap_err();
+    assert_eq!((error.request_id(), error.trace_id()), (Some("mine"), Some("t1")));
+    assert!(error.to_string().ends_with("[request id mine] [trace id t1]"), "{error}");
+    let server = FaultyServer::start(vec![reply(400, &[("x-request-id", "mine")], "{}")]).await;
+    let error = server.client().extract(1).request_id("mine").await.unwrap_err();
+    assert_eq!(error.to_string().matches("mine").count(), 1, "{error}");
+}
