@@ -147,10 +147,15 @@ fn add(session: &mut dyn Session, entry: WhitelistRecord) -> Result<WhitelistRow
             reason: format!("the entry for {first}-{last} was removed at the same time"),
         })?;
         let id: Id = same.take()?;
+        let WhitelistRecord { enabled, expires_at, .. } = find(session, id)?.entry;
+        let number = id.get();
+        let advice = match expires_at {
+            Some(end) => format!("with the end {end}; `server whitelist remove {number}` removes it"),
+            None if enabled => "enabled and without an end".to_owned(),
+            None => format!("disabled; `server whitelist enable {number}` enables it"),
+        };
         return Err(RegistryError::AlreadyExists(format!(
-            "account {account:?} already has {first}-{last}, as whitelist entry {0}; `server whitelist enable {0}` \
-             enables it",
-            id.get()
+            "account {account:?} already has {first}-{last}, as whitelist entry {number}, {advice}"
         )));
     }
     let id = super::given_number(row)?;
