@@ -1,5 +1,6 @@
 -- $1 digest, $2 account, $3 addresses with $4 first and $5 last port, disjoint, $6 maximum number of rows, $7 rows to skip,
--- $8… filters: $9 whether only ungrouped instances match, the others NULL for none. A search without filters leaves those lines out: the index alone then tells what matches.
+-- $8… filters: $9 whether only ungrouped instances match, the others NULL for none. A search without
+-- filters leaves out the lines that end with the comment `filter`, which the program looks for: the index alone then tells what matches.
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
 WITH matched AS MATERIALIZED (
     SELECT found.id
