@@ -198,8 +198,8 @@ impl QueryFilter {
             }
         };
         match &self.filter {
-            Filter::From(time) => request.field(&search.activated_from.name, written(time)),
-            Filter::To(time) => request.field(&search.activated_to.name, written(time)),
+            Filter::ActivatedFrom(time) => request.field(&search.activated_from.name, written(time)),
+            Filter::ActivatedTo(time) => request.field(&search.activated_to.name, written(time)),
             filter => filter.on(search, request),
         }
     }
@@ -237,8 +237,8 @@ fn draw_filter(
     let shift = SignedDuration::from_secs(rng.i64(-1..=1));
     let shifted = |time: Timestamp| time.checked_add(shift).unwrap_or(time);
     let filter = match filter {
-        Filter::From(time) => Filter::From(shifted(time)),
-        Filter::To(time) => Filter::To(shifted(time)),
+        Filter::ActivatedFrom(time) => Filter::ActivatedFrom(shifted(time)),
+        Filter::ActivatedTo(time) => Filter::ActivatedTo(shifted(time)),
         filter => filter,
     };
     Some(QueryFilter { filter, offset: OFFSETS[rng.usize(..OFFSETS.len())] })
@@ -246,14 +246,15 @@ fn draw_filter(
 
 /// An upper bound before the lower one is rejected, so the two change places.
 fn order_bounds(filters: &mut [QueryFilter]) {
-    let from = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::From);
-    let to = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::To);
+    let from = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::ActivatedFrom);
+    let to = filters.iter().position(|wanted| wanted.filter.kind() == FilterKind::ActivatedTo);
     let (Some(from), Some(to)) = (from, to) else { return };
-    if let (Filter::From(lower), Filter::To(upper)) = (&filters[from].filter, &filters[to].filter)
+    if let (Filter::ActivatedFrom(lower), Filter::ActivatedTo(upper)) =
+        (&filters[from].filter, &filters[to].filter)
         && upper < lower
     {
         let (lower, upper) = (*upper, *lower);
-        filters[from].filter = Filter::From(lower);
-        filters[to].filter = Filter::To(upper);
+        filters[from].filter = Filter::ActivatedFrom(lower);
+        filters[to].filter = Filter::ActivatedTo(upper);
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn excluding(survey: &Survey, kinds: [FilterKind; 2]) -> Option<([Fil
         let first = Filter::matching(kinds[0], one, &survey.orders)?;
         let second = Filter::matching(kinds[1], other, &survey.orders)?;
         // An upper bound before the lower one would be rejected.
-        if matches!((&first, &second), (Filter::From(from), Filter::To(to)) if to < from) {
+        if matches!((&first, &second), (Filter::ActivatedFrom(from), Filter::ActivatedTo(to)) if to < from) {
             return None;
         }
         let filters = [first, second];
@@ -85,7 +85,9 @@ mod tests {
 
     #[test]
     fn every_pair_and_triple_comes_once() {
-        for (size, expected) in [(1, 7), (2, 21), (3, 35)] {
+        let kinds = FilterKind::ALL.len();
+        let (pairs, triples) = (kinds * (kinds - 1) / 2, kinds * (kinds - 1) * (kinds - 2) / 6);
+        for (size, expected) in [(1, kinds), (2, pairs), (3, triples)] {
             let mut sets = combinations(size);
             assert_eq!(sets.len(), expected);
             sets.sort_unstable();

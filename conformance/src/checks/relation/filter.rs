@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use super::Instance;
 use crate::contract::{Clause, Search};
@@ -15,8 +16,8 @@ pub(crate) enum FilterKind {
     Country,
     City,
     Status,
-    From,
-    To,
+    ActivatedFrom,
+    ActivatedTo,
 }
 
 /// One filter of a search, with its value.
@@ -28,17 +29,24 @@ pub(crate) enum Filter {
     Country(String),
     City(String),
     Status(String),
-    From(Timestamp),
-    To(Timestamp),
+    ActivatedFrom(Timestamp),
+    ActivatedTo(Timestamp),
 }
 
 impl FilterKind {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Order, Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Order,
+        Self::Group,
+        Self::Country,
+        Self::City,
+        Self::Status,
+        Self::ActivatedFrom,
+        Self::ActivatedTo,
+    ];
 
     /// Those whose value every instance shows.
     pub(crate) const SHOWN: [Self; 6] =
-        [Self::Group, Self::Country, Self::City, Self::Status, Self::From, Self::To];
+        [Self::Group, Self::Country, Self::City, Self::Status, Self::ActivatedFrom, Self::ActivatedTo];
 
     /// The clause that says what it admits.
     pub(crate) fn clause(self) -> Clause {
@@ -48,7 +56,21 @@ impl FilterKind {
             Self::Country => Clause::SearchCountry,
             Self::City => Clause::SearchCity,
             Self::Status => Clause::SearchStatus,
-            Self::From | Self::To => Clause::SearchActivatedRange,
+            Self::ActivatedFrom | Self::ActivatedTo => Clause::SearchActivatedRange,
+        }
+    }
+
+    /// What an instance shows of it, as a reader would write it.
+    pub(crate) fn shown_by(self, instance: &Instance) -> String {
+        let Instance { group, country, city, status, activated, .. } = instance;
+        match self {
+            Self::Order => "an order that it does not show".to_owned(),
+            Self::Group => group.map_or_else(|| "no group".to_owned(), |group| format!("group {group}")),
+            Self::Country => format!("country {country}"),
+            Self::City => format!("city {city}"),
+            Self::Status => format!("status {status}"),
+            Self::ActivatedFrom | Self::ActivatedTo => activated
+                .map_or_else(|| "no activation time".to_owned(), |time| format!("activation time {time}")),
         }
     }
 
@@ -60,8 +82,8 @@ impl FilterKind {
             Self::Country => &search.country_code,
             Self::City => &search.city_code,
             Self::Status => &search.status,
-            Self::From => &search.activated_from,
-            Self::To => &search.activated_to,
+            Self::ActivatedFrom => &search.activated_from,
+            Self::ActivatedTo => &search.activated_to,
         };
         &property.name
     }
@@ -82,8 +104,24 @@ impl Filter {
             FilterKind::Country => Self::Country(instance.country.clone()),
             FilterKind::City => Self::City(instance.city.clone()),
             FilterKind::Status => Self::Status(instance.status.clone()),
-            FilterKind::From => Self::From(instance.activated?),
-            FilterKind::To => Self::To(instance.activated?),
+            FilterKind::ActivatedFrom => Self::ActivatedFrom(instance.activated?),
+            FilterKind::ActivatedTo => Self::ActivatedTo(instance.activated?),
+        })
+    }
+
+    /// The filter of one kind in the body of a request; none when there is none, or one that no rule gives a meaning.
+    pub(crate) fn read(kind: FilterKind, search: &Search, sent: &Map<String, Value>) -> Option<Self> {
+        let value = sent.get(kind.field(search))?;
+        let text = || value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let time = || value.as_str()?.parse::<Timestamp>().ok();
+        Some(match kind {
+            FilterKind::Order => Self::Order(text()?),
+            FilterKind::Group => Self::Group(Some(value.as_i64()?).filter(|group| *group != 0)),
+            FilterKind::Country => Self::Country(text()?),
+            FilterKind::City => Self::City(text()?),
+            FilterKind::Status => Self::Status(text()?),
+            FilterKind::ActivatedFrom => Self::ActivatedFrom(time()?),
+            FilterKind::ActivatedTo => Self::ActivatedTo(time()?),
         })
     }
 
@@ -95,8 +133,8 @@ impl Filter {
             Self::Country(_) => FilterKind::Country,
             Self::City(_) => FilterKind::City,
             Self::Status(_) => FilterKind::Status,
-            Self::From(_) => FilterKind::From,
-            Self::To(_) => FilterKind::To,
+            Self::ActivatedFrom(_) => FilterKind::ActivatedFrom,
+            Self::ActivatedTo(_) => FilterKind::ActivatedTo,
         }
     }
 
@@ -108,8 +146,8 @@ impl Filter {
             Self::Country(code) => request.field(&search.country_code.name, code.as_str()),
             Self::City(code) => request.field(&search.city_code.name, code.as_str()),
             Self::Status(status) => request.field(&search.status.name, status.as_str()),
-            Self::From(time) => request.field(&search.activated_from.name, time.to_string()),
-            Self::To(time) => request.field(&search.activated_to.name, time.to_string()),
+            Self::ActivatedFrom(time) => request.field(&search.activated_from.name, time.to_string()),
+            Self::ActivatedTo(time) => request.field(&search.activated_to.name, time.to_string()),
         }
     }
 
@@ -117,12 +155,13 @@ impl Filter {
     pub(crate) fn admits(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
         match self {
             Self::Order(number) => orders.get(number).is_some_and(|held| held.contains(&instance.id)),
-            Self::Group(group) => instance.group == *group,
-            Self::Country(code) => instance.country == *code,
+            Self::Group(group) => instance.group.unwrap_or(0) == group.unwrap_or(0),
+            // Whether a code in small letters means the same is open.
+            Self::Country(code) => instance.country.eq_ignore_ascii_case(code),
             Self::City(code) => instance.city == *code,
             Self::Status(status) => instance.status == *status,
-            Self::From(time) => instance.activated.is_some_and(|activated| activated >= *time),
-            Self::To(time) => instance.activated.is_some_and(|activated| activated <= *time),
+            Self::ActivatedFrom(time) => instance.activated.is_some_and(|activated| activated >= *time),
+            Self::ActivatedTo(time) => instance.activated.is_some_and(|activated| activated <= *time),
         }
     }
 
@@ -134,8 +173,8 @@ impl Filter {
             Self::Country(code) => format!("countryCode={code}"),
             Self::City(code) => format!("cityCode={code}"),
             Self::Status(status) => format!("status={status}"),
-            Self::From(time) => format!("activatedFrom={time}"),
-            Self::To(time) => format!("activatedTo={time}"),
+            Self::ActivatedFrom(time) => format!("activatedFrom={time}"),
+            Self::ActivatedTo(time) => format!("activatedTo={time}"),
         }
     }
 

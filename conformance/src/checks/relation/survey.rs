@@ -209,8 +209,12 @@ impl Survey {
                 let statuses = self.values(|instance| Some(instance.status.clone()));
                 statuses.into_iter().map(Filter::Status).collect()
             }
-            FilterKind::From => [2, 1, 4].into_iter().filter_map(at).map(Filter::From).collect(),
-            FilterKind::To => [4, 5, 2].into_iter().filter_map(at).map(Filter::To).collect(),
+            FilterKind::ActivatedFrom => {
+                [2, 1, 4].into_iter().filter_map(at).map(Filter::ActivatedFrom).collect()
+            }
+            FilterKind::ActivatedTo => {
+                [4, 5, 2].into_iter().filter_map(at).map(Filter::ActivatedTo).collect()
+            }
         };
         filters.truncate(Self::MOST_CANDIDATES);
         filters

@@ -44,9 +44,11 @@ pub(super) static RANGE_ALONE: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let rows: [(&str, BoundSets); 3] = [
-            ("activatedFrom", |time| vec![vec![Filter::From(time)]]),
-            ("activatedTo", |time| vec![vec![Filter::To(time)]]),
-            ("both", |time| vec![vec![Filter::From(time.min(Timestamp::UNIX_EPOCH)), Filter::To(time)]]),
+            ("activatedFrom", |time| vec![vec![Filter::ActivatedFrom(time)]]),
+            ("activatedTo", |time| vec![vec![Filter::ActivatedTo(time)]]),
+            ("both", |time| {
+                vec![vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]]
+            }),
         ];
         surveyed(rows.map(|(label, sides)| (label.to_owned(), 5, sides)), |probe, sides| {
             Box::pin(alone(probe, sides))
@@ -127,9 +129,9 @@ pub(super) static RANGE_OWN_INSTANT: Check = Check {
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
         let rows: [(&str, BoundSets); 3] = [
-            ("activatedFrom", |time| vec![vec![Filter::From(time)]]),
-            ("activatedTo", |time| vec![vec![Filter::To(time)]]),
-            ("both", |time| vec![vec![Filter::From(time), Filter::To(time)]]),
+            ("activatedFrom", |time| vec![vec![Filter::ActivatedFrom(time)]]),
+            ("activatedTo", |time| vec![vec![Filter::ActivatedTo(time)]]),
+            ("both", |time| vec![vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]]),
         ];
         surveyed(rows.map(|(label, sides)| (label.to_owned(), 8, sides)), |probe, sides| {
             Box::pin(own_instant(probe, sides))
@@ -299,12 +301,19 @@ async fn beyond(probe: &Probe<'_>, side: Bounds) -> Result<(), Stop> {
         };
         match side {
             Bounds::From => {
-                judge(probe, &mut comparison, &[Filter::From(after)], ToString::to_string).await?
+                judge(probe, &mut comparison, &[Filter::ActivatedFrom(after)], ToString::to_string).await?
             }
-            Bounds::To => judge(probe, &mut comparison, &[Filter::To(before)], ToString::to_string).await?,
+            Bounds::To => {
+                judge(probe, &mut comparison, &[Filter::ActivatedTo(before)], ToString::to_string).await?
+            }
             Bounds::Both => {
-                let between =
-                    |to| apply(search, survey.request.clone(), &[Filter::From(time), Filter::To(to)]);
+                let between = |to| {
+                    apply(
+                        search,
+                        survey.request.clone(),
+                        &[Filter::ActivatedFrom(time), Filter::ActivatedTo(to)],
+                    )
+                };
                 let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
                 let (good, bad) = (between(time), between(before));
                 probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
@@ -333,7 +342,7 @@ async fn offsets(probe: &Probe<'_>, minutes: i32) -> Result<(), Stop> {
     let offset = Offset::from_seconds(minutes * 60).map_err(|error| Stop::Error(error.to_string()))?;
     let write = |time: &Timestamp| time.display_with_offset(offset).to_string();
     for time in own.iter().copied().step_by(3).chain(middle.and_then(new_year)) {
-        for bounds in [[Filter::From(time)], [Filter::To(time)]] {
+        for bounds in [[Filter::ActivatedFrom(time)], [Filter::ActivatedTo(time)]] {
             judge(probe, &mut comparison, &bounds, write).await?;
         }
     }
@@ -379,8 +388,8 @@ async fn judge(
     let mut request = survey.request.clone();
     let mut words = Vec::new();
     for bound in bounds {
-        let (Filter::From(time) | Filter::To(time)) = bound else { continue };
-        let from = bound.kind() == FilterKind::From;
+        let (Filter::ActivatedFrom(time) | Filter::ActivatedTo(time)) = bound else { continue };
+        let from = bound.kind() == FilterKind::ActivatedFrom;
         let name = if from { &search.activated_from.name } else { &search.activated_to.name };
         let text = write(time);
         words.push(format!("{name}={text}"));

@@ -201,7 +201,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
             let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
             groups.into_iter().map(Filter::Group).collect()
         }
-        FilterKind::Order | FilterKind::From | FilterKind::To => survey.candidates(kind),
+        FilterKind::Order | FilterKind::ActivatedFrom | FilterKind::ActivatedTo => survey.candidates(kind),
     })
 }
 

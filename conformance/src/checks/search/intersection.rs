@@ -43,8 +43,8 @@ pub(super) static SECOND_ACCOUNT: Check = Check {
             ("a country", FilterKind::Country),
             ("a city", FilterKind::City),
             ("a status", FilterKind::Status),
-            ("a lower bound", FilterKind::From),
-            ("an upper bound", FilterKind::To),
+            ("a lower bound", FilterKind::ActivatedFrom),
+            ("an upper bound", FilterKind::ActivatedTo),
         ];
         let case = |(label, kind): (&'static str, FilterKind)| {
             Case::with(label, Cost::requests(3), kind, |probe, kind| Box::pin(of_second_account(probe, kind)))
@@ -236,12 +236,12 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
 
 fn page_cases(scope: &Scope<'_>) -> Vec<Case> {
     const SETS: [&[FilterKind]; 6] = [
-        &[FilterKind::Status, FilterKind::From],
+        &[FilterKind::Status, FilterKind::ActivatedFrom],
         &[FilterKind::Group, FilterKind::Country],
         &[FilterKind::Order, FilterKind::Status],
-        &[FilterKind::City, FilterKind::To],
+        &[FilterKind::City, FilterKind::ActivatedTo],
         &[FilterKind::Status],
-        &[FilterKind::From, FilterKind::To],
+        &[FilterKind::ActivatedFrom, FilterKind::ActivatedTo],
     ];
     let cases = SETS.into_iter().zip(BATCHES.into_iter().cycle());
     let cases =

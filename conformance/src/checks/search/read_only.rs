@@ -65,7 +65,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     let groups = probe.groups();
     let mut states = vec![State::read(probe, survey, &groups).await?];
     for _ in 0..ROUNDS {
-        for kind in [FilterKind::Status, FilterKind::Group, FilterKind::From] {
+        for kind in [FilterKind::Status, FilterKind::Group, FilterKind::ActivatedFrom] {
             let filter = survey.candidates(kind).into_iter().take(1);
             let request =
                 apply(&probe.contract().search, survey.request.clone(), &filter.collect::<Vec<_>>());

@@ -1,13 +1,12 @@
 //! Every instance of every response, compared with what its request asks for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
-use crate::checks::relation::{Instance, address_of};
+use crate::checks::relation::{Filter, FilterKind, Instance, address_of};
 use crate::contract::{Clause, OperationId, Search};
 
 pub(super) static INTERSECTION_WATCHED: Check = Check {
@@ -40,8 +39,9 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let came = observed.response.at("/data/items")?.as_array()?.len();
     let instances: Vec<_> = Instance::all(search, observed.response)?.flatten().collect();
     let mut findings = Vec::new();
-    let asked = RequestFilters::read(search, sent);
-    instances.iter().for_each(|instance| asked.judge(instance, &mut findings));
+    let filters: Vec<_> =
+        FilterKind::SHOWN.into_iter().filter_map(|kind| Filter::read(kind, search, sent)).collect();
+    findings.extend(misfits(&filters, &instances));
     findings.extend(foreign_instances(search, sent, &instances));
     findings.extend(counts(search, sent, came, observed.response.at("/data/total")?.as_u64()?));
     Some(findings)
@@ -51,76 +51,22 @@ fn finding(clause: Clause, expected: String, actual: String) -> PassiveFinding {
     PassiveFinding { clause, key: String::new(), severity: Severity::Fail, expected, actual }
 }
 
-/// The filters of a request that instances show by themselves.
-struct RequestFilters<'a> {
-    group: Option<i64>,
-    status: Option<&'a str>,
-    country: Option<&'a str>,
-    city: Option<&'a str>,
-    from: Option<Timestamp>,
-    to: Option<Timestamp>,
-}
-
-impl<'a> RequestFilters<'a> {
-    fn read(search: &Search, sent: &'a Map<String, Value>) -> Self {
-        let text = |name: &str| sent.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let time = |name: &str| text(name).and_then(|text| text.parse::<Timestamp>().ok());
-        Self {
-            group: sent.get(&search.group_id.name).and_then(Value::as_i64),
-            status: text(&search.status.name),
-            country: text(&search.country_code.name),
-            city: text(&search.city_code.name),
-            from: time(&search.activated_from.name),
-            to: time(&search.activated_to.name),
-        }
-    }
-
-    /// Reports each filter that an instance does not pass.
-    fn judge(&self, instance: &Instance, findings: &mut Vec<PassiveFinding>) {
-        let Self { group, status, country, city, from, to } = self;
-        let mut unfit =
-            |clause: Clause, fits: bool, asked: &dyn Fn() -> String, shown: &dyn Fn() -> String| {
-                if fits {
-                    return;
-                }
-                let expected = format!("only instances that fit {}", asked());
-                let actual = format!("instance {} with {}", instance.id, shown());
-                // Whatever filter it is, the result is then no intersection.
-                for clause in [clause, Clause::SearchIntersection] {
-                    findings.push(finding(clause, expected.clone(), actual.clone()));
-                }
-            };
-        let texts = [
-            (
-                Clause::SearchStatus,
-                status,
-                status.is_none_or(|asked| asked == instance.status),
-                &instance.status,
-            ),
-            (
-                Clause::SearchCountry,
-                country,
-                country.is_none_or(|asked| asked.eq_ignore_ascii_case(&instance.country)),
-                &instance.country,
-            ),
-            (Clause::SearchCity, city, city.is_none_or(|asked| asked == instance.city), &instance.city),
-        ];
-        for (clause, asked, fits, shown) in texts {
-            unfit(clause, fits, &|| asked.unwrap_or_default().to_owned(), &|| shown.clone());
-        }
-        let group_fits = group.is_none_or(|group| instance.group.unwrap_or(0) == group);
-        unfit(Clause::SearchGroup, group_fits, &|| format!("group {group:?}"), &|| {
-            format!("group {:?}", instance.group)
-        });
-        let within = |bound: &Option<Timestamp>, fits: fn(Timestamp, Timestamp) -> bool| {
-            bound.is_none_or(|bound| instance.activated.is_some_and(|activated| fits(activated, bound)))
-        };
-        let in_range =
-            within(from, |activated, from| activated >= from) && within(to, |activated, to| activated <= to);
-        unfit(Clause::SearchActivatedRange, in_range, &|| format!("from {from:?} to {to:?}"), &|| {
-            format!("activated {:?}", instance.activated)
-        });
-    }
+/// Instances that a filter of their request does not admit. Which order holds an instance it does not show.
+fn misfits<'a>(
+    filters: &'a [Filter],
+    instances: &'a [Instance],
+) -> impl Iterator<Item = PassiveFinding> + 'a {
+    let no_orders = BTreeMap::new();
+    let pairs = filters.iter().flat_map(|filter| instances.iter().map(move |instance| (filter, instance)));
+    let misfits = pairs.filter(move |(filter, instance)| !filter.admits(instance, &no_orders));
+    misfits.flat_map(|(filter, instance)| {
+        let expected = format!("only instances that fit {}", filter.describe());
+        let shown = filter.kind().shown_by(instance);
+        let actual = format!("instance {} with {shown}", instance.id);
+        // Whatever filter it is, the result is then no intersection.
+        [filter.kind().clause(), Clause::SearchIntersection]
+            .map(|clause| finding(clause, expected.clone(), actual.clone()))
+    })
 }
 
 /// Instances at addresses or ports that were not asked for. When an item can't be read here, nothing is said.
