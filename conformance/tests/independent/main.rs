@@ -29,7 +29,7 @@ mod variations;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -59,9 +59,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--compare") {
-        let program = |after: usize, name| Path::new(arguments.get(at + after).map_or(name, String::as_str));
+        let program = |after: usize, name| program(arguments.get(at + after).map_or(name, String::as_str));
         let (schemathesis, dredd) = (program(1, "schemathesis"), program(2, "dredd"));
-        compare::compare(&compare::Programs { schemathesis, dredd });
+        compare::compare(&compare::Programs { schemathesis: &schemathesis, dredd: &dredd });
         return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == "--record") {
@@ -102,6 +102,12 @@ fn main() -> ExitCode {
         }));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A path as it is from here, since each tool starts in a folder of its own; a name alone is looked up in `PATH`.
+fn program(name: &str) -> PathBuf {
+    let path = Path::new(name);
+    if path.components().count() > 1 { std::path::absolute(path).expect("a path") } else { path.to_owned() }
 }
 
 /// A fault whose rule no source of the server asks for would be a fault in name only.
