@@ -3,7 +3,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Check, Form, InferredClauses, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId, Violation};
-use crate::target::Canaries;
+use crate::target::{Canaries, Facts};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response};
 
 /// One exchange of any check, for passive checks to judge.
@@ -11,6 +11,8 @@ use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response};
 pub struct ObservedExchange<'a> {
     /// The contract.
     pub contract: &'a Contract,
+    /// What the tester knows.
+    pub facts: &'a Facts,
     /// The texts that must never appear in a response.
     pub canaries: &'a Canaries,
     /// The operation that was called.

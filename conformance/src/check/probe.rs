@@ -240,6 +240,7 @@ impl<'a> Probe<'a> {
                 let canaries = context.canaries;
                 let observed = ObservedExchange {
                     contract,
+                    facts: self.facts(),
                     canaries,
                     operation,
                     form,

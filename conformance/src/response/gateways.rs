@@ -44,6 +44,9 @@ pub(crate) fn count(
         }
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
     };
+    if request.given().is_some_and(|given| !given.is_empty() && given == listed(response)) {
+        return GatewayCount::Counted(0);
+    }
     let came = u64::try_from(handed_out(&contract.extract, request, response)).unwrap_or(u64::MAX);
     // A service that fails may have taken the gateways before that.
     let failed = response.status >= 500 && response.status != 503;
@@ -51,6 +54,28 @@ pub(crate) fn count(
         GatewayCost::Exactly(asked) if failed && came < asked => GatewayCount::Unknown,
         _ => GatewayCount::Counted(came),
     }
+}
+
+/// The gateways of a JSON response, sorted, for comparisons in which order does not matter. Fields beside address and port,
+/// such as a time to live, may change from response to response.
+pub(crate) fn entries(response: &Response) -> Option<Vec<String>> {
+    let entries = response.at("/data")?.as_array()?;
+    let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
+        (Some(ip), Some(port)) => format!("{ip} {port}"),
+        _ => entry.to_string(),
+    };
+    let mut entries: Vec<String> = entries.iter().map(gateway).collect();
+    entries.sort_unstable();
+    Some(entries)
+}
+
+/// The gateways of a response, sorted: its entries, or the lines of a text.
+pub(crate) fn listed(response: &Response) -> Vec<String> {
+    entries(response).unwrap_or_else(|| {
+        let mut lines: Vec<String> = response.text().lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    })
 }
 
 /// Whatever is neither of the other operations may be taken for an extraction.
@@ -176,5 +201,20 @@ mod tests {
             assert_eq!(counted(status, &body, text), GatewayCount::Counted(came), "{status} {body}");
         }
         assert_eq!(counted(500, "{}", false), GatewayCount::Unknown);
+    }
+
+    #[test]
+    fn a_repetition_counts_when_it_gives_other_gateways() {
+        let body = |ports: [u16; 2]| {
+            let [one, two] = ports.map(|port| format!(r#"{{"ip": "203.0.113.1", "port": {port}}}"#));
+            Response::new(200, Vec::new(), format!(r#"{{"code": 0, "data": [{one}, {two}]}}"#).into())
+        };
+        let request = extraction().query(&contract().extract.num.name, 2);
+        let again = request.clone().giving_again(listed(&body([1, 2])));
+        assert_eq!(cost(contract(), &again), GatewayCost::UpTo(2));
+        for (ports, came) in [([1, 2], 0), ([2, 1], 0), ([1, 3], 2)] {
+            assert_eq!(count(contract(), &again, &Ok(body(ports))), GatewayCount::Counted(came), "{ports:?}");
+        }
+        assert_eq!(count(contract(), &request, &Ok(body([1, 2]))), GatewayCount::Counted(2));
     }
 }

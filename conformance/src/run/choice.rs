@@ -20,6 +20,10 @@ const FAULT: [u64; 3] = [16, 4, 1];
 /// A choice is made with each of these numbers of shared control requests, beside the one with all of them.
 const FEW_CONTROLS: [usize; 4] = [1, 2, 3, 5];
 
+/// A choice is made with each of these times the price of a gateway, beside the one at which gateways and requests would be
+/// used up together: where only few cases take gateways, they are worth more requests than that.
+const DEARER: [u64; 3] = [2, 4, 16];
+
 /// Marks the cases as skipped that the budget does not reach. A quarter of the requests is kept for repetitions, and a gateway
 /// for requests that must be rejected: each holds one while it is under way.
 pub(super) fn choose(planned: &mut [PlannedCheck], matrix: &Matrix, budget: &Budget, detect: Option<u8>) {
@@ -117,11 +121,15 @@ impl<'a> Candidates<'a> {
 
     /// The numbers of those that are chosen.
     fn best(&self, most: Cost, enough: Option<usize>) -> BTreeSet<usize> {
-        let mut best = self.take(most, enough, None);
+        let mut best = self.take(most, enough, None, 1);
         if best.taken.len() < self.all.len() {
             let controls = self.controls();
-            for few in FEW_CONTROLS.into_iter().filter(|few| *few < controls.len()) {
-                let other = self.take(most, enough, Some(&controls[..few]));
+            let usual =
+                || FEW_CONTROLS.into_iter().filter(|few| *few < controls.len()).map(|few| (Some(few), 1));
+            let dearer = DEARER.into_iter().flat_map(|dearer| [(None, dearer), (Some(3), dearer)]);
+            for (few, dearer) in usual().chain(dearer) {
+                let few = few.and_then(|few| controls.get(..few));
+                let other = self.take(most, enough, few, dearer);
                 if other.value() > best.value() {
                     best = other;
                 }
@@ -143,8 +151,9 @@ impl<'a> Candidates<'a> {
         controls.into_iter().map(|(label, _)| label).collect()
     }
 
-    /// Chooses first among the cases that share no other controls than these, and then among all.
-    fn take(&self, most: Cost, enough: Option<usize>, controls: Option<&[&str]>) -> Choice {
+    /// Chooses first among the cases that share no other controls than these, and then among all, at a price of gateways that
+    /// is so many times the usual one.
+    fn take(&self, most: Cost, enough: Option<usize>, controls: Option<&[&str]>, dearer: u64) -> Choice {
         let mut chosen = Choice {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
@@ -152,7 +161,7 @@ impl<'a> Candidates<'a> {
             judged: BTreeSet::new(),
             detected: 0,
             noticed: vec![0; self.faults],
-            gateway: u64::from(most.requests / most.gateways.max(1)).max(1),
+            gateway: u64::from(most.requests / most.gateways.max(1)).max(1).saturating_mul(dearer),
         };
         if let Some(controls) = controls {
             let is_known =

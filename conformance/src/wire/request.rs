@@ -20,6 +20,7 @@ pub struct Request {
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
     gives_nothing: bool,
+    given: Option<Arc<[String]>>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -53,6 +54,7 @@ impl Request {
             headers: Vec::new(),
             body: Body::None,
             gives_nothing: false,
+            given: None,
         }
     }
 
@@ -150,7 +152,21 @@ impl Request {
         self
     }
 
-    /// Whether a conforming service gives no gateways to it.
+    /// Marks a repetition, to which a conforming service gives the gateways of an earlier response once more: those are not
+    /// taken from the budget again.
+    #[must_use]
+    pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
+        self.given = Some(gateways.into());
+        self.giving_nothing()
+    }
+
+    /// The gateways of an earlier response that it repeats, sorted.
+    #[must_use]
+    pub fn given(&self) -> Option<&[String]> {
+        self.given.as_deref()
+    }
+
+    /// Whether a conforming service gives no further gateways to it.
     #[must_use]
     pub fn gives_nothing(&self) -> bool {
         self.gives_nothing

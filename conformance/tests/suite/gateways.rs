@@ -88,7 +88,7 @@ impl GenerousServer {
         let only = [
             "extract.num-range.*",
             "extract.num-required.*",
-            "extract.envelope.*",
+            "extract.envelope.success",
             "extract.partial.watched",
             "groups.*",
         ];

@@ -5,29 +5,8 @@ use serde_json::Value;
 use super::forms::default_of;
 use crate::check::Probe;
 use crate::contract::{Clause, Extract};
+pub(super) use crate::response::gateways::{entries, listed as gateways};
 use crate::wire::{Exchange, Response};
-
-/// The gateways of a JSON response, sorted, for comparisons in which order does not matter. Fields beside address and port,
-/// such as a time to live, may change from response to response.
-pub(super) fn entries(response: &Response) -> Option<Vec<String>> {
-    let entries = response.at("/data")?.as_array()?;
-    let gateway = |entry: &Value| match (entry.get("ip"), entry.get("port")) {
-        (Some(ip), Some(port)) => format!("{ip} {port}"),
-        _ => entry.to_string(),
-    };
-    let mut entries: Vec<String> = entries.iter().map(gateway).collect();
-    entries.sort_unstable();
-    Some(entries)
-}
-
-/// The gateways of a response, sorted. Text responses are asked for with the default separator, which ends a line.
-pub(super) fn gateways(response: &Response) -> Vec<String> {
-    entries(response).unwrap_or_else(|| {
-        let mut lines: Vec<String> = response.text().lines().map(str::to_owned).collect();
-        lines.sort_unstable();
-        lines
-    })
-}
 
 /// How many entries a response holds, in JSON or in text with the default separator.
 pub(super) fn count(probe: &Probe<'_>, response: &Response) -> usize {

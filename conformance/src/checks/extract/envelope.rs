@@ -297,70 +297,27 @@ pub(super) static EGRESS: Check = Check {
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractRequestIp],
     needs: &[Fact::EgressIp],
-    run: Run::Cases(|scope| {
-        let extract = &scope.contract.extract;
-        let case = |context: Context| {
-            Case::with(context.label(), Cost::extraction(1, 1), context, |probe, context| {
-                Box::pin(egress(probe, context))
-            })
-        };
-        // A text response does not name it.
-        let contexts = Context::all(extract).into_iter().filter(|context| !context.is_text);
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let scarce =
-            Case::new("scarce-region", Cost::extraction(1, most), |probe| Box::pin(partial_egress(probe)));
-        let repeated =
-            Case::new("repeated", Cost::extraction(2, 2), |probe| Box::pin(repeated_egress(probe)));
-        contexts.map(case).chain([scarce.needs([Fact::ScarceRegion]), repeated]).collect()
-    }),
+    run: Run::Passive(judge_egress),
 };
 
-async fn egress(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let accepted = context.accepted(probe, &context.request(probe)).await?;
-    let Some(actual) = accepted.response.at("/request_ip") else { return Ok(()) };
-    if !is_egress(probe, actual) {
-        let words = format!("{actual}, {}", context.name());
-        probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&accepted.exchange]);
+/// A text response names no address, and nor does a shortage.
+fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
     }
-    Ok(())
-}
-
-/// A shortage names no address.
-async fn partial_egress(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let few = probe.extract().query(&extract.regions.name, region);
-    let (exchange, _) = probe.send_once(&few.query(&extract.num.name, extract.num_range.end())).await?;
-    let actual = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip"));
-    if let Some(actual) = actual.filter(|ip| !is_egress(probe, ip)) {
-        let words = format!("{actual}, of a scarce region");
-        probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&exchange]);
+    let egress = observed.facts.egress_ip?;
+    let actual = observed.response.at("/request_ip")?;
+    if actual.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) == Some(egress) {
+        return Some(Vec::new());
     }
-    Ok(())
-}
-
-/// A repeated extraction is another call, which comes from the same address.
-async fn repeated_egress(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let request = probe.extract().query(&extract.request_id.name, probe.fresh_request_id());
-    probe.control(&request).await?;
-    let again = probe.control(&request).await?;
-    let Some(actual) = again.response.at("/request_ip").filter(|ip| !is_egress(probe, ip)) else {
-        return Ok(());
-    };
-    let words = format!("{actual}, of a repeated request id");
-    probe.finding(Clause::ExtractRequestIp, &expected_egress(probe), &words, &[&again.exchange]);
-    Ok(())
-}
-
-fn is_egress(probe: &Probe<'_>, request_ip: &Value) -> bool {
-    request_ip.as_str().and_then(|ip| ip.parse::<Ipv4Addr>().ok()) == probe.facts().egress_ip
-}
-
-/// The finding rests on a fact, so it names it.
-fn expected_egress(probe: &Probe<'_>) -> String {
-    let ip = probe.facts().egress_ip.map(|ip| ip.to_string()).unwrap_or_default();
-    format!("{ip}, as supplied by {}", Fact::EgressIp.variable())
+    Some(vec![PassiveFinding {
+        clause: Clause::ExtractRequestIp,
+        key: "request_ip".to_owned(),
+        severity: Severity::Fail,
+        // The finding rests on a fact, so it names it.
+        expected: format!("request_ip: {egress}, as supplied by {}", Fact::EgressIp.variable()),
+        actual: format!("request_ip: {actual}"),
+    }])
 }
 
 pub(super) static FORGED: Check = Check {

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use super::content::{self, gateways};
 use super::forms::{Context, Transport, default_of, says_error};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::contract::{Clause, Extract, OperationId};
+use crate::check::{
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+};
+use crate::contract::{Clause, Extract, OperationId, Parameter};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
 
@@ -124,15 +126,28 @@ fn judge_known(
     let extract = &probe.contract().extract;
     let protocol = exchange.request.query_value(&extract.protocol.name);
     let protocol = protocol.map_or_else(|| default_of(&extract.protocol), str::to_owned);
-    let found = matching(probe, response);
+    let found = matching(probe.facts(), response);
+    for Misplaced { clause, expected, actual } in misplaced(extract, &found, region, &protocol) {
+        let expected = format!("{expected}, {}", context.name());
+        probe.finding(clause, &expected, &actual, &[exchange]);
+    }
+    !found.is_empty()
+}
+
+/// Known gateways that are of another region or protocol than was asked for.
+struct Misplaced {
+    clause: Clause,
+    expected: String,
+    actual: String,
+}
+
+/// The known gateways of a response that do not belong to the region and to the protocol.
+fn misplaced(extract: &Extract, found: &[GatewayMatch<'_>], region: &str, protocol: &str) -> Vec<Misplaced> {
     let any_region = region == default_of(&extract.regions);
-    let in_region = |pool: &GatewayPool| any_region || pool.region == region;
     let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
         let others: Vec<_> =
             found.iter().filter(|(_, pools)| !pools.iter().any(|pool| is_right(pool))).collect();
-        let Some((gateway, pools)) = others.first() else { return };
-        let expected =
-            format!("{expected}, {}, as supplied by {}", context.name(), Fact::KnownGateways.variable());
+        let (gateway, pools) = others.first()?;
         let pool =
             pools.first().map_or_else(String::new, |pool| format!("{} {}", pool.region, pool.protocol));
         let actual = format!(
@@ -140,21 +155,70 @@ fn judge_known(
             others.len(),
             found.len()
         );
-        probe.finding(clause, &expected, &actual, &[exchange]);
+        let expected = format!("{expected}, as supplied by {}", Fact::KnownGateways.variable());
+        Some(Misplaced { clause, expected, actual })
     };
-    wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &in_region);
-    wrong(Clause::ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
+    let of_region = wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &|pool| {
+        any_region || pool.region == region
+    });
+    let of_protocol = wrong(Clause::ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
         pool.protocol == protocol
     });
-    !found.is_empty()
+    of_region.into_iter().chain(of_protocol).collect()
+}
+
+pub(super) static KNOWN_WATCHED: Check = Check {
+    id: "extract.region.watched",
+    title: "no gateway is known to belong to another region or protocol",
+    why: "Traffic leaves in another country than the caller chose, or meets a gateway that does not speak its protocol.",
+    operation: Some(OperationId::Extract),
+    clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+    needs: &[Fact::KnownGateways],
+    run: Run::Passive(judge_watched),
+};
+
+/// What must be rejected is judged by the check that sends it, and so are regions of which no gateway is known.
+fn judge_watched(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    if *observed.class != ResponseClass::Accepted {
+        return None;
+    }
+    let extract = &observed.contract.extract;
+    let sent = |parameter: &Parameter| -> Option<Option<String>> {
+        match observed.request.query_value(&parameter.name) {
+            Some(_) => Some(Some(observed.request.only_query_value(&parameter.name)?.to_owned())),
+            None => Some(None),
+        }
+    };
+    let (default_region, default_protocol) = (default_of(&extract.regions), default_of(&extract.protocol));
+    let region = match (sent(&extract.regions)?, sent(&extract.country)?) {
+        (Some(regions), Some(country)) if regions != country => return None,
+        (regions, country) => regions.or(country).unwrap_or_else(|| default_region.clone()),
+    };
+    let protocol = sent(&extract.protocol)?.unwrap_or(default_protocol);
+    let is_known = observed.facts.known_gateways.iter().any(|pool| pool.region == region);
+    if !(is_known || region == default_region) || !extract.protocols.contains(&protocol) {
+        return None;
+    }
+    let found = matching(observed.facts, observed.response);
+    if found.is_empty() {
+        return None;
+    }
+    let finding = |Misplaced { clause, expected, actual }: Misplaced| PassiveFinding {
+        clause,
+        key: String::new(),
+        severity: Severity::Fail,
+        expected,
+        actual,
+    };
+    Some(misplaced(extract, &found, &region, &protocol).into_iter().map(finding).collect())
 }
 
 /// A gateway of a response, and the known pools that contain it.
 type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
 
 /// The known gateways of a response, each as often as it comes.
-pub(super) fn matching<'a>(probe: &Probe<'a>, response: &Response) -> Vec<GatewayMatch<'a>> {
-    let pools = &probe.facts().known_gateways;
+pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
+    let pools = &facts.known_gateways;
     let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
         pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
     };
@@ -192,7 +256,7 @@ fn has_word(text: &str, word: &str, part: impl Fn(char) -> bool) -> bool {
 
 /// The regions of a response by its known gateways: those that are of one region alone.
 pub(super) fn regions<'a>(probe: &Probe<'a>, response: &Response) -> BTreeSet<&'a str> {
-    let found = matching(probe, response);
+    let found = matching(probe.facts(), response);
     let alone = found.iter().filter_map(|(_, pools)| {
         let (first, others) = pools.split_first()?;
         others.iter().all(|other| other.region == first.region).then_some(first.region.as_str())

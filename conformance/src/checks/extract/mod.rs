@@ -1,6 +1,7 @@
 //! The checks of the extraction, by topic.
 
 mod access;
+mod combinations;
 mod content;
 mod envelope;
 mod forms;
@@ -29,6 +30,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &envelope::INTERNAL_FIELDS,
     &access::ENTITLEMENT,
     &access::OTHER_PROTOCOL,
+    &combinations::COMBINATIONS,
     &envelope::OPEN,
     &envelope::SCHEMA,
     &envelope::SUCCESS,
@@ -57,6 +59,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &gateways::EMPTY,
     &gateways::KNOWN,
     &gateways::SCARCE,
+    &gateways::KNOWN_WATCHED,
     &region::DEFAULT,
     &request_id::SOURCE_ABSENT,
     &request_id::SOURCE_HEADER,

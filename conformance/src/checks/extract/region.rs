@@ -327,7 +327,7 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
         return Err(probe.skip(&format!("{default} shows no known gateways of two regions")));
     }
     let alone = |response: &Response| {
-        let found = gateways::matching(probe, response);
+        let found = gateways::matching(probe.facts(), response);
         let known = found.len() >= ENOUGH_KNOWN;
         Some(gateways::regions(probe, response)).filter(|regions| known && regions.len() == 1)
     };

@@ -182,7 +182,7 @@ pub(super) static TRANSPORTS: Check = Check {
         let [query, header, bearer] = Transport::ALL;
         let case = |(first, second): (Transport, Transport)| {
             let label = format!("{} then {}", first.label(), second.label());
-            let cost = Cost::extraction(2, 2 * SEVERAL);
+            let cost = Cost::extraction(2, SEVERAL);
             let case = Case::with(label, cost, (first, second), |probe, data| Box::pin(by_two(probe, data)));
             let by = |transport| Context { transport, ..Context::PLAIN };
             by(second).share(by(first).share(case))
@@ -206,7 +206,8 @@ async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> R
     };
     let before = by(first).accepted(probe, &request(first)).await?;
     let why = format!("sent again with the token in {}", second.name());
-    let Some(after) = probe.accepts(Clause::ExtractIdempotent, &why, &request(second)).await? else {
+    let again = request(second).giving_again(super::content::gateways(&before.response));
+    let Some(after) = probe.accepts(Clause::ExtractIdempotent, &why, &again).await? else {
         return Ok(());
     };
     if super::content::gateways(&before.response) != super::content::gateways(&after.response) {

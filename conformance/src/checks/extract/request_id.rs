@@ -1,6 +1,6 @@
 //! The request id: where it comes from, and that it stands for one extraction.
 
-use super::content::{self, entries, gateways};
+use super::content::{self, gateways};
 use super::forms::{Context, Transport};
 use crate::check::{
     AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, RunningServer, Scope, Stop,
@@ -45,7 +45,8 @@ fn repetitions(scope: &Scope<'_>, place: Place, judge: Judge) -> Vec<Case> {
     let case = |(context, num): (Context, u32)| {
         let label = format!("{}/num={num}", context.label());
         let sent = if num == FEW { 2 } else { 3 };
-        Case::with(label, Cost::extraction(sent, sent * num), (context, num, place), judge)
+        // The repetitions give the same gateways again.
+        Case::with(label, Cost::extraction(sent, num), (context, num, place), judge)
     };
     few.into_iter().chain(several).map(case).collect()
 }
@@ -110,7 +111,8 @@ async fn judge(
 ) -> Result<(), Stop> {
     let first = context.accepted(probe, first).await?;
     for (clause, why, request) in again {
-        let Some(second) = probe.accepts(*clause, why, request).await? else { continue };
+        let request = request.clone().giving_again(gateways(&first.response));
+        let Some(second) = probe.accepts(*clause, why, &request).await? else { continue };
         if gateways(&first.response) != gateways(&second.response) {
             let expected = format!("the same gateways: {why}");
             probe.finding(*clause, &expected, "other gateways", &[&first.exchange, &second.exchange]);
@@ -175,13 +177,13 @@ pub(super) static INTERLEAVED: Check = Check {
     needs: &[],
     run: Run::Cases(|_| {
         vec![
-            Case::new("two ids in turns", Cost::extraction(6, 2 + 4 * SEVERAL), |probe| {
+            Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), |probe| {
                 Box::pin(in_turns(probe))
             }),
-            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + 2 * SEVERAL), |probe| {
+            Case::new("after other ids", Cost::extraction(2 + OTHERS, OTHERS + SEVERAL), |probe| {
                 Box::pin(after_others(probe))
             }),
-            Case::new("after rejections", Cost::extraction(4, 2 * SEVERAL), |probe| {
+            Case::new("after rejections", Cost::extraction(4, SEVERAL), |probe| {
                 Box::pin(after_rejections(probe))
             }),
         ]
@@ -195,12 +197,7 @@ async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
     let [first, second] = [(); 2].map(|()| with_id(probe, &probe.fresh_request_id()));
     let before = [probe.control(&first).await?, probe.control(&second).await?];
     for (before, request) in before.iter().zip([&first, &second]) {
-        let again = probe.accepts(Clause::ExtractIdempotent, "sent again after another id", request).await?;
-        let Some(after) = again else { continue };
-        if entries(&before.response) != entries(&after.response) {
-            let exchanges = [&before.exchange, &after.exchange];
-            probe.finding(Clause::ExtractIdempotent, "the same gateways", "other gateways", &exchanges);
-        }
+        same_as(probe, before, request, "sent again after another id").await?;
         // A service that rotates through its pool may return the same gateways again, but not twice with one more in between.
         probe.control(&probe.extract()).await?;
     }
@@ -222,8 +219,8 @@ async fn after_rejections(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let request = with_id(probe, &probe.fresh_request_id());
     let before = probe.control(&request).await?;
-    probe.send_once(&probe.extract().without_query(&extract.num.name)).await?;
-    probe.send_once(&probe.extract_without_token()).await?;
+    probe.send_once(&probe.extract().without_query(&extract.num.name).giving_nothing()).await?;
+    probe.send_once(&probe.extract_without_token().giving_nothing()).await?;
     same_as(probe, &before, &request, "sent again after rejected calls").await
 }
 
@@ -233,7 +230,8 @@ async fn same_as(
     request: &Request,
     why: &str,
 ) -> Result<(), Stop> {
-    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, request).await? else { return Ok(()) };
+    let request = request.clone().giving_again(gateways(&before.response));
+    let Some(after) = probe.accepts(Clause::ExtractIdempotent, why, &request).await? else { return Ok(()) };
     if gateways(&before.response) != gateways(&after.response) {
         let expected = format!("the same gateways: {why}");
         let exchanges = [&before.exchange, &after.exchange];
@@ -251,7 +249,7 @@ pub(super) static MAXIMUM: Check = Check {
     needs: &[Fact::PlentifulRegion],
     run: Run::Cases(|scope| {
         let most = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-        Case::single(Cost::extraction(2, 2 * most), |probe| Box::pin(maximum(probe)))
+        Case::single(Cost::extraction(2, most), |probe| Box::pin(maximum(probe)))
     }),
 };
 
@@ -272,7 +270,7 @@ pub(super) static PER_ACCOUNT: Check = Check {
     run: Run::Cases(|_| {
         let case = |place: Place| {
             let label = if place == Place::Query { "query" } else { "header" };
-            Case::with(label, Cost::extraction(4, 2 + 2 * SEVERAL), place, |probe, place| {
+            Case::with(label, Cost::extraction(4, 2 + SEVERAL), place, |probe, place| {
                 Box::pin(per_account(probe, place))
             })
         };

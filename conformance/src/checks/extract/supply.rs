@@ -35,7 +35,8 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let case = |data: (Context, i64)| {
         let label = format!("{}/num={}", data.0.label(), data.1);
         let sent = if data.0.extra.request_id && data.1 == FEW { 2 } else { 1 };
-        let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX).saturating_mul(sent));
+        // A repetition gives the same gateways again.
+        let cost = Cost::extraction(sent, u32::try_from(data.1).unwrap_or(u32::MAX));
         Case::with(label, cost, data, |probe, data| Box::pin(partial(probe, data)))
     };
     few.chain(all).map(case).collect()
@@ -62,7 +63,8 @@ async fn partial(probe: &Probe<'_>, (context, num): (Context, i64)) -> Result<()
     judge_headers(probe, &context.name(), &exchange, response, (num, came));
     if context.extra.request_id && num == FEW {
         // The same extraction is as partial as before.
-        let (again, class) = probe.send_once(&request).await?;
+        let repeated = request.giving_again(content::gateways(response));
+        let (again, class) = probe.send_once(&repeated).await?;
         if let (ResponseClass::Accepted, Ok(response)) = (class, &again.result) {
             let came = i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX);
             if came < num {

@@ -103,7 +103,7 @@ async fn partial_text(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
+pub(super) fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
     if is_envelope(response) {
         let expected = format!("plain text: {why}");
         probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
@@ -339,7 +339,7 @@ async fn partial_separator(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 /// Reports a text response whose entries are not separated by `separator`. What stands at its end is left open.
-async fn judge_separator(
+pub(super) async fn judge_separator(
     probe: &Probe<'_>,
     accepted: &AcceptedResponse,
     separator: &str,
