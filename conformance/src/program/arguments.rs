@@ -6,8 +6,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
+
+use super::reports::ReportRequest;
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
@@ -150,8 +151,8 @@ pub(crate) struct RunArguments {
     /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Also write reports: html, json, junit, sarif or md, for example html=report.html,json=report.json; json=- writes to
-    /// standard output.
+    /// Also write reports: html, json, junit, sarif, md, prometheus or har, for example html=report.html,json=report.json;
+    /// json=- writes to standard output. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
@@ -285,34 +286,6 @@ fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + C
     move |text| Ok(Secret::new(name, text))
 }
 
-/// A report to be written.
-#[derive(Debug, Clone)]
-pub(crate) struct ReportRequest {
-    pub(crate) format: Format,
-    pub(crate) path: PathBuf,
-}
-
-impl ReportRequest {
-    /// Whether it goes to standard output; what people read goes to standard error then.
-    pub(crate) fn is_stdout(&self) -> bool {
-        self.path.as_os_str() == "-"
-    }
-}
-
-impl std::str::FromStr for ReportRequest {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split_once('=').filter(|(_, path)| !path.is_empty());
-        let request =
-            parts.and_then(|(format, path)| Some(Self { format: Format::named(format)?, path: path.into() }));
-        request.ok_or_else(|| {
-            let forms = Format::ALL.map(|format| format!("{}=FILE", format.name()));
-            format!("expected {}", forms.join(", "))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -322,14 +295,5 @@ mod tests {
     #[test]
     fn the_arguments_are_well_formed() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn reports_are_asked_for_by_format() {
-        let request: ReportRequest = "html=a=b.html".parse().expect("a request");
-        assert_eq!((request.format, request.path), (Format::Html, "a=b.html".into()));
-        for wrong in ["", "json", "json=", "pdf=x", "=x"] {
-            assert!(wrong.parse::<ReportRequest>().expect_err(wrong).contains("json=FILE"));
-        }
     }
 }

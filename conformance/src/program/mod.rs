@@ -1,11 +1,13 @@
 //! What the program's commands do.
 
 pub(crate) mod arguments;
+mod atomic_file;
 pub(crate) mod baseline;
 pub(crate) mod describe;
 pub(crate) mod init;
 pub(crate) mod replay;
 pub(crate) mod run;
+mod reports;
 mod setup;
 pub(crate) mod snapshot;
 

@@ -19,7 +19,7 @@ mod suite;
 
 pub(crate) use preflight::preflight;
 
-pub use crate::check::CaseResult;
+pub use crate::check::{CaseResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
 pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};

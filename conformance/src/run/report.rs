@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun, Totals, Verdict};
-use crate::check::InferredClauses;
+use crate::check::{InferredClauses, RunLog};
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
 use crate::wire::{Budget, Throttling, Usage};
@@ -62,6 +62,9 @@ pub struct Report {
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
     pub clauses: Vec<ClauseSummary>,
+    /// Every exchange of the checks, if [`Options::keep_exchanges`](super::Options::keep_exchanges) was set.
+    #[serde(skip)]
+    pub log: RunLog,
 }
 
 impl Report {

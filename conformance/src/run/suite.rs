@@ -17,7 +17,9 @@ use super::{
     CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
     Rerun, Selection, Stopper, Totals, Verdict,
 };
-use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::check::{
+    Check, ExchangeLog, InferredClauses, Outcome, PassiveChecks, ProbeContext, RunLog, Scope,
+};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
@@ -54,6 +56,9 @@ pub struct Options {
     pub explore: Option<Exploration>,
 }
 
+    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). It takes memory
+    /// and time: each of them is searched for secrets.
+    pub keep_exchanges: bool,
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -71,6 +76,7 @@ impl Default for Options {
             explore: None,
         }
     }
+            keep_exchanges: false,
 }
 
 /// Why a run cannot start.
@@ -108,6 +114,7 @@ pub struct Suite<'a> {
     exploration: Option<Exploration>,
     budget: Budget,
     today: Date,
+    keep_exchanges: bool,
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
@@ -124,6 +131,7 @@ struct RunResults {
     explored: Option<ExplorationResult>,
 }
 
+    log: RunLog,
 impl<'a> Suite<'a> {
     /// Prepares a run of this crate's checks; nothing is sent yet.
     ///
@@ -158,6 +166,7 @@ impl<'a> Suite<'a> {
             explore: exploration,
         } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
+            keep_exchanges,
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
@@ -181,6 +190,7 @@ impl<'a> Suite<'a> {
             exploration,
             budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
+            keep_exchanges,
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
             canaries: Canaries::new(&target.facts.canaries)?,
@@ -213,7 +223,7 @@ impl<'a> Suite<'a> {
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let RunResults { checks, busy, run_again, explored } = match &unreachable {
+        let RunResults { checks, busy, run_again, explored, log } = match &unreachable {
             Some(_) => RunResults::default(),
             None => self.run_checks(observer).await,
         };
@@ -265,6 +275,7 @@ impl<'a> Suite<'a> {
             checks,
         }
     }
+            log,
 
     /// Why no check could have a result.
     async fn unreachable(&self) -> Option<String> {
@@ -281,6 +292,7 @@ impl<'a> Suite<'a> {
         let state = checks::State::default();
         let context = ProbeContext {
             contract: self.contract,
+        let log = self.keep_exchanges.then(ExchangeLog::default);
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
@@ -289,6 +301,7 @@ impl<'a> Suite<'a> {
             inferred: self.inferred,
             state: &state,
         };
+            log: log.as_ref(),
         let mut results = Vec::with_capacity(planned.len());
         for planned in skipped {
             let reason = planned.skipped().unwrap_or_default();
@@ -318,7 +331,8 @@ impl<'a> Suite<'a> {
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        RunResults { checks: results, busy, run_again, explored }
+        let log = log.map(ExchangeLog::into_log).unwrap_or_default();
+        RunResults { checks: results, busy, run_again, explored, log }
     }
 
     /// Waits until the run is ended, or its time is used up.

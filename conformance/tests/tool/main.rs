@@ -4,7 +4,9 @@
 
 mod bad_servers;
 mod canary;
+mod ci;
 mod commands;
+mod exposition;
 mod foreign;
 mod misbehaving;
 mod program;
