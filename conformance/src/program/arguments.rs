@@ -8,6 +8,7 @@ use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::run::{Glob, Profile};
 
+use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
 
 /// Test whether a service conforms to the Sallyport contract.
@@ -35,6 +36,7 @@ Examples:
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
 
+  conformance observe session.har
 The account's token is read from SALLYPORT_API_KEY, --api-key-file or --api-key-stdin. A skipped check names the environment
 variables that it needs; in lower case they are the keys of [facts] in the configuration. Arguments take precedence over
 environment variables, and those over the configuration.
@@ -48,6 +50,23 @@ Exit codes:
      ran";
 
 #[derive(Debug, Subcommand)]
+const OBSERVE_EXAMPLES: &str = "\
+Examples:
+  conformance observe session.har
+  conformance observe session.har --base-url https://api.example.com --report html=report.html";
+
+#[derive(Debug, Subcommand)]
+const OBSERVE_EXAMPLES: &str = "\
+Examples:
+  conformance observe session.har
+  conformance observe session.har --base-url https://api.example.com --report html=report.html";
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  conformance watch --config conformance.toml --every 15m
+  conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
+  conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
+
 pub(crate) enum Command {
     /// Run the checks.
     #[command(after_help = EXAMPLES)]
@@ -112,6 +131,12 @@ pub(crate) enum Command {
         target: TargetArguments,
     },
     /// Write a commented configuration; on a terminal, ask for its values.
+    /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
+    ///
+    /// The passive checks judge each exchange by itself, and relations compare exchanges close in time: pages of one search,
+    /// searches with further filters, extractions repeated under a request id. Needs no token, and shows none of the file.
+    #[command(after_help = OBSERVE_EXAMPLES)]
+    Observe(ObserveArguments),
     Init {
         /// File to write.
         #[arg(default_value = "conformance.toml")]

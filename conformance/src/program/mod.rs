@@ -5,6 +5,7 @@ mod atomic_file;
 pub(crate) mod baseline;
 pub(crate) mod describe;
 pub(crate) mod init;
+pub(crate) mod observe;
 pub(crate) mod replay;
 pub(crate) mod run;
 mod reports;

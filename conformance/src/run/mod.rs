@@ -18,6 +18,7 @@ mod stopper;
 mod suite;
 
 pub(crate) use preflight::preflight;
+pub(crate) use suite::concluded_passive;
 
 pub use crate::check::{CaseResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};

@@ -71,6 +71,9 @@ impl Report {
     /// Version of the JSON report; it is increased when readers have to change.
     pub const VERSION: u32 = 2;
 
+    /// In place of a profile: the traffic was recorded by others, and nothing was sent.
+    pub const RECORDED: &'static str = "recorded";
+
     /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
     /// The two checks differ for passive checks.
     pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {

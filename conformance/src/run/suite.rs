@@ -3,6 +3,8 @@ mod again;
 mod explored;
 mod passive;
 
+pub(crate) use passive::concluded as concluded_passive;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,11 +56,11 @@ pub struct Options {
     pub detect: Option<u8>,
     /// Whether to explore beyond the fixed cases.
     pub explore: Option<Exploration>,
-}
-
     /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). It takes memory
     /// and time: each of them is searched for secrets.
     pub keep_exchanges: bool,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -74,9 +76,9 @@ impl Default for Options {
             implementation: None,
             detect: None,
             explore: None,
+            keep_exchanges: false,
         }
     }
-            keep_exchanges: false,
 }
 
 /// Why a run cannot start.
@@ -112,9 +114,9 @@ pub struct Suite<'a> {
     inferred: InferredClauses,
     implementation: Option<String>,
     exploration: Option<Exploration>,
+    keep_exchanges: bool,
     budget: Budget,
     today: Date,
-    keep_exchanges: bool,
     meter: Arc<Meter>,
     wire: Wire,
     redactor: Redactor,
@@ -129,9 +131,9 @@ struct RunResults {
     busy: Duration,
     run_again: Rerun,
     explored: Option<ExplorationResult>,
+    log: RunLog,
 }
 
-    log: RunLog,
 impl<'a> Suite<'a> {
     /// Prepares a run of this crate's checks; nothing is sent yet.
     ///
@@ -164,9 +166,9 @@ impl<'a> Suite<'a> {
             implementation,
             detect,
             explore: exploration,
+            keep_exchanges,
         } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
-            keep_exchanges,
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let plan = Plan::new(checks, &selection, &scope, &budget, matrix, detect);
@@ -188,9 +190,9 @@ impl<'a> Suite<'a> {
             inferred,
             implementation,
             exploration,
+            keep_exchanges,
             budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
-            keep_exchanges,
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
             redactor,
             canaries: Canaries::new(&target.facts.canaries)?,
@@ -273,9 +275,9 @@ impl<'a> Suite<'a> {
             unmet,
             clauses: ClauseSummary::from_results(&checks, &self.contract.catalogue),
             checks,
+            log,
         }
     }
-            log,
 
     /// Why no check could have a result.
     async fn unreachable(&self) -> Option<String> {
@@ -290,18 +292,18 @@ impl<'a> Suite<'a> {
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
         let passive_checks = PassiveChecks::new(&checks, self.inferred);
         let state = checks::State::default();
+        let log = self.keep_exchanges.then(ExchangeLog::default);
         let context = ProbeContext {
             contract: self.contract,
-        let log = self.keep_exchanges.then(ExchangeLog::default);
             target: self.target,
             wire: &self.wire,
             redactor: &self.redactor,
             canaries: &self.canaries,
             passive: &passive_checks,
             inferred: self.inferred,
+            log: log.as_ref(),
             state: &state,
         };
-            log: log.as_ref(),
         let mut results = Vec::with_capacity(planned.len());
         for planned in skipped {
             let reason = planned.skipped().unwrap_or_default();
@@ -324,7 +326,7 @@ impl<'a> Suite<'a> {
             }
         }
         for check in passive_checks.into_checks() {
-            let mut result = passive::concluded(check, self.contract);
+            let mut result = passive::concluded(check, self.contract, passive::UNSEEN);
             weigh(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);

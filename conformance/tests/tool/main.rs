@@ -9,5 +9,6 @@ mod commands;
 mod exposition;
 mod foreign;
 mod misbehaving;
+mod observe;
 mod program;
 mod reports;
