@@ -29,6 +29,7 @@ pub mod response;
 pub mod run;
 pub mod snapshot;
 pub mod target;
+pub mod watch;
 pub mod wire;
 
 pub use check::{Check, Finding, Outcome};

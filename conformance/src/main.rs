@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use program::arguments::{Arguments, Command, ListFormat};
-use program::{UsageError, baseline, describe, init, observe, replay, run, snapshot};
+use program::{UsageError, baseline, describe, init, observe, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -39,6 +39,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
             snapshot::compare(&before, after.as_deref(), &target).await
         }
         Command::Observe(arguments) => observe::run(&arguments),
+        Command::Watch(arguments) => watch::run(*arguments).await,
         Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
             run::print(&report::schema()?);

@@ -10,6 +10,7 @@ use sallyport_conformance::run::{Glob, Profile};
 
 use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
+use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
@@ -35,8 +36,8 @@ Examples:
   conformance baseline report.json --reason 'ticket 123' >> conformance.toml
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
-
   conformance observe session.har
+
 The account's token is read from SALLYPORT_API_KEY, --api-key-file or --api-key-stdin. A skipped check names the environment
 variables that it needs; in lower case they are the keys of [facts] in the configuration. Arguments take precedence over
 environment variables, and those over the configuration.
@@ -49,13 +50,6 @@ Exit codes:
   4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, or nothing
      ran";
 
-#[derive(Debug, Subcommand)]
-const OBSERVE_EXAMPLES: &str = "\
-Examples:
-  conformance observe session.har
-  conformance observe session.har --base-url https://api.example.com --report html=report.html";
-
-#[derive(Debug, Subcommand)]
 const OBSERVE_EXAMPLES: &str = "\
 Examples:
   conformance observe session.har
@@ -67,6 +61,7 @@ Examples:
   conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
   conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
 
+#[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the checks.
     #[command(after_help = EXAMPLES)]
@@ -130,13 +125,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         target: TargetArguments,
     },
-    /// Write a commented configuration; on a terminal, ask for its values.
     /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
     ///
     /// The passive checks judge each exchange by itself, and relations compare exchanges close in time: pages of one search,
     /// searches with further filters, extractions repeated under a request id. Needs no token, and shows none of the file.
     #[command(after_help = OBSERVE_EXAMPLES)]
     Observe(ObserveArguments),
+    /// Run again and again, keep a history, report changes of the verdict, and serve page and metrics on loopback.
+    ///
+    /// Each run is one sample, without retries: what is broken at times shows as a rate with its 95 % interval. SIGINT and
+    /// SIGTERM end it with exit code 0; the run under way is then dropped.
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(Box<WatchArguments>),
+    /// Write a commented configuration; on a terminal, ask for its values.
     Init {
         /// File to write.
         #[arg(default_value = "conformance.toml")]

@@ -11,6 +11,7 @@ pub(crate) mod run;
 mod reports;
 mod setup;
 pub(crate) mod snapshot;
+pub(crate) mod watch;
 
 /// A mistake in usage or configuration, in one line.
 pub(crate) type UsageError = Box<dyn std::error::Error>;

@@ -12,3 +12,4 @@ mod misbehaving;
 mod observe;
 mod program;
 mod reports;
+mod watch;
