@@ -77,16 +77,7 @@ Examples:
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let root = task::root();
-    let outcome = match arguments.task {
-        Task::Generate => task::generate::run(&root).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Check => task::check::run(&root).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Docs { file } => task::docs::run(&root, file).map(|report| (report, ExitCode::SUCCESS)),
-        Task::New(new) => task::new::run(&root, &new).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
-            (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-        }),
-    };
+    let outcome = execute(arguments.task);
     #[expect(
         clippy::print_stdout,
         clippy::print_stderr,
@@ -101,5 +92,21 @@ fn main() -> ExitCode {
             eprint!("{report}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// What a task prints, and how the program ends.
+fn execute(task: Task) -> Result<(String, ExitCode), String> {
+    let here = std::env::current_dir().map_err(|error| format!("error: no current folder: {error}\n"))?;
+    let root = task::root(&here)?;
+    let done = |report| (report, ExitCode::SUCCESS);
+    match task {
+        Task::Generate => task::generate::run(&root).map(done),
+        Task::Check => task::check::run(&root).map(done),
+        Task::Docs { file } => task::docs::run(&root, file).map(done),
+        Task::New(new) => task::new::run(&root, &new).map(done),
+        Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
+            (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        }),
     }
 }
