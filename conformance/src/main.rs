@@ -49,5 +49,10 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
             clap_complete::generate(shell, &mut Arguments::command(), "conformance", &mut std::io::stdout());
             Ok(Verdict::Conforms)
         }
+        Command::Man { folder } => {
+            clap_mangen::generate_to(Arguments::command(), &folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?;
+            Ok(Verdict::Conforms)
+        }
     }
 }

@@ -63,6 +63,9 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
+    /// Build the programs for a release: archives with checksums, completions, man pages and a list of all dependencies (SBOM).
+    #[command(after_help = DIST_EXAMPLES)]
+    Dist(task::dist::Arguments),
     /// Begin something new.
     #[command(subcommand)]
     New(task::new::New),
@@ -74,6 +77,12 @@ Examples:
   cargo xtask diff main --fail-on breaking
   cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
   cargo xtask diff v1.0.0 --changelog";
+
+const DIST_EXAMPLES: &str = "\
+Examples:
+  cargo xtask dist
+  cargo xtask dist --target x86_64-unknown-linux-musl --out /tmp/release
+  cargo xtask dist --profile dev --program conformance";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -105,6 +114,7 @@ fn execute(task: Task) -> Result<(String, ExitCode), String> {
         Task::Check => task::check::run(&root).map(done),
         Task::Docs { file } => task::docs::run(&root, file).map(done),
         Task::New(new) => task::new::run(&root, &new).map(done),
+        Task::Dist(arguments) => task::dist::run(&root, &arguments).map(done),
         Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
             (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }),

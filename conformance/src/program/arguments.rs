@@ -156,6 +156,11 @@ pub(crate) enum Command {
         /// Choose the shell.
         shell: clap_complete::Shell,
     },
+    /// Write man pages, one for each command, to a folder that exists.
+    Man {
+        /// Folder, for example /usr/local/share/man/man1.
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod dist;
 pub(crate) mod docs;
 mod documents;
 pub(crate) mod generate;
