@@ -2,7 +2,7 @@
 
 use super::cause::{causes, folded, headlines, without_cause};
 use super::markdown::markdown;
-use super::terminal::{counted, verdict_words};
+use super::terminal::{counted, inferred_from, throttled, verdict_words};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report, Verdict};
@@ -39,8 +39,15 @@ pub fn github(report: &Report) -> String {
                 quantity(findings.len() as u64, "finding")
             ));
         }
-        let annotation = Annotation { title: title(first), message };
-        if is_error(&first) { errors.push(annotation) } else { warnings.push(annotation) }
+        match result.outcome {
+            // The tester knows of it and accepts it; the summary says so.
+            Outcome::ExpectedFailure(_) => {}
+            _ if is_error(&first) => errors.push(Annotation { title: title(first), message }),
+            _ => {
+                let title = format!("{} is in doubt", first.clause);
+                warnings.push(Annotation { title, message });
+            }
+        }
     }
     let gates = report.unmet.iter().map(|unmet| ("gate not met", unmet));
     for (title, reason) in gates.chain(report.stopped.iter().map(|reason| ("run ended early", reason))) {
@@ -53,7 +60,11 @@ pub fn github(report: &Report) -> String {
     push(&mut text, "error", &errors);
     push(&mut text, "warning", &warnings);
     let level = if report.verdict == Verdict::Unreachable { "error" } else { "notice" };
-    let message = format!("{}: {}; checks: {}", report.target, verdict_words(report), counted(report.totals));
+    let mut message =
+        format!("{}: {}; checks: {}", report.target, verdict_words(report), counted(report.totals));
+    if let Some(throttled) = throttled(report) {
+        message.push_str(&format!("; {throttled}"));
+    }
     text.push_str(&Annotation { title: "conformance".to_owned(), message }.command(level));
     text
 }
@@ -102,8 +113,9 @@ fn title(finding: &Finding) -> String {
 
 fn finding_text(result: &CheckResult, finding: &Finding) -> String {
     let Finding { requirement, expected, actual, .. } = finding;
+    let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
     format!(
-        "{} ({})\nRequirement: {requirement}\nExpected: {expected}\nActual: {actual}\nconformance explain {}",
+        "{} ({})\nRequirement: {requirement}{inferred}\nExpected: {expected}\nActual: {actual}\nconformance explain {}",
         result.title, result.id, finding.clause
     )
 }
