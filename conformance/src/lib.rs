@@ -23,11 +23,13 @@ pub mod embedded;
 pub mod explain;
 pub mod explore;
 mod grammar;
+pub mod observe;
 pub mod report;
 pub mod response;
 pub mod run;
 pub mod snapshot;
 pub mod target;
+pub mod watch;
 pub mod wire;
 
 pub use check::{Check, Finding, Outcome};

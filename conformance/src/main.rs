@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use program::arguments::{Arguments, Command, ListFormat};
-use program::{UsageError, baseline, describe, init, replay, run, snapshot};
+use program::{UsageError, baseline, describe, init, observe, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -38,6 +38,8 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await
         }
+        Command::Observe(arguments) => observe::run(&arguments),
+        Command::Watch(arguments) => watch::run(*arguments).await,
         Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
             run::print(&report::schema()?);
@@ -45,6 +47,11 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         }
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "conformance", &mut std::io::stdout());
+            Ok(Verdict::Conforms)
+        }
+        Command::Man { folder } => {
+            clap_mangen::generate_to(Arguments::command(), &folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?;
             Ok(Verdict::Conforms)
         }
     }

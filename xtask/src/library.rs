@@ -1,7 +1,7 @@
 //! What a document of other operations than ours gives: an API that reads and writes, from which server, client and contract are
 //! made. The generated files lie beside the tests that compile and run them, and must be up to date.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use crate::{
     document::Document,
@@ -59,7 +59,7 @@ fn the_generated_files_of_the_library_are_up_to_date() {
     let artifacts = emit::code(&document()).unwrap_or_else(|problems| {
         panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     });
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = crate::task::root(&std::env::current_dir().unwrap()).unwrap();
     for (path, place) in PLACES {
         let made = artifacts.iter().find(|artifact| artifact.path == path).unwrap();
         let place = root.join(place);

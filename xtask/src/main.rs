@@ -63,6 +63,9 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
+    /// Build the programs for a release: archives with checksums, completions, man pages and a list of all dependencies (SBOM).
+    #[command(after_help = DIST_EXAMPLES)]
+    Dist(task::dist::Arguments),
     /// Begin something new.
     #[command(subcommand)]
     New(task::new::New),
@@ -75,18 +78,15 @@ Examples:
   cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
   cargo xtask diff v1.0.0 --changelog";
 
+const DIST_EXAMPLES: &str = "\
+Examples:
+  cargo xtask dist
+  cargo xtask dist --target x86_64-unknown-linux-musl --out /tmp/release
+  cargo xtask dist --profile dev --program conformance";
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let root = task::root();
-    let outcome = match arguments.task {
-        Task::Generate => task::generate::run(&root).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Check => task::check::run(&root).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Docs { file } => task::docs::run(&root, file).map(|report| (report, ExitCode::SUCCESS)),
-        Task::New(new) => task::new::run(&root, &new).map(|report| (report, ExitCode::SUCCESS)),
-        Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
-            (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-        }),
-    };
+    let outcome = execute(arguments.task);
     #[expect(
         clippy::print_stdout,
         clippy::print_stderr,
@@ -101,5 +101,22 @@ fn main() -> ExitCode {
             eprint!("{report}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// What a task prints, and how the program ends.
+fn execute(task: Task) -> Result<(String, ExitCode), String> {
+    let here = std::env::current_dir().map_err(|error| format!("error: no current folder: {error}\n"))?;
+    let root = task::root(&here)?;
+    let done = |report| (report, ExitCode::SUCCESS);
+    match task {
+        Task::Generate => task::generate::run(&root).map(done),
+        Task::Check => task::check::run(&root).map(done),
+        Task::Docs { file } => task::docs::run(&root, file).map(done),
+        Task::New(new) => task::new::run(&root, &new).map(done),
+        Task::Dist(arguments) => task::dist::run(&root, &arguments).map(done),
+        Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
+            (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        }),
     }
 }

@@ -2,17 +2,20 @@
 
 mod definition;
 mod finding;
+mod log;
 mod passive;
 mod probe;
 mod sending;
 
 pub use definition::{Case, Check, Cost, Run, RunningServer, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
+pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};
 pub use probe::Probe;
 pub use sending::AcceptedResponse;
 
 pub use crate::response::{Decision, Form, ResponseClass};
 
+pub(crate) use log::ExchangeLog;
 pub(crate) use passive::{PassiveCheck, PassiveChecks};
 pub(crate) use probe::ProbeContext;

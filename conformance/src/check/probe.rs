@@ -7,8 +7,8 @@ use reqwest::Url;
 
 use super::sending::undecided;
 use super::{
-    Case, CaseResult, Check, Evidence, Finding, Form, InferredClauses, Observation, ObservedExchange,
-    Outcome, PassiveChecks, ResponseClass, Severity, Stop,
+    Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
+    ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
 use crate::response::{self, gateways};
@@ -25,6 +25,8 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) canaries: &'a Canaries,
     pub(crate) passive: &'a PassiveChecks,
     pub(crate) inferred: InferredClauses,
+    /// Keeps the exchanges, when that was asked for.
+    pub(crate) log: Option<&'a ExchangeLog>,
     /// What the checks share, see [`Probe::state`].
     pub(crate) state: &'a (dyn Any + Send + Sync),
 }
@@ -234,6 +236,11 @@ impl<'a> Probe<'a> {
                 // Before the response is judged.
                 response.reveal_passwords(context.redactor);
             }
+            let case = (self.check.id, self.notes().case.label.clone());
+            let case = (case.0, case.1.as_str());
+            if let Some(log) = context.log {
+                log.keep(case, exchange, context.redactor);
+            }
             let judged =
                 ResponseClass::classify(contract, operation, form, &exchange.result, context.redactor);
             if let Ok(response) = &exchange.result {
@@ -248,8 +255,7 @@ impl<'a> Probe<'a> {
                     request,
                     response,
                 };
-                let case = (self.check.id, self.notes().case.label.clone());
-                context.passive.show(&observed, exchange, (case.0, &case.1), context.redactor);
+                context.passive.show(&observed, exchange, case, context.redactor);
             }
             class = Some(judged);
             gateways::count(contract, request, &exchange.result)

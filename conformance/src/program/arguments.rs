@@ -6,8 +6,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sallyport_conformance::Secret;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Glob, Profile};
+
+use super::observe::ObserveArguments;
+use super::reports::ReportRequest;
+use super::watch::WatchArguments;
 
 /// Test whether a service conforms to the Sallyport contract.
 ///
@@ -33,6 +36,7 @@ Examples:
   conformance baseline report.json --reason 'ticket 123' >> conformance.toml
   conformance replay report.json search.match-port.subset --base-url https://api.example.com
   conformance explain search.match-port
+  conformance observe session.har
 
 The account's token is read from SALLYPORT_API_KEY, --api-key-file or --api-key-stdin. A skipped check names the environment
 variables that it needs; in lower case they are the keys of [facts] in the configuration. Arguments take precedence over
@@ -45,6 +49,17 @@ Exit codes:
   3  the service is unreachable, or rejects the account's token
   4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, or nothing
      ran";
+
+const OBSERVE_EXAMPLES: &str = "\
+Examples:
+  conformance observe session.har
+  conformance observe session.har --base-url https://api.example.com --report html=report.html";
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  conformance watch --config conformance.toml --every 15m
+  conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
+  conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -110,6 +125,18 @@ pub(crate) enum Command {
         #[command(flatten)]
         target: TargetArguments,
     },
+    /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
+    ///
+    /// The passive checks judge each exchange by itself, and relations compare exchanges close in time: pages of one search,
+    /// searches with further filters, extractions repeated under a request id. Needs no token, and shows none of the file.
+    #[command(after_help = OBSERVE_EXAMPLES)]
+    Observe(ObserveArguments),
+    /// Run again and again, keep a history, report changes of the verdict, and serve page and metrics on loopback.
+    ///
+    /// Each run is one sample, without retries: what is broken at times shows as a rate with its 95 % interval. SIGINT and
+    /// SIGTERM end it with exit code 0; the run under way is then dropped.
+    #[command(after_help = WATCH_EXAMPLES)]
+    Watch(Box<WatchArguments>),
     /// Write a commented configuration; on a terminal, ask for its values.
     Init {
         /// File to write.
@@ -128,6 +155,11 @@ pub(crate) enum Command {
     Completions {
         /// Choose the shell.
         shell: clap_complete::Shell,
+    },
+    /// Write man pages, one for each command, to a folder that exists.
+    Man {
+        /// Folder, for example /usr/local/share/man/man1.
+        folder: PathBuf,
     },
 }
 
@@ -150,8 +182,8 @@ pub(crate) struct RunArguments {
     /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) skip: Vec<Glob>,
-    /// Also write reports: html, json, junit, sarif or md, for example html=report.html,json=report.json; json=- writes to
-    /// standard output.
+    /// Also write reports: html, json, junit, sarif, md, prometheus or har, for example html=report.html,json=report.json;
+    /// json=- writes to standard output. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
@@ -285,34 +317,6 @@ fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + C
     move |text| Ok(Secret::new(name, text))
 }
 
-/// A report to be written.
-#[derive(Debug, Clone)]
-pub(crate) struct ReportRequest {
-    pub(crate) format: Format,
-    pub(crate) path: PathBuf,
-}
-
-impl ReportRequest {
-    /// Whether it goes to standard output; what people read goes to standard error then.
-    pub(crate) fn is_stdout(&self) -> bool {
-        self.path.as_os_str() == "-"
-    }
-}
-
-impl std::str::FromStr for ReportRequest {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split_once('=').filter(|(_, path)| !path.is_empty());
-        let request =
-            parts.and_then(|(format, path)| Some(Self { format: Format::named(format)?, path: path.into() }));
-        request.ok_or_else(|| {
-            let forms = Format::ALL.map(|format| format!("{}=FILE", format.name()));
-            format!("expected {}", forms.join(", "))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
@@ -322,14 +326,5 @@ mod tests {
     #[test]
     fn the_arguments_are_well_formed() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn reports_are_asked_for_by_format() {
-        let request: ReportRequest = "html=a=b.html".parse().expect("a request");
-        assert_eq!((request.format, request.path), (Format::Html, "a=b.html".into()));
-        for wrong in ["", "json", "json=", "pdf=x", "=x"] {
-            assert!(wrong.parse::<ReportRequest>().expect_err(wrong).contains("json=FILE"));
-        }
     }
 }

@@ -1,13 +1,17 @@
 //! What the program's commands do.
 
 pub(crate) mod arguments;
+mod atomic_file;
 pub(crate) mod baseline;
 pub(crate) mod describe;
 pub(crate) mod init;
+pub(crate) mod observe;
 pub(crate) mod replay;
+mod reports;
 pub(crate) mod run;
 mod setup;
 pub(crate) mod snapshot;
+pub(crate) mod watch;
 
 /// A mistake in usage or configuration, in one line.
 pub(crate) type UsageError = Box<dyn std::error::Error>;

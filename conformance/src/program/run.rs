@@ -1,16 +1,16 @@
-use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
-use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
+use sallyport_conformance::report::{self, Detail, Format, Progress, Screen, Style, quantity};
 use sallyport_conformance::run::{Plan, PlannedCheck, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
 use super::UsageError;
-use super::arguments::{ReportRequest, RunArguments};
+use super::arguments::RunArguments;
+use super::reports::{self, CommandGuard, ReportRequest};
 use super::setup::Setup;
 
 /// `conformance run`.
@@ -28,7 +28,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     });
     options.fail_fast = arguments.fail_fast;
     options.implementation.clone_from(&arguments.implementation);
-    open_reports(&arguments.report)?;
+    options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
+    reports::open(&arguments.report)?;
     let detail = match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
         (_, true) => Detail::Verbose,
@@ -36,9 +37,12 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     };
     let reader =
         if arguments.report.iter().any(ReportRequest::is_stdout) { Reader::Stderr } else { Reader::Stdout };
-    let report =
-        with_target(target, async |target| observed(contract, target, options, detail, reader).await).await?;
-    write_reports(&arguments.report, &report)?;
+    let guard = CommandGuard::new(&arguments.report, &mut reader.writer());
+    let ran =
+        with_target(target, async |target| observed(contract, target, options, detail, reader).await).await;
+    guard.end(&mut reader.writer());
+    let report = ran?;
+    reports::write(&arguments.report, &report, &mut reader.writer())?;
     Ok(report.verdict)
 }
 
@@ -93,7 +97,7 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    fn writer(self) -> Box<dyn std::io::Write + Send> {
+    pub(crate) fn writer(self) -> Box<dyn std::io::Write + Send> {
         match self {
             Self::Stdout => Box::new(std::io::stdout()),
             Self::Stderr => Box::new(std::io::stderr()),
@@ -108,7 +112,7 @@ impl Reader {
     }
 
     /// Colours and wrapping are for terminals; `NO_COLOR` takes the colours away.
-    fn screen(self, detail: Detail) -> Screen {
+    pub(crate) fn screen(self, detail: Detail) -> Screen {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let terminal = self.is_terminal();
         let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
@@ -192,28 +196,6 @@ async fn stop_on_interrupt(stopper: Stopper) {
         // Somebody who asks twice does not want to wait for reports.
         std::process::exit(Verdict::Incomplete.exit_code().into());
     }
-}
-
-/// Files that can't be written are better known before the run than after it.
-fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
-    for request in requests.iter().filter(|request| !request.is_stdout()) {
-        let opened = OpenOptions::new().create(true).append(true).open(&request.path);
-        opened.map_err(|error| format!("{}: {error}", request.path.display()))?;
-    }
-    Ok(())
-}
-
-fn write_reports(requests: &[ReportRequest], report: &Report) -> Result<(), UsageError> {
-    for request in requests {
-        let text = request.format.render(report)?;
-        if request.is_stdout() {
-            print(&text);
-            continue;
-        }
-        std::fs::write(&request.path, text)
-            .map_err(|error| format!("{}: {error}", request.path.display()))?;
-    }
-    Ok(())
 }
 
 #[cfg(feature = "embedded")]

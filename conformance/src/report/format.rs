@@ -1,4 +1,4 @@
-use super::{html, json, junit, markdown, sarif};
+use super::{github, har, html, json, junit, markdown, prometheus, sarif};
 use crate::run::Report;
 
 /// A form in which a report is written to a file.
@@ -14,12 +14,18 @@ pub enum Format {
     Sarif,
     /// A summary for a pull request.
     Markdown,
+    /// Annotations for GitHub Actions.
+    Github,
+    /// Metrics for the textfile collector of the node exporter.
+    Prometheus,
+    /// The exchanges of the run as an HTTP Archive; the run has to keep them.
+    Har,
 }
 
 /// A report could not be written in a form: a bug of the suite.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// As JSON or SARIF.
+    /// As JSON, SARIF or HAR.
     #[error("the report can't be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// As JUnit.
@@ -32,7 +38,16 @@ pub enum RenderError {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Html, Self::Json, Self::Junit, Self::Sarif, Self::Markdown];
+    pub const ALL: [Self; 8] = [
+        Self::Html,
+        Self::Json,
+        Self::Junit,
+        Self::Sarif,
+        Self::Markdown,
+        Self::Github,
+        Self::Prometheus,
+        Self::Har,
+    ];
 
     /// The name that arguments use.
     #[must_use]
@@ -43,6 +58,9 @@ impl Format {
             Self::Junit => "junit",
             Self::Sarif => "sarif",
             Self::Markdown => "md",
+            Self::Github => "github",
+            Self::Prometheus => "prometheus",
+            Self::Har => "har",
         }
     }
 
@@ -63,6 +81,9 @@ impl Format {
             Self::Junit => junit(report)?,
             Self::Sarif => sarif(report)?,
             Self::Markdown => markdown(report),
+            Self::Github => github(report),
+            Self::Prometheus => prometheus(report),
+            Self::Har => har(report)?,
         })
     }
 }

@@ -20,12 +20,7 @@ use crate::wire::RecordedExchange;
 /// # Errors
 /// When the page can't be rendered, which would be a bug of the suite.
 pub fn html(report: &Report) -> Result<String, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),
-        None => escape_formatter(out, state, value),
-    });
-    // The name ends in .html, so everything that is put in is escaped.
+    let mut environment = environment();
     environment.add_template("page.html", include_str!("html/page.html"))?;
     let page = environment.get_template("page.html")?;
     page.render(context! {
@@ -50,6 +45,16 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         unresolved => Value::from(Serde(unresolved(report))),
         observations => Value::from(Serde(observations(report))),
     })
+}
+
+/// An environment for pages. Their names end in .html, so everything that is put in is escaped.
+pub(super) fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),
+        None => escape_formatter(out, state, value),
+    });
+    environment
 }
 
 #[derive(Serialize)]

@@ -205,6 +205,9 @@ pub(super) fn rests_on(finding: &Finding) -> String {
 #[must_use]
 pub fn detected(detection: &Detection) -> String {
     let Detection { known, noticed, .. } = detection;
+    if *known == 0 {
+        return "not estimated: the known faults are noticed by requests of the suite".to_owned();
+    }
     format!("would have noticed {noticed} of {known} known faults ({} %)", detection.percent())
 }
 
@@ -221,6 +224,9 @@ pub(super) fn suite_and_contract(report: &Report) -> String {
 /// The profile and its ceilings.
 pub(super) fn profile_and_budget(report: &Report) -> String {
     let Budget { requests, gateways, bytes: _, wall, rate, concurrency } = &report.budget;
+    if report.profile == Report::RECORDED {
+        return "recorded: nothing was sent".to_owned();
+    }
     let rate = rate.map(|rate| format!("{rate} requests/s, ")).unwrap_or_default();
     format!(
         "{}: at most {}, {}, {rate}{} s, {concurrency} at a time",

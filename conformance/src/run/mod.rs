@@ -18,8 +18,9 @@ mod stopper;
 mod suite;
 
 pub(crate) use preflight::preflight;
+pub(crate) use suite::concluded_passive;
 
-pub use crate::check::CaseResult;
+pub use crate::check::{CaseResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
 pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};

@@ -106,6 +106,26 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Conforms, Self::Findings, Self::Unreachable, Self::Incomplete];
+
+    /// The name that reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms",
+            Self::Findings => "findings",
+            Self::Unreachable => "unreachable",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
+    /// The verdict of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
     /// Exit code of invalid usage or configuration; no run returns it.
     pub const USAGE: u8 = 2;
 

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun, Totals, Verdict};
-use crate::check::InferredClauses;
+use crate::check::{InferredClauses, RunLog};
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
 use crate::wire::{Budget, Throttling, Usage};
@@ -62,11 +62,17 @@ pub struct Report {
     pub checks: Vec<CheckResult>,
     /// Each clause that a chosen check cites, sorted by id.
     pub clauses: Vec<ClauseSummary>,
+    /// Every exchange of the checks, if [`Options::keep_exchanges`](super::Options::keep_exchanges) was set.
+    #[serde(skip)]
+    pub log: RunLog,
 }
 
 impl Report {
     /// Version of the JSON report; it is increased when readers have to change.
     pub const VERSION: u32 = 2;
+
+    /// In place of a profile: the traffic was recorded by others, and nothing was sent.
+    pub const RECORDED: &'static str = "recorded";
 
     /// The failing cases: the check that found something, and the check and the label of the case in whose exchanges it did.
     /// The two checks differ for passive checks.

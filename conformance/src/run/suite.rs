@@ -3,6 +3,8 @@ mod again;
 mod explored;
 mod passive;
 
+pub(crate) use passive::concluded as concluded_passive;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +19,9 @@ use super::{
     CheckResult, ClauseSummary, Coverage, Diagnosis, Gates, Observer, Plan, PlannedCase, Profile, Report,
     Rerun, Selection, Stopper, Totals, Verdict,
 };
-use crate::check::{Check, InferredClauses, Outcome, PassiveChecks, ProbeContext, Scope};
+use crate::check::{
+    Check, ExchangeLog, InferredClauses, Outcome, PassiveChecks, ProbeContext, RunLog, Scope,
+};
 use crate::checks::{self, registry};
 use crate::contract::Contract;
 use crate::detection::{Cases, Detection, Matrix};
@@ -52,6 +56,9 @@ pub struct Options {
     pub detect: Option<u8>,
     /// Whether to explore beyond the fixed cases.
     pub explore: Option<Exploration>,
+    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). It takes memory
+    /// and time: each of them is searched for secrets.
+    pub keep_exchanges: bool,
 }
 
 impl Default for Options {
@@ -69,6 +76,7 @@ impl Default for Options {
             implementation: None,
             detect: None,
             explore: None,
+            keep_exchanges: false,
         }
     }
 }
@@ -106,6 +114,7 @@ pub struct Suite<'a> {
     inferred: InferredClauses,
     implementation: Option<String>,
     exploration: Option<Exploration>,
+    keep_exchanges: bool,
     budget: Budget,
     today: Date,
     meter: Arc<Meter>,
@@ -122,6 +131,7 @@ struct RunResults {
     busy: Duration,
     run_again: Rerun,
     explored: Option<ExplorationResult>,
+    log: RunLog,
 }
 
 impl<'a> Suite<'a> {
@@ -156,6 +166,7 @@ impl<'a> Suite<'a> {
             implementation,
             detect,
             explore: exploration,
+            keep_exchanges,
         } = options;
         let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
         let scope = Scope { contract, facts: &target.facts };
@@ -179,6 +190,7 @@ impl<'a> Suite<'a> {
             inferred,
             implementation,
             exploration,
+            keep_exchanges,
             budget,
             today: jiff::Timestamp::now().to_zoned(TimeZone::UTC).date(),
             wire: Wire::new(target.base().clone(), wire, Arc::clone(&meter))?,
@@ -213,7 +225,7 @@ impl<'a> Suite<'a> {
             () = self.ended() => None,
         };
         let reached = unreachable.is_none();
-        let RunResults { checks, busy, run_again, explored } = match &unreachable {
+        let RunResults { checks, busy, run_again, explored, log } = match &unreachable {
             Some(_) => RunResults::default(),
             None => self.run_checks(observer).await,
         };
@@ -263,6 +275,7 @@ impl<'a> Suite<'a> {
             unmet,
             clauses: ClauseSummary::from_results(&checks, &self.contract.catalogue),
             checks,
+            log,
         }
     }
 
@@ -279,6 +292,7 @@ impl<'a> Suite<'a> {
         let checks: Vec<_> = running.iter().map(|planned| planned.check).collect();
         let passive_checks = PassiveChecks::new(&checks, self.inferred);
         let state = checks::State::default();
+        let log = self.keep_exchanges.then(ExchangeLog::default);
         let context = ProbeContext {
             contract: self.contract,
             target: self.target,
@@ -287,6 +301,7 @@ impl<'a> Suite<'a> {
             canaries: &self.canaries,
             passive: &passive_checks,
             inferred: self.inferred,
+            log: log.as_ref(),
             state: &state,
         };
         let mut results = Vec::with_capacity(planned.len());
@@ -311,14 +326,15 @@ impl<'a> Suite<'a> {
             }
         }
         for check in passive_checks.into_checks() {
-            let mut result = passive::concluded(check, self.contract);
+            let mut result = passive::concluded(check, self.contract, passive::UNSEEN);
             weigh(&mut result, &self.expected, self.today);
             observer.check_ended(&result);
             results.push(result);
         }
         self.add_those_not_reached(&checks, observer, &mut results);
         results.sort_by_key(|result| result.id);
-        RunResults { checks: results, busy, run_again, explored }
+        let log = log.map(ExchangeLog::into_log).unwrap_or_default();
+        RunResults { checks: results, busy, run_again, explored, log }
     }
 
     /// Waits until the run is ended, or its time is used up.

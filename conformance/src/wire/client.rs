@@ -285,6 +285,12 @@ impl Wire {
     }
 }
 
+/// Whether a response is one that the suite reads by default: neither too long nor with too many values.
+pub(crate) fn is_small_enough(body: &[u8]) -> bool {
+    let WireOptions { body_limit, value_limit, .. } = WireOptions::default();
+    body.len() <= body_limit && json_values(body) <= value_limit
+}
+
 /// How many values a body has at most when it is JSON. A parsed one takes some hundred bytes, and a body of two bytes for
 /// each would take fifty times its length; so they are counted first.
 fn json_values(body: &[u8]) -> usize {

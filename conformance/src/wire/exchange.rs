@@ -90,6 +90,11 @@ impl RecordedExchange {
     /// Takes the secrets out of an exchange.
     #[must_use]
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
+        Self::with_body(exchange, redactor, Response::BODY_LIMIT).0
+    }
+
+    /// The same with up to `limit` bytes of the response body, and whether that was cut.
+    pub(crate) fn with_body(exchange: &Exchange, redactor: &Redactor, limit: usize) -> (Self, bool) {
         let line = |(name, value): &(String, Vec<u8>)| {
             (redactor.redact(name), redactor.redact_bytes(value, Self::LINE_LIMIT))
         };
@@ -101,7 +106,15 @@ impl RecordedExchange {
         let request = &exchange.request;
         let response = exchange.result.as_ref().ok();
         let body = request.body_bytes();
-        Self {
+        let response_body = response.map(|response| {
+            let masked = password::masked(response.body());
+            let body = masked.as_deref().unwrap_or(response.body());
+            let length =
+                if response.length() > response.body().len() { response.length() } else { body.len() };
+            redactor.redact_beginning(body, length, limit)
+        });
+        let (response_body, is_cut) = response_body.unzip();
+        let recorded = Self {
             index: exchange.index,
             method: request.method_name().to_owned(),
             target: redactor.redact_bytes(request.target().as_bytes(), Self::LINE_LIMIT),
@@ -112,19 +125,14 @@ impl RecordedExchange {
             response_headers: response
                 .map(|response| response.headers().iter().map(masked).collect())
                 .unwrap_or_default(),
-            response_body: response.map(|response| {
-                let masked = password::masked(response.body());
-                let body = masked.as_deref().unwrap_or(response.body());
-                let length =
-                    if response.length() > response.body().len() { response.length() } else { body.len() };
-                redactor.redact_beginning(body, length, Response::BODY_LIMIT)
-            }),
+            response_body,
             failure: exchange
                 .result
                 .as_ref()
                 .err()
                 .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
-        }
+        };
+        (recorded, is_cut.unwrap_or_default())
     }
 }

@@ -15,6 +15,7 @@ mod secret;
 mod spelling;
 
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
+pub(crate) use client::is_small_enough;
 pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;

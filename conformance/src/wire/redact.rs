@@ -112,15 +112,16 @@ impl Redactor {
     /// What the bytes say as text, without secrets, cut to about `limit` bytes after they were taken out.
     #[must_use]
     pub fn redact_bytes(&self, bytes: &[u8], limit: usize) -> String {
-        self.redact_beginning(bytes, bytes.len(), limit)
+        self.redact_beginning(bytes, bytes.len(), limit).0
     }
 
-    /// The same for the beginning of a text of `length` bytes.
-    pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> String {
+    /// The same for the beginning of a text of `length` bytes, and whether it was cut.
+    pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> (String, bool) {
         let searched = &bytes[..bytes.len().min(Self::window(limit))];
         let whole = searched.len() == length;
         let mut text = self.redact_part(&String::from_utf8_lossy(searched), !whole);
-        if text.len() > limit || !whole {
+        let is_cut = text.len() > limit || !whole;
+        if is_cut {
             let mut cut = text.len().min(limit);
             while !text.is_char_boundary(cut) {
                 cut -= 1;
@@ -128,7 +129,7 @@ impl Redactor {
             text.truncate(cut);
             text.push_str(&format!("… ({length} bytes in all)"));
         }
-        text
+        (text, is_cut)
     }
 
     /// Bytes of a text of which so many are shown that are searched for secrets.

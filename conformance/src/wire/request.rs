@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::contract::Operation;
@@ -56,6 +56,38 @@ impl Request {
             gives_nothing: false,
             given: None,
         }
+    }
+
+    /// A request that somebody else has sent, without headers and body. Pairs of its query are decoded where they can be.
+    pub(crate) fn recorded(method: &str, path: &str, query: &str) -> Self {
+        let decoded =
+            |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned);
+        let pair = |text: &str| {
+            let (name, value) = text.split_once('=')?;
+            Some(Pair::Named { name: decoded(name)?, value: decoded(value)? })
+        };
+        let pairs = query.split('&').filter(|text| !text.is_empty());
+        Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            query: pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned()))).collect(),
+            headers: Vec::new(),
+            body: Body::None,
+            gives_nothing: false,
+        }
+    }
+
+    /// Adds a query parameter whose value is hidden, as the redactor would show it.
+    pub(crate) fn stand_in(self, name: &str, hidden: &str) -> Self {
+        self.raw_query(format!("{}=${hidden}", utf8_percent_encode(name, QUERY)))
+    }
+
+    /// The pairs of the query with their names, and raw text without one.
+    pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
+        self.query.iter().map(|pair| match pair {
+            Pair::Named { name, value } => (Some(name.as_str()), value.as_str()),
+            Pair::Raw(text) => (None, text.as_str()),
+        })
     }
 
     /// Sets a parameter of the path, percent-encoded.

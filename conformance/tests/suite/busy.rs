@@ -43,7 +43,8 @@ async fn a_service_that_throttles_a_burst_conforms_and_gets_a_lower_rate() {
     assert!(report.throttling.lowest_rate.is_some());
     let text = summary(&report);
     assert!(text.contains("the service throttled 7 requests; the rate was lowered to "), "{text}");
-    for format in report::Format::ALL {
+    // An archive is what was sent, and no report.
+    for format in report::Format::ALL.into_iter().filter(|format| *format != report::Format::Har) {
         let text = format.render(&report).expect("rendered");
         assert!(text.contains("throttled"), "{text}");
     }

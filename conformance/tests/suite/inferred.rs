@@ -38,7 +38,9 @@ async fn a_finding_on_an_inferred_clause_says_so_and_may_be_a_warning() {
         assert_eq!((finding.clause, finding.severity), (Clause::SearchCapabilities, Severity::Fail));
         assert!(finding.inferred_from.as_deref().is_some_and(|from| from.starts_with("2.3")), "{finding:?}");
     }
-    for format in Format::ALL {
+    // Metrics are numbers, and an archive is what was sent.
+    let says = |format: &Format| !matches!(format, Format::Prometheus | Format::Har);
+    for format in Format::ALL.into_iter().filter(says) {
         let text = format.render(&report).expect("rendered");
         let words = if format == Format::Json { "\"inferred_from\": \"2.3" } else { "inferred from 2.3" };
         assert!(text.contains(words), "{} does not say so", format.name());

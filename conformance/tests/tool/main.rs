@@ -2,10 +2,15 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
+mod action;
 mod bad_servers;
 mod canary;
+mod ci;
 mod commands;
+mod exposition;
 mod foreign;
 mod misbehaving;
+mod observe;
 mod program;
 mod reports;
+mod watch;

@@ -10,9 +10,9 @@ pub(crate) const TOKEN: &str = r#"cAn4ry/+tok"en\ =&%42"#;
 pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
     for (name, _) in std::env::vars_os() {
-        let ours = name
-            .to_str()
-            .is_some_and(|name| name.starts_with("SALLYPORT_") || name.starts_with("CONFORMANCE_"));
+        let ours = name.to_str().is_some_and(|name| {
+            ["SALLYPORT_", "CONFORMANCE_", "GITHUB_"].iter().any(|ours| name.starts_with(ours))
+        });
         if ours {
             command.env_remove(name);
         }
@@ -40,7 +40,7 @@ pub(crate) fn text(output: &Output) -> String {
 
 /// The argument for a report in every format, in a folder.
 pub(crate) fn every_report(folder: &Path) -> String {
-    let forms = ["html", "json", "junit", "sarif", "md"];
+    let forms = ["html", "json", "junit", "sarif", "md", "prometheus", "har"];
     let reports = forms.map(|form| format!("{form}={}", folder.join(format!("report.{form}")).display()));
-    format!("--report={}", reports.join(","))
+    format!("--report=github,{}", reports.join(","))
 }

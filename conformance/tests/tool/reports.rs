@@ -66,6 +66,9 @@ fn steady(report: &mut Report) {
     for clause in &mut report.clauses {
         clause.line = 1;
     }
+    for logged in &mut report.log.exchanges {
+        (logged.begun, logged.exchange.elapsed_ms) = (jiff::Timestamp::UNIX_EPOCH, 0);
+    }
 }
 
 fn expected(clause: Clause) -> ExpectedFailure {
@@ -75,14 +78,19 @@ fn expected(clause: Clause) -> ExpectedFailure {
 
 #[tokio::test]
 async fn the_written_reports_of_a_fixed_run() {
-    let report = fixed_run(|_| {}).await;
+    let report = fixed_run(|options| options.keep_exchanges = true).await;
     assert_eq!(report.verdict, Verdict::Findings);
     let version = format!("\"semanticVersion\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    let creator = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    let har = Format::Har.render(&report).expect("HAR").replace(&creator, "\"version\": \"0.0.0\"");
     let sarif =
         Format::Sarif.render(&report).expect("SARIF").replace(&version, "\"semanticVersion\": \"0.0.0\"");
     insta::assert_snapshot!("markdown", Format::Markdown.render(&report).expect("Markdown"));
     insta::assert_snapshot!("junit", Format::Junit.render(&report).expect("JUnit"));
     insta::assert_snapshot!("sarif", sarif);
+    insta::assert_snapshot!("github", Format::Github.render(&report).expect("annotations"));
+    insta::assert_snapshot!("prometheus", Format::Prometheus.render(&report).expect("metrics"));
+    insta::assert_snapshot!("har", har);
     insta::assert_snapshot!("json", Format::Json.render(&report).expect("JSON"));
     let narrow = Screen { width: Some(60), detail: Detail::Verbose, ..Screen::PLAIN };
     let lines: String = report.checks.iter().map(|check| report::check_text(check, &narrow)).collect();

@@ -97,6 +97,11 @@ enum Command {
         /// Choose the shell.
         shell: clap_complete::Shell,
     },
+    /// Write man pages, one for each command, to a folder that exists.
+    Man {
+        /// Folder, for example /usr/local/share/man/man1.
+        folder: std::path::PathBuf,
+    },
 }
 
 /// Where the database is.
@@ -184,6 +189,8 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "server", &mut script);
             print_own(&String::from_utf8_lossy(&script))
         }
+        Command::Man { folder } => clap_mangen::generate_to(Cli::command(), &folder)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", folder.display()))),
     }
 }
 

@@ -84,7 +84,7 @@ mod tests {
         if path == document::PATH {
             return Ok(CONTRACT.to_owned());
         }
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+        let root = crate::task::root(&std::env::current_dir().unwrap()).unwrap();
         std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))
     }
 

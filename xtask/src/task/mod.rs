@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod dist;
 pub(crate) mod docs;
 mod documents;
 pub(crate) mod generate;
@@ -24,10 +25,19 @@ use crate::{
 };
 use programs::Programs;
 
-/// The root of the workspace that this program was built in.
-pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
+/// The root of the repository that this program is run in: the nearest folder above `here` that has the document and this crate.
+/// It is not the one that the program was built in, since clones may share a target folder.
+///
+/// Fails outside of a repository.
+pub(crate) fn root(here: &Path) -> Result<PathBuf, String> {
+    let is_root =
+        |folder: &&Path| folder.join(DOCUMENT).is_file() && folder.join("xtask/Cargo.toml").is_file();
+    here.ancestors().find(is_root).map(Path::to_owned).ok_or_else(|| {
+        format!(
+            "error: expected to run inside of the repository, found no {DOCUMENT} in {} or above it\n",
+            here.display()
+        )
+    })
 }
 
 /// Reads and lints the document.
@@ -104,4 +114,26 @@ fn render(problems: &[Problem]) -> String {
     let count = problems.len();
     text.push_str(&format!("{count} problem{} in the document\n", if count == 1 { "" } else { "s" }));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_that_of_the_clone_one_stands_in() {
+        let clones = tempfile::tempdir().unwrap();
+        for clone in ["one", "two"] {
+            for file in [DOCUMENT, "xtask/Cargo.toml"] {
+                let path = clones.path().join(clone).join(file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "").unwrap();
+            }
+            let below = clones.path().join(clone).join("server/src");
+            std::fs::create_dir_all(&below).unwrap();
+            assert_eq!(root(&below), Ok(clones.path().join(clone)));
+        }
+        let outside = root(clones.path()).unwrap_err();
+        assert!(outside.contains("found no openapi/openapi.yaml in"), "{outside}");
+    }
 }

@@ -72,6 +72,11 @@ pub(crate) enum Command {
         /// Choose the shell.
         shell: Shell,
     },
+    /// Write man pages, one for each command, to a folder that exists.
+    Man {
+        /// Folder, for example /usr/local/share/man/man1.
+        folder: std::path::PathBuf,
+    },
 }
 
 #[derive(Args)]

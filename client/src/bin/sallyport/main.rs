@@ -54,6 +54,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         clap_complete::generate(shell, &mut Arguments::command(), "sallyport", &mut io::stdout());
         return Ok(());
     }
+    if let Command::Man { folder } = arguments.command {
+        return clap_mangen::generate_to(Arguments::command(), &folder).map_err(Failure::Output);
+    }
     let client = connect(&arguments.connection)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Output)?;
@@ -62,7 +65,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             Command::Extract(options) => extract::run(&client, options).await,
             Command::Groups(options) => groups::run(&client, options).await,
             Command::Search(options) => search::run(&client, options).await,
-            Command::Completions { .. } => Ok(()),
+            Command::Completions { .. } | Command::Man { .. } => Ok(()),
         }
     })
 }

@@ -23,12 +23,15 @@ pub(super) async fn look_again(context: &ProbeContext<'_>) {
     }
 }
 
-/// What a passive check has come to at the end of a run.
-pub(super) fn concluded(passive: PassiveCheck, contract: &Contract) -> CheckResult {
+/// Why a passive check of a run has no result.
+pub(super) const UNSEEN: &str = "no response of the other checks applied to it; run it together with them";
+
+/// What a passive check has come to at the end.
+/// `unseen` is the reason of a check that no exchange applied to.
+pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, unseen: &str) -> CheckResult {
     let PassiveCheck { check, seen, findings } = passive;
     if seen == 0 {
-        let reason = "no response of the other checks applied to it; run it together with them";
-        return CheckResult::not_run(check, Outcome::Skipped(reason.to_owned()));
+        return CheckResult::not_run(check, Outcome::Skipped(unseen.to_owned()));
     }
     let mut result = CheckResult::not_run(check, Outcome::Passed);
     let failing = || findings.values().filter(|noted| noted.finding.severity == Severity::Fail);

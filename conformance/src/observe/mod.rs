@@ -1,0 +1,12 @@
+//! Judges traffic that was recorded by others, in an HTTP Archive (HAR): with the passive checks, and with the relations between
+//! requests that such traffic allows. Nothing is sent.
+
+mod archive;
+mod credentials;
+mod judge;
+mod relation;
+mod traffic;
+
+pub use archive::{Archive, ArchiveError};
+pub use judge::observe;
+pub use traffic::{LeftOut, Traffic, TrafficError};

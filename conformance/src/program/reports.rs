@@ -1,0 +1,171 @@
+//! Where the reports of a run go: files, standard output, and GitHub's runner.
+
+use std::fs::OpenOptions;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use sallyport_conformance::Report;
+use sallyport_conformance::report::{self, Format};
+
+use super::{UsageError, atomic_file};
+
+/// The variable by which GitHub's runner names the file of the job summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// A report to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReportRequest {
+    pub(crate) format: Format,
+    pub(crate) destination: Destination,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Destination {
+    File(PathBuf),
+    /// What people read goes to standard error then.
+    Stdout,
+    /// Annotations beside what people read, and the job summary.
+    Workflow,
+}
+
+impl ReportRequest {
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.destination == Destination::Stdout
+    }
+
+    /// The file, if it is one that can be written at any time: a metrics file is replaced as a whole.
+    fn file(&self) -> Option<&PathBuf> {
+        match &self.destination {
+            Destination::File(path) => Some(path),
+            Destination::Stdout | Destination::Workflow => None,
+        }
+    }
+}
+
+impl std::str::FromStr for ReportRequest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == Format::Github.name() {
+            return Ok(Self { format: Format::Github, destination: Destination::Workflow });
+        }
+        let parts = text.split_once('=').filter(|(_, path)| !path.is_empty());
+        let known = parts.and_then(|(format, path)| Some((Format::named(format)?, path)));
+        let Some((format, path)) = known.filter(|(format, _)| *format != Format::Github) else {
+            let forms = Format::ALL.map(|format| match format {
+                Format::Github => format.name().to_owned(),
+                format => format!("{}=FILE", format.name()),
+            });
+            return Err(format!("expected {}", forms.join(", ")));
+        };
+        let destination = if path == "-" { Destination::Stdout } else { Destination::File(path.into()) };
+        Ok(Self { format, destination })
+    }
+}
+
+/// Files that can't be written are better known before the run than after it.
+pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
+    for request in requests {
+        let Some(path) = request.file() else { continue };
+        let opened = match request.format {
+            // An empty file would be metrics that are gone.
+            Format::Prometheus => atomic_file::check(path),
+            _ => OpenOptions::new().create(true).append(true).open(path).map(drop),
+        };
+        opened.map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Writes what was asked for; annotations go to `reader`, where people read.
+pub(crate) fn write(
+    requests: &[ReportRequest],
+    report: &Report,
+    reader: &mut dyn std::io::Write,
+) -> Result<(), UsageError> {
+    for request in requests {
+        let text = request.format.render(report)?;
+        match &request.destination {
+            Destination::Stdout => super::run::print(&text),
+            Destination::Workflow => {
+                // A pipe that nobody reads any more is no error.
+                let _ = reader.write_all(text.as_bytes());
+                append_summary(report)?;
+            }
+            Destination::File(path) => {
+                let written = match request.format {
+                    Format::Prometheus => atomic_file::write(path, &text),
+                    _ => std::fs::write(path, text),
+                };
+                written.map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Outside of GitHub's runner there is no such file, and the annotations alone are printed.
+fn append_summary(report: &Report) -> Result<(), UsageError> {
+    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else { return Ok(()) };
+    let path = PathBuf::from(path);
+    let opened = OpenOptions::new().create(true).append(true).open(&path);
+    opened
+        .and_then(|mut file| file.write_all(report::job_summary(report).as_bytes()))
+        .map_err(|error| format!("{SUMMARY}: {}: {error}", path.display()).into())
+}
+
+/// Keeps GitHub's runner from taking what a service says for commands, from now until the end of the value.
+pub(crate) struct CommandGuard {
+    resume: Option<String>,
+}
+
+impl CommandGuard {
+    /// A guard over `reader`, if annotations are asked for.
+    pub(crate) fn new(requests: &[ReportRequest], reader: &mut dyn std::io::Write) -> Self {
+        let is_workflow = requests.iter().any(|request| request.destination == Destination::Workflow);
+        let resume = is_workflow.then(|| {
+            let (stop, resume) = report::without_commands(&unguessable());
+            // A pipe that nobody reads any more is no error.
+            let _ = reader.write_all(stop.as_bytes());
+            resume
+        });
+        Self { resume }
+    }
+
+    /// Lets the runner take commands again.
+    pub(crate) fn end(self, reader: &mut dyn std::io::Write) {
+        if let Some(resume) = self.resume {
+            // As above.
+            let _ = reader.write_all(resume.as_bytes());
+        }
+    }
+}
+
+/// A word that no service can know: the keys of the standard library's hashers come from the operating system.
+fn unguessable() -> String {
+    let number = || std::hash::RandomState::new().build_hasher().finish();
+    format!("conformance-{:016x}{:016x}", number(), number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_asked_for_by_format() {
+        let request: ReportRequest = "html=a=b.html".parse().expect("a request");
+        assert_eq!(request.destination, Destination::File("a=b.html".into()));
+        assert_eq!("json=-".parse::<ReportRequest>().expect("a request").destination, Destination::Stdout);
+        assert_eq!("github".parse::<ReportRequest>().expect("a request").destination, Destination::Workflow);
+        for wrong in ["", "json", "json=", "pdf=x", "=x", "github=x"] {
+            let error = wrong.parse::<ReportRequest>().expect_err(wrong);
+            assert!(error.contains("json=FILE") && error.contains("github,"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_word_that_ends_a_guard_is_another_one_each_time() {
+        assert_ne!(unguessable(), unguessable());
+    }
+}

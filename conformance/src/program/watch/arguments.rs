@@ -1,0 +1,96 @@
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::{Options, registry};
+
+use crate::program::UsageError;
+use crate::program::arguments::TargetArguments;
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+    /// Begin a run at this interval, for example 90s, 15m or 6h.
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = interval)]
+    pub(crate) every: Duration,
+    /// Keep the history in this folder, which one program at a time may use.
+    #[arg(long, value_name = "FOLDER", default_value = "conformance-history")]
+    pub(crate) history: PathBuf,
+    /// Let the runs of any 24 hours extract at most N gateways together; runs between those that extract take none.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) gateways_per_day: u64,
+    /// Remove runs from the history after N days.
+    #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) keep: u16,
+    /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9464", value_parser = loopback)]
+    pub(crate) listen: SocketAddr,
+    /// End after N runs, with the exit code of the last one [default: run until a signal].
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<NonZeroU32>,
+    /// Run only checks whose id, clause or operation matches; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Vec<Glob>,
+    /// Skip checks whose id, clause or operation matches; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) skip: Vec<Glob>,
+}
+
+impl WatchArguments {
+    /// Sets which checks run.
+    pub(super) fn select(&self, options: &mut Options) -> Result<(), UsageError> {
+        let selection = &mut options.selection;
+        if !self.only.is_empty() {
+            selection.only.clone_from(&self.only);
+        }
+        selection.skip.extend(self.skip.iter().cloned());
+        match selection.idle(&registry()) {
+            None => Ok(()),
+            Some(idle) => Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into()),
+        }
+    }
+}
+
+/// A time from a second to a week.
+fn interval(text: &str) -> Result<Duration, String> {
+    const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+    let wrong = || format!("expected a time from 1s to 168h, for example 15m, found `{text}`");
+    let time: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
+    let time = Duration::try_from(time).map_err(|_| wrong())?;
+    Some(time).filter(|time| (Duration::from_secs(1)..=WEEK).contains(time)).ok_or_else(wrong)
+}
+
+/// What is served has no token to ask for, so it stays on this machine.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: Option<SocketAddr> =
+        text.parse().ok().filter(|address: &SocketAddr| address.ip().is_loopback());
+    address.ok_or_else(|| {
+        format!("expected an address of the loopback interface with a port, for example 127.0.0.1:9464, found `{text}`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_have_units_and_bounds() {
+        assert_eq!(interval("15m"), Ok(Duration::from_secs(900)));
+        assert_eq!(interval("1h30m"), Ok(Duration::from_secs(5_400)));
+        for wrong in ["", "15", "0s", "-1m", "8d", "200h", "soon", "100ms"] {
+            assert!(interval(wrong).is_err_and(|error| error.contains("15m")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_served_beyond_this_machine() {
+        assert!(loopback("127.0.0.1:0").is_ok() && loopback("[::1]:9").is_ok());
+        for wrong in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", ""] {
+            assert!(loopback(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `conformance watch`: runs again and again, keeps a history, and serves what it says.
+
+mod arguments;
+mod pages;
+mod serve;
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sallyport_conformance::report::{self, Format, history_page, history_text, plain, quantity};
+use sallyport_conformance::run::Stopper;
+use sallyport_conformance::watch::{Allowance, History, RunRecord, changes};
+use sallyport_conformance::wire::Redactor;
+use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict};
+use tokio::time::{MissedTickBehavior, interval};
+
+pub(crate) use arguments::WatchArguments;
+use pages::Pages;
+use serve::Server;
+
+use super::run::{print, with_target};
+use super::setup::Setup;
+use super::{UsageError, atomic_file};
+
+/// The page that is written beside the history.
+const PAGE: &str = "index.html";
+
+/// Runs until it is ended by a signal, or until the number of runs that was asked for; then the verdict is that of the last.
+pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let Setup { target, mut options } = Setup::new(&arguments.target)?;
+    arguments.select(&mut options)?;
+    // Each run is one sample: a clause that is broken at times shows in the rates.
+    options.retries = 0;
+    with_target(target, async |target| watch(contract, target, options, &arguments).await).await
+}
+
+async fn watch(
+    contract: &Contract,
+    target: &Target,
+    options: Options,
+    arguments: &WatchArguments,
+) -> Result<Verdict, UsageError> {
+    let mut history = History::open(&arguments.history, arguments.keep, Timestamp::now())?;
+    let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()))?;
+    let shown = redactor.redact(target.base().as_str());
+    // The embedded server has another port each time.
+    if arguments.target.base_url.is_some() || arguments.target.config.is_some() {
+        history.expect_target(&shown)?;
+    }
+    if history.skipped() > 0 {
+        let lines = quantity(history.skipped() as u64, "line");
+        warn(&format!(
+            "{}: {lines} of the history cannot be read and are left out",
+            history.folder().display()
+        ));
+    }
+    let pages = Arc::new(Pages::new(arguments.every, options.budget.wall));
+    let server = Server::start(arguments.listen, Arc::clone(&pages)).await?;
+    print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
+    publish(&pages, &history, &shown, None)?;
+
+    let ending = Stopper::default();
+    let signals = tokio::spawn(stop_on_signals(ending.clone()));
+    let looped = repeat(contract, target, &options, arguments, &mut history, &pages, &ending, &shown).await;
+    signals.abort();
+    server.end().await;
+    looped
+}
+
+#[expect(clippy::too_many_arguments, reason = "what one loop needs, each of it once")]
+async fn repeat(
+    contract: &Contract,
+    target: &Target,
+    options: &Options,
+    arguments: &WatchArguments,
+    history: &mut History,
+    pages: &Pages,
+    ending: &Stopper,
+    shown: &str,
+) -> Result<Verdict, UsageError> {
+    let allowance = Allowance { per_day: arguments.gateways_per_day };
+    let mut ticks = interval(arguments.every);
+    // A run that takes longer than the interval is followed by the next one, and not by all that were missed.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut runs = 0_u32;
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = ending.stopped() => return Ok(Verdict::Conforms),
+        }
+        let mut options = options.clone();
+        options.budget.gateways =
+            allowance.for_run(history.records(), Timestamp::now(), options.budget.gateways);
+        let suite = Suite::new(contract, target, options)?;
+        let stopper = suite.stopper();
+        let report = {
+            let mut running = std::pin::pin!(suite.run(&SilentObserver));
+            tokio::select! {
+                report = &mut running => report,
+                () = ending.stopped() => {
+                    stopper.stop("it was interrupted");
+                    // What is under way ends within a second; a run that was cut short is no sample.
+                    running.await;
+                    return Ok(Verdict::Conforms);
+                }
+            }
+        };
+        let Some(mut record) = RunRecord::new(&report) else {
+            return Err("the report has no time; this is a bug of the suite".into());
+        };
+        record.target = shown.to_owned();
+        let changes = changes(history.records(), &record);
+        print(&line(&record, &report));
+        match history.add(record) {
+            Ok(()) => {}
+            // A full disk passes; the next run is kept again.
+            Err(error) => warn(&error.to_string()),
+        }
+        print(&history_text(history.records(), &changes));
+        if let Err(error) = publish(pages, history, shown, Some(&report)) {
+            warn(&error.to_string());
+        }
+        runs += 1;
+        if arguments.runs.is_some_and(|most| runs >= most.get()) {
+            return Ok(report.verdict);
+        }
+    }
+}
+
+/// Renders page and metrics, for the folder and for whoever asks over HTTP.
+fn publish(
+    pages: &Pages,
+    history: &History,
+    target: &str,
+    report: Option<&Report>,
+) -> Result<(), UsageError> {
+    let records = history.records();
+    let gateways = gateways_today(records);
+    let page = history_page(target, records, gateways)?;
+    let file = history.folder().join(PAGE);
+    let written = atomic_file::write(&file, &page).map_err(|error| format!("{}: {error}", file.display()));
+    let mut metrics = report.map(|report| Format::Prometheus.render(report)).transpose()?.unwrap_or_default();
+    metrics.push_str(&report::history_metrics(records, gateways));
+    pages.set(page, metrics, report.is_some());
+    Ok(written?)
+}
+
+fn gateways_today(records: &[RunRecord]) -> u64 {
+    const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+    let now = Timestamp::now();
+    let today = records.iter().filter(|record| now.duration_since(record.begun) < DAY);
+    today.map(|record| record.gateways).fold(0, u64::saturating_add)
+}
+
+fn line(record: &RunRecord, report: &Report) -> String {
+    let stopped = report.stopped.as_ref().map(|reason| format!(", {reason}")).unwrap_or_default();
+    let text = format!(
+        "{} {}: {} of {} clauses judged, {}, {}, {:.1} s{stopped}",
+        record.begun,
+        record.verdict,
+        report.coverage.judged,
+        report.coverage.clauses,
+        quantity(record.requests, "request"),
+        quantity(record.gateways, "gateway"),
+        record.elapsed_ms as f64 / 1000.0
+    );
+    format!("{}\n", plain(&text))
+}
+
+fn warn(text: &str) {
+    // A pipe that nobody reads any more is no error.
+    let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
+}
+
+/// Ends the loop at SIGINT or SIGTERM; a second SIGINT ends the program.
+async fn stop_on_signals(ending: Stopper) {
+    let terminated = async {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            match signal(SignalKind::terminate()) {
+                Ok(mut signals) => drop(signals.recv().await),
+                Err(_) => std::future::pending().await,
+            }
+        }
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => if interrupted.is_err() {
+            return;
+        },
+        () = terminated => {}
+    }
+    ending.stop("ended by a signal");
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(Verdict::Incomplete.exit_code().into());
+    }
+}

@@ -1,0 +1,197 @@
+//! Workflow commands of GitHub Actions: annotations of a job, and its summary.
+
+use super::cause::{causes, folded, headlines, without_cause};
+use super::markdown::markdown;
+use super::terminal::{counted, inferred_from, throttled, verdict_words};
+use super::{plain_lines, quantity};
+use crate::check::{Finding, Outcome, Severity};
+use crate::run::{CheckResult, Report, Verdict};
+
+/// Annotations of one level that GitHub shows for a step; it drops the others.
+const MOST_OF_A_LEVEL: usize = 10;
+
+/// Bytes of a job summary: GitHub rejects one of more than 1 MiB.
+const LONGEST_SUMMARY: usize = 1_000_000;
+
+/// What a report says in annotations: an error for each likely cause and for each other check that failed, a warning for what
+/// is doubtful or has no result, and a notice with the verdict.
+#[must_use]
+pub fn github(report: &Report) -> String {
+    let mut errors: Vec<Annotation> = Vec::new();
+    let mut warnings: Vec<Annotation> = Vec::new();
+    for cause in causes(report) {
+        let (result, finding) = cause.first;
+        let mut message = format!("Likely cause: {}\n", headlines(cause.diagnosis).join("; "));
+        message.push_str(&finding_text(result, finding));
+        if let Some(folded) = folded(&cause) {
+            message.push_str(&format!("\n{folded}"));
+        }
+        errors.push(Annotation { title: title(finding), message });
+    }
+    for (result, findings) in without_cause(report) {
+        let is_error =
+            |finding: &&&Finding| result.outcome == Outcome::Failed && finding.severity == Severity::Fail;
+        let Some(first) = findings.iter().find(is_error).or(findings.first()) else { continue };
+        let mut message = finding_text(result, first);
+        if findings.len() > 1 {
+            message.push_str(&format!(
+                "\n{} of this check in the report",
+                quantity(findings.len() as u64, "finding")
+            ));
+        }
+        match result.outcome {
+            // The tester knows of it and accepts it; the summary says so.
+            Outcome::ExpectedFailure(_) => {}
+            _ if is_error(&first) => errors.push(Annotation { title: title(first), message }),
+            _ => {
+                let title = format!("{} is in doubt", first.clause);
+                warnings.push(Annotation { title, message });
+            }
+        }
+    }
+    let gates = report.unmet.iter().map(|unmet| ("gate not met", unmet));
+    for (title, reason) in gates.chain(report.stopped.iter().map(|reason| ("run ended early", reason))) {
+        // These decide the exit code as findings do, so they must not be dropped.
+        errors.insert(0, Annotation { title: title.to_owned(), message: reason.clone() });
+    }
+    warnings.extend(report.checks.iter().filter_map(without_result));
+
+    let mut text = String::new();
+    push(&mut text, "error", &errors);
+    push(&mut text, "warning", &warnings);
+    let level = if report.verdict == Verdict::Unreachable { "error" } else { "notice" };
+    let mut message =
+        format!("{}: {}; checks: {}", report.target, verdict_words(report), counted(report.totals));
+    if let Some(throttled) = throttled(report) {
+        message.push_str(&format!("; {throttled}"));
+    }
+    text.push_str(&Annotation { title: "conformance".to_owned(), message }.command(level));
+    text
+}
+
+/// The report in Markdown, within the size that GitHub takes.
+#[must_use]
+pub fn job_summary(report: &Report) -> String {
+    shortened(markdown(report), LONGEST_SUMMARY)
+}
+
+/// Two commands that keep text between them from being taken for commands: what a service says may look like one. `token` is a
+/// word that the service cannot guess.
+#[must_use]
+pub fn without_commands(token: &str) -> (String, String) {
+    (format!("::stop-commands::{token}\n"), format!("::{token}::\n"))
+}
+
+struct Annotation {
+    title: String,
+    message: String,
+}
+
+impl Annotation {
+    fn command(&self, level: &str) -> String {
+        let Self { title, message } = self;
+        format!("::{level} title={}::{}\n", property(&plain_lines(title)), escaped(&plain_lines(message)))
+    }
+}
+
+/// The first annotations of a level; the last one counts those that GitHub would drop.
+fn push(text: &mut String, level: &str, annotations: &[Annotation]) {
+    let shown = if annotations.len() > MOST_OF_A_LEVEL { MOST_OF_A_LEVEL - 1 } else { annotations.len() };
+    for annotation in &annotations[..shown] {
+        text.push_str(&annotation.command(level));
+    }
+    let more = annotations.len() - shown;
+    if more > 0 {
+        let message = format!("{more} more; see the job summary or the report");
+        text.push_str(&Annotation { title: "more findings".to_owned(), message }.command(level));
+    }
+}
+
+fn title(finding: &Finding) -> String {
+    format!("{} is violated", finding.clause)
+}
+
+fn finding_text(result: &CheckResult, finding: &Finding) -> String {
+    let Finding { requirement, expected, actual, .. } = finding;
+    let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    format!(
+        "{} ({})\nRequirement: {requirement}{inferred}\nExpected: {expected}\nActual: {actual}\nconformance explain {}",
+        result.title, result.id, finding.clause
+    )
+}
+
+/// A check that ran and has no result. Skipped ones stand in the summary alone: a missing fact is no fault of the commit.
+fn without_result(result: &CheckResult) -> Option<Annotation> {
+    match &result.outcome {
+        Outcome::Flaky(reason) | Outcome::Inconclusive(reason) | Outcome::Error(reason) => {
+            let title = format!("{}: {}", result.outcome.name(), result.id);
+            Some(Annotation { title, message: reason.clone() })
+        }
+        Outcome::Passed
+        | Outcome::Failed
+        | Outcome::Warning
+        | Outcome::ExpectedFailure(_)
+        | Outcome::Skipped(_) => None,
+    }
+}
+
+/// A message: percent signs and line breaks would end or change the command.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property: it also ends at a comma or colon.
+fn property(text: &str) -> String {
+    escaped(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A text cut before a heading, where no block of code is open.
+fn shortened(mut text: String, longest: usize) -> String {
+    if text.len() <= longest {
+        return text;
+    }
+    let limit = text.floor_char_boundary(longest);
+    let end = text[..limit].rfind("\n### ").or_else(|| text[..limit].rfind("\n## ")).unwrap_or(0);
+    text.truncate(end);
+    text.push_str("\n\n</details>\n\nThe rest is too long for a job summary; see the report.\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_end_a_command_or_begin_one() {
+        let annotation = Annotation { title: "a:b,c%\n::x".into(), message: "1%\r\n::error::2\u{1b}".into() };
+        assert_eq!(
+            annotation.command("error"),
+            "::error title=a%3Ab%2Cc%25%0A%3A%3Ax::1%25\\u{d}%0A::error::2\\u{1b}\n"
+        );
+    }
+
+    #[test]
+    fn what_github_would_drop_is_counted() {
+        let annotations = |count: usize| -> Vec<Annotation> {
+            (0..count).map(|number| Annotation { title: number.to_string(), message: "m".into() }).collect()
+        };
+        let shown = |count| {
+            let mut text = String::new();
+            push(&mut text, "error", &annotations(count));
+            text
+        };
+        assert_eq!(shown(10).lines().count(), 10);
+        assert_eq!(shown(12).lines().count(), 10);
+        assert!(
+            shown(12).ends_with("::error title=more findings::3 more; see the job summary or the report\n")
+        );
+    }
+
+    #[test]
+    fn a_long_summary_ends_before_a_heading() {
+        let text = format!("# A\n\n### `b`\n\n{}\n### `c`\n\n{}", "x".repeat(50), "y".repeat(200));
+        let cut = shortened(text.clone(), 120);
+        assert!(cut.contains("`b`") && !cut.contains("`c`") && cut.contains("too long"), "{cut}");
+        assert_eq!(shortened(text.clone(), 1_000), text);
+    }
+}

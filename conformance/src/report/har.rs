@@ -1,0 +1,110 @@
+//! HTTP Archive 1.2 (HAR), which browsers and proxies read and write.
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+use super::json::pretty;
+use super::quantity;
+use crate::run::{LoggedExchange, Report, RunLog};
+use crate::wire::RecordedExchange;
+
+/// The exchanges that the run has kept, as an archive. Secrets were taken out of them before.
+///
+/// # Errors
+/// When it can't be serialised, which would be a bug of the suite.
+pub fn har(report: &Report) -> Result<String, serde_json::Error> {
+    let RunLog { exchanges, left_out } = &report.log;
+    let entries: Vec<Value> = exchanges.iter().map(|logged| entry(&report.target, logged)).collect();
+    let left_out = match left_out {
+        0 => String::new(),
+        more => format!("; {} not kept", quantity(*more as u64, "further exchange")),
+    };
+    pretty(&json!({ "log": {
+        "version": "1.2",
+        "creator": { "name": "sallyport-conformance", "version": env!("CARGO_PKG_VERSION") },
+        "comment": format!("contract {}, profile {}{left_out}", report.contract, report.profile),
+        "entries": entries,
+    } }))
+}
+
+fn entry(target: &str, logged: &LoggedExchange) -> Value {
+    let LoggedExchange { check, case, begun, exchange, response_length, is_response_cut } = logged;
+    let RecordedExchange { status, failure, elapsed_ms, .. } = exchange;
+    let subject = if case.is_empty() { (*check).to_owned() } else { format!("{check}/{case}") };
+    let mut entry = json!({
+        "startedDateTime": begun.to_string(),
+        "time": elapsed_ms,
+        "request": request(target, exchange),
+        "response": {
+            // As browsers have it: 0 when there was no response.
+            "status": status.unwrap_or(0),
+            "statusText": "",
+            "httpVersion": "unknown",
+            "cookies": [],
+            "headers": headers(&exchange.response_headers),
+            "content": {
+                "size": response_length,
+                "mimeType": header(&exchange.response_headers, "content-type").unwrap_or("x-unknown"),
+            },
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": -1,
+        },
+        "cache": {},
+        "timings": { "send": 0, "wait": elapsed_ms, "receive": 0 },
+        "comment": subject,
+    });
+    if let Some(body) = &exchange.response_body {
+        entry["response"]["content"]["text"] = body.as_str().into();
+    }
+    if *is_response_cut {
+        entry["response"]["content"]["comment"] = CUT.into();
+    }
+    if let Some(failure) = failure {
+        entry["response"]["_error"] = failure.detail.as_str().into();
+    }
+    entry
+}
+
+/// Says of a body that the archive has its beginning only.
+pub const CUT: &str = "cut by the suite";
+
+fn request(target: &str, exchange: &RecordedExchange) -> Value {
+    let mut request = json!({
+        "method": exchange.method,
+        "url": format!("{}{}", target.trim_end_matches('/'), exchange.target),
+        "httpVersion": "unknown",
+        "cookies": [],
+        "headers": headers(&exchange.request_headers),
+        "queryString": query(&exchange.target),
+        "headersSize": -1,
+        "bodySize": exchange.request_body.as_ref().map_or(0, String::len),
+    });
+    if let Some(body) = &exchange.request_body {
+        let kind = header(&exchange.request_headers, "content-type").unwrap_or("x-unknown");
+        request["postData"] = json!({ "mimeType": kind, "params": [], "text": body });
+        if exchange.request_body_cut {
+            request["postData"]["comment"] = CUT.into();
+        }
+    }
+    request
+}
+
+fn headers(headers: &[(String, String)]) -> Vec<Value> {
+    headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
+}
+
+fn header<'a>(headers: &'a [(String, String)], wanted: &str) -> Option<&'a str> {
+    headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
+}
+
+/// The pairs of a query, decoded. The redactor has seen them as they were sent, in every spelling.
+fn query(target: &str) -> Vec<Value> {
+    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    let (_, query) = target.split_once('?').unwrap_or_default();
+    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        json!({ "name": decoded(name), "value": decoded(value) })
+    });
+    pairs.collect()
+}

@@ -1,0 +1,209 @@
+//! The history of repeated runs, as a page and as metrics.
+
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use serde::Serialize;
+
+use super::html::environment;
+use super::{Exposition, quantity};
+use crate::run::Verdict;
+use crate::watch::{Change, ClauseTrend, Rate, RunRecord, trends};
+
+/// Runs that the page shows one by one; the rates are of all.
+const MOST_CELLS: usize = 96;
+
+#[derive(Serialize)]
+struct Cells {
+    titles: Vec<String>,
+    verdicts: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    tone: &'static str,
+    title: String,
+}
+
+#[derive(Serialize)]
+struct ClauseView {
+    id: &'static str,
+    rate: String,
+    is_broken_now: bool,
+    tones: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct VerdictCount {
+    name: &'static str,
+    rate: String,
+}
+
+/// The history of a target as one page for a browser: no other file, no network. Broken clauses come first.
+///
+/// # Errors
+/// When the page can't be rendered, which would be a bug of the suite.
+pub fn history_page(
+    target: &str,
+    records: &[RunRecord],
+    gateways_today: u64,
+) -> Result<String, minijinja::Error> {
+    let mut environment = environment();
+    environment.add_template("history.html", include_str!("html/history.html"))?;
+    let shown = &records[records.len().saturating_sub(MOST_CELLS)..];
+    let title = |record: &RunRecord| format!("{}: {}", record.begun, record.verdict);
+    let cells = Cells {
+        titles: shown.iter().map(title).collect(),
+        verdicts: shown
+            .iter()
+            .map(|record| Cell { tone: verdict_tone(record.verdict()), title: title(record) })
+            .collect(),
+    };
+    let mut trends = trends(records);
+    trends.sort_by_key(|trend| (!trend.is_broken_now, std::cmp::Reverse(trend.broken.seen), trend.clause));
+    let clauses: Vec<ClauseView> = trends.into_iter().map(|trend| clause_view(trend, shown)).collect();
+    let latest = records.last();
+    let time = |record: Option<&RunRecord>| {
+        record.map_or_else(|| "none".to_owned(), |record| record.begun.to_string())
+    };
+    environment.get_template("history.html")?.render(context! {
+        style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
+        tone => verdict_tone(latest.and_then(RunRecord::verdict)),
+        verdict => latest.map_or("no run yet", |record| record.verdict.as_str()),
+        target => target,
+        runs => quantity(records.len() as u64, "run"),
+        first => time(records.first()),
+        latest => time(latest),
+        gateways => gateways_today,
+        verdicts => Value::from(Serde(verdict_counts(records))),
+        cells => Value::from(Serde(cells)),
+        clauses => Value::from(Serde(clauses)),
+    })
+}
+
+fn clause_view(trend: ClauseTrend, shown: &[RunRecord]) -> ClauseView {
+    let ClauseTrend { clause, broken, is_broken_now } = trend;
+    let tone = |record: &RunRecord| match record.is_broken(clause) {
+        Some(true) => "failed",
+        Some(false) => "passed",
+        None => "",
+    };
+    ClauseView {
+        id: clause.id(),
+        rate: broken.to_string(),
+        is_broken_now,
+        tones: shown.iter().map(tone).collect(),
+    }
+}
+
+fn verdict_tone(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Conforms) => "passed",
+        Some(Verdict::Findings) => "failed",
+        Some(Verdict::Unreachable | Verdict::Incomplete) => "inconclusive",
+        None => "skipped",
+    }
+}
+
+fn verdict_rate(records: &[RunRecord], verdict: Verdict) -> Rate {
+    let seen = records.iter().filter(|record| record.verdict() == Some(verdict)).count();
+    Rate { seen: seen as u64, runs: records.len() as u64 }
+}
+
+fn verdict_counts(records: &[RunRecord]) -> Vec<VerdictCount> {
+    let count = |verdict: Verdict| VerdictCount {
+        name: verdict.name(),
+        rate: verdict_rate(records, verdict).to_string(),
+    };
+    Verdict::ALL.into_iter().filter(|verdict| verdict_rate(records, *verdict).seen > 0).map(count).collect()
+}
+
+/// The history as metrics, beside those of the latest run.
+#[must_use]
+pub fn history_metrics(records: &[RunRecord], gateways_today: u64) -> String {
+    let mut text = Exposition::default();
+    let runs =
+        |verdict: Verdict| (vec![("verdict", verdict.name())], verdict_rate(records, verdict).seen as f64);
+    text.gauge("watch_runs", "Runs of the history, by verdict.", Verdict::ALL.map(runs));
+    text.single(
+        "watch_gateways_day",
+        "Gateways that the runs of the last 24 hours were given.",
+        gateways_today as f64,
+    );
+    let trends = trends(records);
+    let by_clause = |value: &dyn Fn(&ClauseTrend) -> f64| -> Vec<(Vec<(&'static str, &'static str)>, f64)> {
+        trends.iter().map(|trend| (vec![("clause", trend.clause.id())], value(trend))).collect()
+    };
+    let judged = by_clause(&|trend| trend.broken.runs as f64);
+    text.gauge("watch_clause_runs", "Runs of the history that judged the clause.", judged);
+    let broken = by_clause(&|trend| trend.broken.seen as f64);
+    text.gauge("watch_clause_broken_runs", "Runs of the history in which the clause was broken.", broken);
+    let low = by_clause(&|trend| trend.broken.interval().0);
+    text.gauge("watch_clause_broken_low", "Lower end of the 95 % interval of that share.", low);
+    let high = by_clause(&|trend| trend.broken.interval().1);
+    text.gauge("watch_clause_broken_high", "Upper end of the 95 % interval of that share.", high);
+    text.into_text()
+}
+
+/// What changed with the latest run, a line for each change, and the rate of each clause that is or was broken.
+#[must_use]
+pub fn history_text(records: &[RunRecord], changes: &[Change]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let line = match change {
+            Change::Verdict { from, to } => format!("the verdict was {from} and is {to}"),
+            Change::Broken(clause) => format!("{clause} is broken, and was not before"),
+            Change::Mended(clause) => format!("{clause} is no longer broken"),
+            Change::Suite { to } => format!("the runs from here on are of {to} and its document"),
+        };
+        text.push_str(&super::plain(&format!("{:>16} {line}", "changed")));
+        text.push('\n');
+    }
+    for trend in trends(records).into_iter().filter(|trend| trend.broken.seen > 0) {
+        text.push_str(&format!("{:>16} {}: broken in {}\n", "rate", trend.clause, trend.broken));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(minute: u8, verdict: &str, broken: &[&str]) -> RunRecord {
+        serde_json::from_value(serde_json::json!({
+            "begun": format!("2026-01-01T00:{minute:02}:00Z"), "elapsed_ms": 5, "target": "https://a.invalid/",
+            "suite": "suite <script>", "contract_sha256": "0", "verdict": verdict, "requests": 9, "gateways": 3,
+            "judged": ["groups.order", "search.total", "clause.of-another-version"],
+            "broken": broken.iter().map(|clause| ((*clause).to_owned(), 2)).collect::<std::collections::BTreeMap<_, _>>(),
+        }))
+        .expect("a record")
+    }
+
+    #[test]
+    fn the_page_shows_each_clause_and_loads_nothing() {
+        let records =
+            [run(0, "conforms", &[]), run(1, "findings", &["groups.order"]), run(2, "<b>new</b>", &[])];
+        let page = history_page("https://a.invalid/<script>", &records, 9).expect("a page");
+        assert!(
+            page.contains("broken in") && page.contains("1 of 3 runs, 95 % interval 6.1 % to 79.2 %"),
+            "{page}"
+        );
+        assert!(page.contains("id=\"clause-groups.order\"") && page.contains("id=\"clause-search.total\""));
+        assert!(!page.contains("<script>") && !page.contains("<b>new"), "text came through as markup");
+        for loading in ["src=", "<link", "@import", "url(", "fetch("] {
+            assert!(!page.contains(loading), "the page has {loading}");
+        }
+        assert!(history_page("x", &[], 0).expect("a page").contains("no run yet"));
+    }
+
+    #[test]
+    fn the_text_has_changes_and_rates() {
+        let records = [run(0, "conforms", &[]), run(1, "findings", &["groups.order"])];
+        let changes = crate::watch::changes(&records[..1], &records[1]);
+        assert_eq!(
+            history_text(&records, &changes),
+            "         changed the verdict was conforms and is findings\n         \
+             changed groups.order is broken, and was not before\n            \
+             rate groups.order: broken in 1 of 2 runs, 95 % interval 9.5 % to 90.5 %\n"
+        );
+    }
+}

@@ -1,0 +1,82 @@
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Clause;
+use crate::run::{Report, Verdict};
+
+/// What is kept of a run: a line of the history. It holds no secret, because a report holds none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// When it began.
+    pub begun: Timestamp,
+    /// How long it took, in milliseconds.
+    pub elapsed_ms: u64,
+    /// The base URL.
+    pub target: String,
+    /// Name and version of the suite.
+    pub suite: String,
+    /// SHA-256 of the contract's document.
+    pub contract_sha256: String,
+    /// Name of the verdict; see [`Verdict::name`].
+    pub verdict: String,
+    /// Why the target could not be reached, or why the run ended early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Requests sent.
+    pub requests: u64,
+    /// Gateways that the target handed out.
+    pub gateways: u64,
+    /// Ids of the clauses with a result.
+    pub judged: Vec<String>,
+    /// Ids of the violated clauses, with the number of findings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub broken: BTreeMap<String, u64>,
+}
+
+impl RunRecord {
+    /// What is kept of a report. None when it has no time that can be read, which would be a bug of the suite.
+    #[must_use]
+    pub fn new(report: &Report) -> Option<Self> {
+        let id = |clause: Clause| clause.id().to_owned();
+        Some(Self {
+            begun: report.begun.parse().ok()?,
+            elapsed_ms: report.elapsed_ms,
+            target: report.target.clone(),
+            suite: report.suite.clone(),
+            contract_sha256: report.contract_sha256.clone(),
+            verdict: report.verdict.name().to_owned(),
+            stopped: report.stopped.clone(),
+            requests: report.usage.requests,
+            gateways: report.usage.gateways,
+            judged: report
+                .clauses
+                .iter()
+                .filter(|clause| clause.checked > 0)
+                .map(|clause| id(clause.id))
+                .collect(),
+            broken: report
+                .clauses
+                .iter()
+                .filter(|clause| clause.failures > 0)
+                .map(|clause| (id(clause.id), clause.failures as u64))
+                .collect(),
+        })
+    }
+
+    /// The verdict; none for a name that this version does not know.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        Verdict::named(&self.verdict)
+    }
+
+    /// Whether it has a result about a clause, and whether that is broken. None when it was not judged.
+    #[must_use]
+    pub fn is_broken(&self, clause: Clause) -> Option<bool> {
+        if self.broken.contains_key(clause.id()) {
+            return Some(true);
+        }
+        self.judged.iter().any(|judged| judged == clause.id()).then_some(false)
+    }
+}

@@ -1,0 +1,175 @@
+//! What goes to machines that watch a run: GitHub's runner, Prometheus, readers of HTTP Archives.
+
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::exposition::{Sample, parse};
+use crate::misbehaving::{self as server, MisbehavingServer, closed_port};
+use crate::program::{TOKEN, code, program, run, text};
+
+/// Groups in the wrong order, under names that GitHub's runner would take for commands.
+fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
+    let group = |id: u32| {
+        serde_json::json!({"groupId": id, "name": "\n::error::forged\r\n##[error]forged",
+                           "createdAt": "::set-output name=x::forged", "updatedAt": 1})
+    };
+    let body = serde_json::json!({"code": 200, "message": "::stop-commands::forged", "requestId": "r",
+                                  "data": {"items": [group(2), group(1)]}});
+    server::json(stream, body.to_string().as_bytes())
+}
+
+#[test]
+fn annotations_and_a_summary_for_github() {
+    let target = MisbehavingServer::start(commanding);
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = folder.path().join("summary.md");
+    std::fs::write(&summary, "of the step before\n").expect("written");
+    let output = program(&["run", "--base-url", &target.url(), "--only", "groups.*", "--verbose"])
+        .args(["--report", "github", "--profile", "full"])
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .output()
+        .expect("it runs");
+    assert_eq!(code(&output), 1, "{}", text(&output));
+
+    // What the service says stands between two commands that it cannot guess.
+    let shown = String::from_utf8(output.stdout).expect("text");
+    let lines: Vec<&str> = shown.lines().collect();
+    let word = lines[0].strip_prefix("::stop-commands::").expect("a guard comes first");
+    let end = lines.iter().position(|line| *line == format!("::{word}::")).expect("the guard ends");
+    assert!(lines[1..end].iter().any(|line| line.contains("groups.order.ascending")), "{shown}");
+    let annotations = &lines[end + 1..];
+    assert!(annotations.len() > 1, "{shown}");
+    for line in annotations {
+        let known = ["::error title=", "::warning title=", "::notice title="];
+        assert!(known.iter().any(|known| line.starts_with(known)), "{line}");
+    }
+    assert!(annotations.iter().any(|line| line.contains("groups.order is violated")), "{shown}");
+    let count = |level: &str| annotations.iter().filter(|line| line.starts_with(level)).count();
+    assert!(count("::error") <= 10 && count("::warning") <= 10, "{shown}");
+
+    let written = std::fs::read_to_string(&summary).expect("a summary");
+    assert!(written.starts_with("of the step before\n# Conformance: does not conform\n"), "{written}");
+    assert!(written.contains("`groups.order`"), "{written}");
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error_that_says_so() {
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let output = program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
+        .args(["--report", "github"])
+        .env("GITHUB_STEP_SUMMARY", "/missing/summary.md")
+        .output()
+        .expect("it runs");
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("GITHUB_STEP_SUMMARY: /missing/summary.md: "), "{}", text(&output));
+}
+
+fn metrics(url: &str, file: &std::path::Path) -> (i32, Vec<Sample>) {
+    let report = format!("prometheus={}", file.display());
+    let implementation = "a \"b\" \\ 4.2";
+    let output = run(&[
+        "run",
+        "--base-url",
+        url,
+        "--only",
+        "groups.*",
+        "--max-seconds",
+        "20",
+        "--report",
+        &report,
+        "--implementation",
+        implementation,
+    ]);
+    let text = std::fs::read_to_string(file).expect("metrics");
+    (code(&output), parse(&text).expect("the text format"))
+}
+
+#[test]
+fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("conformance.prom");
+    let value = |samples: &[Sample], name: &str, label: Option<(&str, &str)>| {
+        let name = format!("sallyport_conformance_{name}");
+        let fits = |sample: &&Sample| {
+            sample.name == name
+                && label
+                    .is_none_or(|(label, value)| sample.labels.get(label).is_some_and(|known| known == value))
+        };
+        samples.iter().find(fits).map(|sample| sample.value)
+    };
+
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[2, 1]));
+    let (exit, samples) = metrics(&target.url(), &file);
+    assert_eq!(exit, 1);
+    assert_eq!(value(&samples, "verdict", Some(("verdict", "findings"))), Some(1.0));
+    assert_eq!(value(&samples, "verdict", Some(("verdict", "conforms"))), Some(0.0));
+    assert_eq!(value(&samples, "exit_code", None), Some(1.0));
+    assert!(value(&samples, "clause_findings", Some(("clause", "groups.order"))) > Some(0.0));
+    assert_eq!(value(&samples, "clause_judged", Some(("clause", "groups.order"))), Some(1.0));
+    assert_eq!(value(&samples, "clause_judged", Some(("clause", "search.total"))), Some(0.0));
+    assert_eq!(value(&samples, "info", Some(("implementation", "a \"b\" \\ 4.2"))), Some(1.0));
+    assert!(value(&samples, "clauses_judged", None) > Some(0.0));
+    assert!(value(&samples, "requests", None) > Some(0.0));
+    assert!(value(&samples, "begun_timestamp_seconds", None) > Some(1.7e9));
+
+    // The next run replaces them, also when nothing could be judged.
+    let (exit, samples) = metrics(&format!("http://{}", closed_port()), &file);
+    assert_eq!(exit, 3);
+    assert_eq!(value(&samples, "verdict", Some(("verdict", "unreachable"))), Some(1.0));
+    assert_eq!(value(&samples, "clauses_judged", None), Some(0.0));
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn metrics_that_cannot_be_written_are_known_before_the_run() {
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1]));
+    let output = run(&["run", "--base-url", &target.url(), "--report", "prometheus=/missing/a.prom"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_eq!(target.connections(), 0);
+}
+
+#[test]
+fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
+    let target = MisbehavingServer::start(|stream| server::groups(stream, &[1, 2]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.har");
+    let json = folder.path().join("run.json");
+    let reports = format!("har={},json={}", file.display(), json.display());
+    run(&["run", "--base-url", &target.url(), "--only", "groups.*", "--report", &reports]);
+    let read = |path: &std::path::Path| -> Value {
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
+    };
+    let (har, report) = (read(&file), read(&json));
+    assert_eq!(har["log"]["version"], "1.2");
+    let entries = har["log"]["entries"].as_array().expect("entries");
+    let sent: u64 = report["checks"]
+        .as_array()
+        .expect("checks")
+        .iter()
+        .map(|check| check["requests"].as_u64().expect("a number"))
+        .sum();
+    assert_eq!(entries.len() as u64, sent);
+    for entry in entries {
+        let (request, response) = (&entry["request"], &entry["response"]);
+        assert!(entry["startedDateTime"].as_str().is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()));
+        assert!(request["url"].as_str().is_some_and(|url| url.starts_with(&target.url())), "{request}");
+        assert!(response["status"].is_u64() && response["content"]["size"].is_u64(), "{response}");
+        assert!(entry["comment"].as_str().is_some_and(|check| check.starts_with("groups.")), "{entry}");
+        for list in ["cookies", "headers", "queryString"] {
+            assert!(request[list].is_array(), "{list}");
+        }
+        for member in ["cache", "timings", "time"] {
+            assert!(entry.get(member).is_some(), "{member}");
+        }
+    }
+    let token = |pair: &Value| pair["name"] == "api_key" && pair["value"] == "$API_KEY";
+    let has_token =
+        |entry: &&Value| entry["request"]["queryString"].as_array().is_some_and(|all| all.iter().any(token));
+    assert!(entries.iter().any(|entry| has_token(&entry)), "{har}");
+    assert!(!har.to_string().contains(&TOKEN[..8]));
+    let body =
+        entries.iter().find_map(|entry| entry["response"]["content"]["text"].as_str()).expect("a body");
+    assert_eq!(serde_json::from_str::<Value>(body).expect("a whole body")["code"], 200);
+}

@@ -1,0 +1,232 @@
+//! `conformance observe`: traffic that others recorded, from our own archives and from browsers.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::program::{TOKEN, code, every_report, program, text};
+
+fn observe(file: &Path, arguments: &[&str]) -> (i32, String) {
+    let path = file.to_str().expect("a path in UTF-8");
+    let output = program(&[&["observe", path], arguments].concat()).output().expect("it runs");
+    (code(&output), text(&output))
+}
+
+fn written(folder: &Path, har: &Value) -> PathBuf {
+    let file = folder.join("session.har");
+    std::fs::write(&file, har.to_string()).expect("written");
+    file
+}
+
+#[cfg(feature = "embedded")]
+#[test]
+fn an_archive_of_our_own_is_judged_as_the_run_was() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.har");
+    let report = format!("har={}", file.display());
+    let ran =
+        program(&["run", "--only", "groups.*", "--only", "search.paging.*", "--quiet", "--report", &report]);
+    let mut ran = ran;
+    let output = ran.env_remove("SALLYPORT_API_KEY").output().expect("it runs");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let (exit, shown) = observe(&file, &[]);
+    assert_eq!(exit, 0, "{shown}");
+    for clause in ["groups.envelope", "groups.order", "search.envelope", "search.page-size", "search.paging"]
+    {
+        assert!(shown.contains(&format!("seen {clause}\n")), "{clause}: {shown}");
+    }
+    assert!(!shown.contains("seen extract."), "{shown}");
+    assert!(shown.contains("nothing was sent"), "{shown}");
+}
+
+/// An entry as Chrome exports it, with all that the suite does not read.
+fn entry(second: u32, method: &str, url: &str, sent: Option<&Value>, response: &Value) -> Value {
+    let mut request = json!({
+        "method": method, "url": url, "httpVersion": "h2",
+        "headers": [
+            {"name": ":authority", "value": "api.example.com"}, {"name": "accept", "value": "*/*"},
+            {"name": "authorization", "value": format!("Bearer {TOKEN}-bearer")},
+            {"name": "cookie", "value": format!("lang=en; session={TOKEN}-cookie")},
+            {"name": "content-type", "value": "application/json"},
+        ],
+        "queryString": [{"name": "api_key", "value": TOKEN}],
+        "cookies": [{"name": "session", "value": format!("{TOKEN}-cookie"), "httpOnly": true}],
+        "headersSize": -1, "bodySize": 2,
+    });
+    if let Some(sent) = sent {
+        request["postData"] = json!({"mimeType": "application/json", "text": sent.to_string()});
+    }
+    let text = response.to_string();
+    json!({
+        "_initiator": {"type": "script"}, "_priority": "High", "_resourceType": "fetch", "cache": {}, "connection": "1",
+        "pageref": "page_1", "serverIPAddress": "192.0.2.1", "time": 12.5, "timings": {"wait": 12.5, "_queued": 1},
+        "startedDateTime": format!("2026-01-01T10:00:{second:02}.250Z"),
+        "request": request,
+        "response": {
+            "status": 200, "statusText": "", "httpVersion": "h2", "cookies": [], "redirectURL": "", "headersSize": -1,
+            "bodySize": -1, "_transferSize": 900, "_error": null,
+            "headers": [
+                {"name": "content-type", "value": "application/json"}, {"name": "cache-control", "value": "no-store"},
+                {"name": "x-request-id", "value": "r-1"}, {"name": "set-cookie", "value": format!("session={TOKEN}-set")},
+            ],
+            "content": {"size": text.len(), "mimeType": "application/json", "text": text},
+        },
+    })
+}
+
+fn archive(entries: &[Value]) -> Value {
+    json!({"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"},
+                   "pages": [{"id": "page_1", "title": "https://console.example.com/"}], "entries": entries}})
+}
+
+fn url(path: &str) -> String {
+    let token = percent_encoding::utf8_percent_encode(TOKEN, percent_encoding::NON_ALPHANUMERIC);
+    format!("https://api.example.com/openapi/v1/{path}?api_key={token}")
+}
+
+fn groups(ids: &[u32]) -> Value {
+    let moment = "2026-01-01T00:00:00Z";
+    let group = |id: &u32| json!({"groupId": id, "name": format!("of {TOKEN}"), "createdAt": moment, "updatedAt": moment});
+    json!({"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": ids.iter().map(group).collect::<Vec<_>>()}})
+}
+
+fn instance(id: u32) -> Value {
+    json!({"instanceId": id, "offerId": 1, "status": "active", "ip": "203.0.113.7", "port": 2000 + id, "protocols": ["http"],
+           "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null,
+           "capabilities": {}, "groupId": null})
+}
+
+fn page(page: u32, total: u32, ids: &[u32]) -> (Value, Value) {
+    let items: Vec<_> = ids.iter().map(|id| instance(*id)).collect();
+    let sent = json!({"ips": ["203.0.113.7"], "page": page, "pageSize": 2});
+    let data = json!({"items": items, "page": page, "pageSize": 2, "total": total});
+    (sent, json!({"code": 200, "message": "ok", "requestId": "r-1", "data": data}))
+}
+
+fn search(second: u32, (sent, response): (Value, Value)) -> Value {
+    entry(second, "POST", &url("static/instances/search"), Some(&sent), &response)
+}
+
+fn assert_clean(what: &str, text: &str) {
+    for telling in [TOKEN, &TOKEN[..10], "cAn4ry%2F", "cAn4ry\\/"] {
+        assert!(!text.contains(telling), "{what} shows {telling}: {text}");
+    }
+}
+
+#[test]
+fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let extracted = |port: u32| json!({"code": 0, "success": true, "msg": "ok", "data": [{"ip": "gw.invalid", "port": port}], "request_ip": "192.0.2.9"});
+    let extraction = format!("{}&num=1&request_id=order-77", url("proxy/extract"));
+    let mut cut = entry(9, "GET", &url("static/groups"), None, &groups(&[1]));
+    cut["response"]["content"] = json!({"size": 900, "mimeType": "application/json"});
+    let entries = [
+        entry(1, "GET", "https://console.example.com/app.js", None, &json!({"password": "hunter2-hunter2"})),
+        entry(2, "OPTIONS", &url("static/groups"), None, &json!({})),
+        entry(3, "GET", &url("static/groups"), None, &groups(&[2, 1])),
+        search(4, page(1, 4, &[1, 2])),
+        search(5, page(2, 4, &[2, 3])),
+        entry(6, "GET", &extraction, None, &extracted(1)),
+        entry(7, "GET", &extraction, None, &extracted(2)),
+        entry(8, "GET", &url("static/groups").replace("api.", "other."), None, &groups(&[1])),
+        cut,
+    ];
+    let file = written(folder.path(), &archive(&entries));
+
+    let (exit, shown) = observe(&file, &[]);
+    assert_eq!(exit, 2, "{shown}");
+    assert!(
+        shown.contains("https://api.example.com, https://other.example.com; choose one with --base-url"),
+        "{shown}"
+    );
+    assert_clean("the error", &shown);
+
+    let reports = every_report(folder.path());
+    let (exit, shown) = observe(&file, &["--base-url", "https://api.example.com", "--verbose", &reports]);
+    assert_eq!(exit, 1, "{shown}");
+    for told in [
+        "failed groups.order.recorded",
+        "2 stands before 1, at log.entries[2]",
+        "-X GET 'https://api.example.com/openapi/v1/static/groups?api_key='\"$SALLYPORT_API_KEY\"",
+        "at log.entries[2]",
+        "failed extract.idempotent.recorded",
+        "log.entries[5] and log.entries[6]",
+        "warning search.paging.recorded",
+        "instance 2 is on both, at log.entries[3] and log.entries[4]",
+        "5 exchanges of 9 entries",
+        "3: no call of an operation of the contract at this service",
+        "1: the archive has no body",
+        "seen groups.order\n",
+        "seen search.match-any-port\n",
+        "not seen search.match-port\n",
+        "not seen search.status\n",
+        "it needs requests that only the suite sends",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    assert_clean("the screen", &shown);
+    for entry in std::fs::read_dir(folder.path()).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path != file {
+            assert_clean(&path.display().to_string(), &std::fs::read_to_string(&path).expect("a report"));
+        }
+    }
+    let report = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    let validator = jsonschema::validator_for(
+        &serde_json::from_str(include_str!("../../report.schema.json")).expect("JSON"),
+    );
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert!(validator.expect("a schema").is_valid(&report), "{report}");
+}
+
+#[test]
+fn a_conforming_archive_passes_and_an_empty_one_has_no_verdict() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pages = [search(1, page(1, 3, &[1, 2])), search(2, page(2, 3, &[3]))];
+    let listing = entry(3, "GET", &url("static/groups"), None, &groups(&[1, 2]));
+    let file = written(folder.path(), &archive(&[pages.to_vec(), vec![listing]].concat()));
+    let (exit, shown) = observe(&file, &[]);
+    assert_eq!(exit, 0, "{shown}");
+    assert!(shown.contains("seen search.paging\n") && shown.contains("seen search.total\n"), "{shown}");
+
+    // A change of the data between two pages is no finding.
+    let moved = [search(1, page(1, 4, &[1, 2])), search(2, page(2, 3, &[2]))];
+    let file = written(folder.path(), &archive(&moved));
+    assert_eq!(observe(&file, &["--fail-on-warning"]).0, 0);
+    let broken = [search(1, page(1, 4, &[1, 2])), search(2, page(2, 4, &[2, 3]))];
+    let file = written(folder.path(), &archive(&broken));
+    assert_eq!(observe(&file, &[]).0, 0, "it may have been a change of the data");
+    assert_eq!(observe(&file, &["--fail-on-warning"]).0, 1);
+
+    let file = written(folder.path(), &archive(&[]));
+    let (exit, shown) = observe(&file, &[]);
+    assert_eq!(exit, 4, "{shown}");
+    assert!(shown.contains("0 exchanges of 0 entries"), "{shown}");
+}
+
+#[test]
+fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("session.har");
+    let deep = "[".repeat(500_000);
+    let wrong = [
+        (format!("{{\"log\": \"{TOKEN}\"}}").replace("en\\", "en"), "session.har: line 1, column"),
+        ("{\"log\":\n{\"entries\": 7}}".to_owned(), "line 2, column 13: a value of another kind"),
+        (deep, "line 1, column"),
+        (String::new(), "line 1, column 0: EOF"),
+    ];
+    for (text, told) in wrong {
+        std::fs::write(&file, text).expect("written");
+        let (exit, shown) = observe(&file, &[]);
+        assert_eq!(exit, 2, "{shown}");
+        assert!(shown.contains(told) && shown.contains("expected an HTTP Archive"), "{told}: {shown}");
+        assert_clean("the error", &shown);
+        assert!(shown.len() < 500, "{shown}");
+    }
+    std::fs::write(&file, archive(&[]).to_string()).expect("written");
+    let (exit, shown) = observe(&file, &["--max-bytes", "20"]);
+    assert_eq!(exit, 2);
+    assert!(shown.contains("expected at most 20 bytes, found more"), "{shown}");
+    let (exit, shown) = observe(&folder.path().join("missing.har"), &[]);
+    assert_eq!(exit, 2, "{shown}");
+}

@@ -1,0 +1,266 @@
+//! `conformance watch`, over real sockets and files, with intervals of a second.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::exposition::parse;
+use crate::misbehaving::{self as server, MisbehavingServer};
+use crate::program::{TOKEN, code, program, text};
+
+/// A watch under way. Dropped, it is killed.
+struct Watch {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    address: String,
+}
+
+impl Watch {
+    fn start(url: &str, history: &Path, arguments: &[&str]) -> Self {
+        let history = history.to_str().expect("a path in UTF-8");
+        let all =
+            ["watch", "--base-url", url, "--history", history, "--listen", "127.0.0.1:0", "--every", "1s"];
+        let mut child = program(
+            &[
+                &all,
+                ["--only", "groups.order.ascending", "--only", "groups.envelope.success"].as_slice(),
+                arguments,
+            ]
+            .concat(),
+        )
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+        let mut first = String::new();
+        lines.read_line(&mut first).expect("a line");
+        let address = first.split("http://").nth(1).and_then(|rest| rest.split('/').next());
+        let Some(address) = address.map(str::to_owned) else {
+            let mut error = String::new();
+            let _ = child.stderr.take().expect("piped").read_to_string(&mut error);
+            panic!("{first}{error}");
+        };
+        Self { child, lines, address }
+    }
+
+    /// Reads until a line has this text, and returns all that came.
+    fn wait_for(&mut self, wanted: &str) -> String {
+        let mut all = String::new();
+        for _ in 0..200 {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).expect("a line") == 0 {
+                break;
+            }
+            all.push_str(&line);
+            if line.contains(wanted) {
+                return all;
+            }
+        }
+        panic!("{wanted} did not come: {all}");
+    }
+
+    fn get(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        write!(stream, "{request} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)
+            .expect("sent");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        response
+    }
+
+    fn signal(&mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("its status") {
+                return status.code();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Groups in ascending order as long as the flag is set.
+fn target() -> (MisbehavingServer, Arc<AtomicBool>) {
+    let is_sorted = Arc::new(AtomicBool::new(true));
+    let flag = Arc::clone(&is_sorted);
+    let server = MisbehavingServer::start(move |stream| {
+        server::groups(stream, if flag.load(Ordering::SeqCst) { &[1, 2] } else { &[2, 1] })
+    });
+    (server, is_sorted)
+}
+
+fn every_file(folder: &Path) -> String {
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    files.map(|file| std::fs::read_to_string(file).expect("text")).collect()
+}
+
+#[test]
+fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
+    let (server, is_sorted) = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut watch = Watch::start(&server.url(), folder.path(), &[]);
+    let first = watch.wait_for(" clauses judged");
+    assert!(!first.contains("rate"), "{first}");
+    is_sorted.store(false, Ordering::SeqCst);
+    let changed = watch.wait_for("rate groups.order: broken in 1 of ");
+    assert!(changed.contains("groups.order is broken, and was not before"), "{changed}");
+    assert!(changed.contains(" and is findings"), "{changed}");
+    assert!(changed.contains("95 % interval"), "{changed}");
+    is_sorted.store(true, Ordering::SeqCst);
+    watch.wait_for("groups.order is no longer broken");
+    watch.wait_for(" clauses judged");
+
+    let metrics = watch.get("GET /metrics");
+    let (head, body) = metrics.split_once("\r\n\r\n").expect("a head");
+    assert!(head.starts_with("HTTP/1.1 200") && head.contains("version=0.0.4"), "{head}");
+    let samples = parse(body).expect("the text format");
+    let value = |name: &str, label: (&str, &str)| {
+        let fits = |sample: &&crate::exposition::Sample| {
+            sample.name.ends_with(name) && sample.labels.get(label.0).is_some_and(|value| value == label.1)
+        };
+        samples.iter().find(fits).map(|sample| sample.value)
+    };
+    let order = ("clause", "groups.order");
+    assert!(value("watch_clause_runs", order) >= Some(3.0), "{body}");
+    let (low, high) = (value("broken_low", order), value("broken_high", order));
+    assert!(
+        value("watch_clause_broken_runs", order) >= Some(1.0) && low > Some(0.0) && high < Some(1.0),
+        "{body}"
+    );
+    assert!(value("watch_runs", ("verdict", "findings")) >= Some(1.0), "{body}");
+    assert_eq!(value("info", ("profile", "production")), Some(1.0), "{body}");
+
+    assert!(watch.get("GET /healthz").ends_with("\r\n\r\nok\n"));
+    let page = watch.get("GET /");
+    assert!(page.contains("id=\"clause-groups.order\"") && page.contains("default-src 'none'"), "{page}");
+    assert!(watch.get("GET /other").starts_with("HTTP/1.1 404"));
+    assert!(watch.get("POST /metrics").starts_with("HTTP/1.1 405"));
+    assert_eq!(watch.signal("-TERM"), Some(0));
+    drop(watch);
+
+    let kept = every_file(folder.path());
+    assert!(kept.contains("\"groups.order\":") && kept.contains("<!doctype html>"), "{kept}");
+    assert!(!kept.contains(&TOKEN[..8]));
+    let mut again = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
+    let shown = again.wait_for("rate groups.order");
+    assert!(!shown.contains("of 1 run"), "{shown}");
+    let status = again.child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
+    let slow = MisbehavingServer::start(|stream| {
+        std::thread::sleep(Duration::from_millis(300));
+        server::groups(stream, &[1])
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    for _ in 0..2 {
+        let mut watch = Watch::start(&slow.url(), folder.path(), &[]);
+        watch.wait_for(" clauses judged");
+        std::thread::sleep(Duration::from_millis(1_100));
+        assert_eq!(watch.signal("-KILL"), None);
+    }
+    let mut watch = Watch::start(&slow.url(), folder.path(), &["--runs", "1"]);
+    watch.wait_for(" clauses judged");
+    watch.child.wait().expect("it ends");
+    let lines = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".jsonl");
+    let runs: usize = std::fs::read_dir(folder.path())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry"))
+        .filter(|entry| lines(&entry.file_name()))
+        .map(|entry| std::fs::read_to_string(entry.path()).expect("text").lines().count())
+        .sum();
+    assert!(runs >= 3, "{runs} runs were kept");
+}
+
+#[test]
+fn an_interrupt_ends_a_run_under_way() {
+    let hanging = MisbehavingServer::start(server::hang);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut watch = Watch::start(&hanging.url(), folder.path(), &[]);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(hanging.connections() > 0);
+    assert_eq!(watch.signal("-INT"), Some(0));
+    assert!(!every_file(folder.path()).contains("begun"), "a run that was cut short is no sample");
+}
+
+#[test]
+fn a_history_belongs_to_one_program_and_one_target() {
+    let (server, _) = target();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a path in UTF-8");
+    let mut watch = Watch::start(&server.url(), folder.path(), &[]);
+    watch.wait_for(" clauses judged");
+    let run = |url: &str, listen: &str| {
+        let output =
+            program(&["watch", "--base-url", url, "--history", path, "--listen", listen, "--runs", "1"])
+                .output();
+        let output = output.expect("it runs");
+        (code(&output), text(&output))
+    };
+    let (exit, shown) = run(&server.url(), "127.0.0.1:0");
+    assert_eq!(exit, 2, "{shown}");
+    assert!(shown.contains("another program writes this history"), "{shown}");
+    watch.signal("-TERM");
+    let (exit, shown) = run("http://127.0.0.1:1", "127.0.0.1:0");
+    assert_eq!(exit, 2, "{shown}");
+    assert!(shown.contains("expected the history of http://127.0.0.1:1/"), "{shown}");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let (exit, shown) = run(&server.url(), &taken.local_addr().expect("bound").to_string());
+    assert_eq!(exit, 2, "{shown}");
+    assert!(shown.contains("choose another address"), "{shown}");
+    let (exit, shown) = run(&server.url(), "0.0.0.0:80");
+    assert_eq!(exit, 2, "{shown}");
+}
+
+#[cfg(feature = "embedded")]
+#[test]
+fn runs_keep_to_the_gateways_of_a_day() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = program(&[
+        "watch",
+        "--runs",
+        "3",
+        "--every",
+        "1s",
+        "--gateways-per-day",
+        "5",
+        "--listen",
+        "127.0.0.1:0",
+    ])
+    .args(["--only", "extract.envelope.*", "--only", "extract.count.*", "--history"])
+    .arg(folder.path())
+    .output()
+    .expect("it runs");
+    let shown = text(&output);
+    let taken: Vec<u32> = shown
+        .lines()
+        .filter(|line| line.contains(" clauses judged"))
+        .map(|line| {
+            let words: Vec<&str> = line.split([' ', ',']).collect();
+            let noun =
+                words.iter().position(|word| word.starts_with("gateway")).expect("a number of gateways");
+            words[noun - 1].parse().expect("a number")
+        })
+        .collect();
+    assert_eq!(taken.len(), 3, "{shown}");
+    assert!(taken[0] > 0 && taken[0] <= 5 && taken[1..] == [0, 0], "{shown}");
+}
