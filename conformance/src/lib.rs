@@ -23,6 +23,7 @@ pub mod embedded;
 pub mod explain;
 pub mod explore;
 mod grammar;
+pub mod lab;
 pub mod report;
 pub mod response;
 pub mod run;

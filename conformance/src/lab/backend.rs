@@ -1,42 +1,29 @@
-//! What all faults and variations share: one reference server and what is known of it.
-
 use std::sync::Arc;
 
-use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::{Contract, Facts, Secret, Target};
+use super::upstream::Upstream;
+use crate::contract::Contract;
+use crate::target::{Facts, Secret, Target};
 
-use crate::proxy::Upstream;
-
-/// The reference server, the contract and the facts of the sample data.
-pub struct World {
+/// The service behind the lab, and what is known of it.
+#[derive(Debug)]
+pub struct Backend {
     /// The contract.
     pub contract: &'static Contract,
-    /// The server that keeps every clause.
+    /// The service.
     pub upstream: Upstream,
     /// Token of the main account.
-    pub token: String,
-    /// What is known of the sample data.
+    pub token: Secret,
+    /// What is known of its data. Faults that need a fact that is missing change nothing.
     pub facts: Facts,
-    _reference: Reference,
 }
 
-impl World {
-    /// Starts the reference server.
-    pub async fn start() -> Arc<Self> {
-        let reference = Reference::start().await.expect("the reference server starts");
-        let target = reference.target();
-        Arc::new(Self {
-            contract: Contract::embedded().expect("the embedded contract is complete"),
-            upstream: Upstream::new(target.base().as_str()),
-            token: target.token.expose().to_owned(),
-            facts: target.facts.clone(),
-            _reference: reference,
-        })
-    }
-
-    /// The world as the suite sees it through a proxy.
-    pub fn target(&self, base_url: &str) -> Target {
-        let token = Secret::new("API_KEY", self.token.as_str());
-        Target::new(base_url, token, self.facts.clone(), false).expect("a proxy has a usable address")
+impl Backend {
+    /// The service of a target.
+    ///
+    /// # Errors
+    /// TLS cannot be initialised.
+    pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, reqwest::Error> {
+        let upstream = Upstream::http(target.base().as_str())?;
+        Ok(Arc::new(Self { contract, upstream, token: target.token.clone(), facts: target.facts.clone() }))
     }
 }

@@ -1,201 +1,55 @@
-//! A proxy between the suite and the reference server that changes what passes through it.
-//!
-//! A tamper sees the request before it goes on and the response before it goes back, so that a server that breaks
-//! exactly one clause can be had without a switch in the server itself.
+//! The listener of the lab: HTTP/1.1 on real sockets, with bounds on connections, bodies and time.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt as _;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use hyper::service::service_fn;
-use hyper::{HeaderMap, Method, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use serde_json::Value;
-use tokio::net::TcpListener;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// A request on its way to the server.
-#[derive(Clone, Debug)]
-pub struct ProxiedRequest {
-    /// Method as it came.
-    pub method: Method,
-    /// Path without the query.
-    pub path: String,
-    /// Raw query without the question mark; `None` when there was none.
-    pub query: Option<String>,
-    /// Headers as they came.
-    pub headers: HeaderMap,
-    /// Whole body.
-    pub body: Bytes,
+use super::exchange::{Framing, ProxiedRequest, Reply};
+use super::socket::{self, Socket};
+use super::upstream::Upstream;
+
+/// Maximum number of open connections; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 4_096;
+
+/// Maximum length of a request body, in bytes (4 MiB: four times the largest search).
+const MAX_BODY: usize = 4 << 20;
+
+/// Maximum time for the head of a request, which also ends idle connections.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Blanks that pad a body are sent in pieces of so many bytes.
+const BLANKS: usize = 64 << 10;
+
+/// How a proxy listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProxyOptions {
+    /// The address; port 0 chooses a free one. Default: port 0 of 127.0.0.1.
+    pub address: SocketAddr,
+    /// Whether names of headers are spelt with capitals. Default: no.
+    pub capitals: bool,
 }
 
-impl ProxiedRequest {
-    /// Decoded value of a query parameter (its first occurrence).
-    pub fn param(&self, name: &str) -> Option<String> {
-        self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-
-    /// All query parameters, decoded, in order.
-    pub fn params(&self) -> Vec<(String, String)> {
-        let query = self.query.as_deref().unwrap_or_default();
-        url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
-    }
-
-    /// Replaces the whole query.
-    pub fn set_params(&mut self, params: &[(String, String)]) {
-        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
-        self.query = (!query.is_empty()).then_some(query);
-    }
-
-    /// Sets a parameter, in place of every occurrence of it.
-    pub fn set_param(&mut self, name: &str, value: &str) {
-        let mut params = self.params();
-        params.retain(|(key, _)| key != name);
-        params.push((name.to_owned(), value.to_owned()));
-        self.set_params(&params);
-    }
-
-    /// Removes every occurrence of a parameter.
-    pub fn drop_param(&mut self, name: &str) {
-        let mut params = self.params();
-        let before = params.len();
-        params.retain(|(key, _)| key != name);
-        if params.len() != before {
-            self.set_params(&params);
-        }
-    }
-
-    /// The body as JSON, or null.
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
-    }
-
-    /// Replaces the body by a JSON value.
-    pub fn set_json(&mut self, value: &Value) {
-        self.body = value.to_string().into();
-    }
-
-    /// Changes the body where it is a JSON object; leaves it alone where it is not.
-    pub fn edit(&mut self, change: impl FnOnce(&mut serde_json::Map<String, Value>)) {
-        if let Value::Object(mut object) = self.json() {
-            change(&mut object);
-            self.set_json(&Value::Object(object));
-        }
+impl Default for ProxyOptions {
+    fn default() -> Self {
+        Self { address: (Ipv4Addr::LOCALHOST, 0).into(), capitals: false }
     }
 }
 
-/// A response on its way back.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    /// Status as the server gave it.
-    pub status: StatusCode,
-    /// Headers without those of the connection.
-    pub headers: HeaderMap,
-    /// Whole body.
-    pub body: Bytes,
-    /// How the body is sent.
-    pub framing: Framing,
-}
-
-/// How the body of a response is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Framing {
-    /// At once, with its length.
-    #[default]
-    Whole,
-    /// In pieces of so many bytes, without its length.
-    Pieces(usize),
-    /// In pieces of so many bytes, with a short wait before each.
-    Drip(usize),
-}
-
-impl Reply {
-    /// The body as JSON, or null.
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
-    }
-
-    /// Replaces the body by a JSON value.
-    pub fn set_json(&mut self, value: &Value) {
-        self.body = value.to_string().into();
-    }
-
-    /// Changes the body where it is JSON; leaves it alone where it is not.
-    pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
-        if let Ok(mut value) = serde_json::from_slice::<Value>(&self.body) {
-            change(&mut value);
-            self.set_json(&value);
-        }
-    }
-
-    /// A response made up on the spot.
-    pub fn json_with(status: u16, value: &Value) -> Self {
-        let mut headers = HeaderMap::new();
-        headers
-            .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-        let status = StatusCode::from_u16(status).expect("tests use real statuses");
-        Self { status, headers, body: value.to_string().into(), framing: Framing::Whole }
-    }
-}
-
-/// The server behind the proxy; a tamper may ask it something of its own.
-#[derive(Clone)]
-pub struct Upstream {
-    base: String,
-    http: reqwest::Client,
-}
-
-impl Upstream {
-    /// A server by its base URL.
-    pub fn new(base: &str) -> Self {
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .tls_certs_only([])
-            .build()
-            .expect("a client without options can be built");
-        Self { base: base.trim_end_matches('/').to_owned(), http }
-    }
-
-    /// Sends a request and reads the whole response.
-    pub async fn call(&self, seen: &ProxiedRequest) -> Reply {
-        let query = seen.query.as_deref().map(|query| format!("?{query}")).unwrap_or_default();
-        let mut headers = seen.headers.clone();
-        for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
-            headers.remove(name);
-        }
-        let request = self
-            .http
-            .request(seen.method.clone(), format!("{}{}{query}", self.base, seen.path))
-            .headers(headers)
-            .body(seen.body.clone());
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(error) => return Reply::json_with(502, &Value::String(error.without_url().to_string())),
-        };
-        let (status, mut headers) = (response.status(), response.headers().clone());
-        for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION] {
-            headers.remove(name);
-        }
-        let body = response.bytes().await.unwrap_or_default();
-        Reply { status, headers, body, framing: Framing::Whole }
-    }
-}
-
-/// What happens to an exchange on its way through.
-pub trait Tamper: Send + Sync + 'static {
-    /// Handles a request; the plain proxy would be `upstream.call(&seen).await`.
-    fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> impl Future<Output = Reply> + Send;
-}
-
-/// A running proxy; stops when it is dropped.
+/// A running proxy; it stops when it is dropped.
+#[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
     task: JoinHandle<()>,
@@ -203,36 +57,32 @@ pub struct Proxy {
 
 impl Proxy {
     /// Starts a proxy on a free port of the loopback interface.
-    pub async fn start<T: Tamper>(upstream: Upstream, tamper: T) -> Self {
-        Self::start_with(upstream, tamper, false).await
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn start(upstream: Upstream) -> std::io::Result<Self> {
+        Self::start_with(upstream, ProxyOptions::default()).await
     }
 
-    /// Starts a proxy that may spell the names of headers with capitals.
-    pub async fn start_with<T: Tamper>(upstream: Upstream, tamper: T, capitals: bool) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has a free port");
-        let address = listener.local_addr().expect("a bound listener has an address");
-        let tamper = Arc::new(tamper);
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let _ = stream.set_nodelay(true);
-                let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
-                let service = service_fn(move |request| {
-                    let (upstream, tamper) = (upstream.clone(), Arc::clone(&tamper));
-                    async move { Ok::<_, Infallible>(serve(request, &upstream, &*tamper).await) }
-                });
-                tokio::spawn(async move {
-                    // A caller that leaves early is the caller's business.
-                    let _ = hyper::server::conn::http1::Builder::new()
-                        .title_case_headers(capitals)
-                        .serve_connection(TokioIo::new(stream), service)
-                        .await;
-                });
-            }
-        });
-        Self { address, task }
+    /// Starts a proxy.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(options.address).await?;
+        let address = listener.local_addr()?;
+        let task = tokio::spawn(accept(listener, upstream, options.capitals));
+        Ok(Self { address, task })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Base URL of the proxy.
+    #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -244,40 +94,104 @@ impl Drop for Proxy {
     }
 }
 
-async fn serve<T: Tamper>(
+async fn accept(listener: TcpListener, upstream: Upstream, capitals: bool) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    // Connections end with the proxy.
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, perhaps: others may close theirs meanwhile.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let upstream = upstream.clone();
+        connections.spawn(async move {
+            serve_connection(stream, upstream, capitals).await;
+            drop(place);
+        });
+    }
+}
+
+async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool) {
+    let _ = stream.set_nodelay(true);
+    let stream = Arc::new(stream);
+    let socket = Socket::new(Arc::clone(&stream));
+    let service = service_fn(move |request| {
+        let (upstream, stream) = (upstream.clone(), Arc::clone(&stream));
+        async move { serve(request, &upstream, &stream).await }
+    });
+    // A caller that leaves early is the caller's business.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .title_case_headers(capitals)
+        .serve_connection(TokioIo::new(socket), service)
+        .await;
+}
+
+/// The response to a request; an error ends the connection.
+async fn serve(
     request: hyper::Request<Incoming>,
     upstream: &Upstream,
-    tamper: &T,
-) -> Response<BoxBody<Bytes, Infallible>> {
+    stream: &TcpStream,
+) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::Closed> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let seen = ProxiedRequest {
-        method: parts.method,
-        path: parts.uri.path().to_owned(),
-        query: parts.uri.query().map(str::to_owned),
-        headers: parts.headers,
-        body,
+    let reply = match Limited::new(body, MAX_BODY).collect().await {
+        Ok(body) => {
+            let seen = ProxiedRequest {
+                method: parts.method,
+                path: parts.uri.path().to_owned(),
+                query: parts.uri.query().map(str::to_owned),
+                headers: parts.headers,
+                body: body.to_bytes(),
+            };
+            upstream.call(&seen).await
+        }
+        Err(_) => {
+            let message =
+                format!("expected a body of at most {MAX_BODY} bytes, found a longer or an incomplete one");
+            let status = StatusCode::PAYLOAD_TOO_LARGE.as_u16();
+            Reply::json_with(status, &json!({"code": 41300, "message": message}))
+        }
     };
-    let reply = tamper.pass(seen, upstream).await;
+    socket::send_broken(stream, &reply).await?;
     let mut response = Response::new(framed(reply.body, reply.framing));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    response
+    Ok(response)
 }
 
 fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {
     let (size, wait) = match framing {
-        Framing::Whole => return http_body_util::BodyExt::boxed(Full::new(body)),
         Framing::Pieces(size) => (size, Duration::ZERO),
         Framing::Drip(size) => (size, Duration::from_millis(2)),
+        Framing::Slow(size, wait) => (size, wait),
+        Framing::Padded(blanks) => return padded(body, blanks),
+        // The others do not get here: `send_broken` has sent them.
+        _ => return Full::new(body).boxed(),
     };
     let pieces: Vec<Bytes> = body.chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
-    let frames = futures::stream::iter(pieces).then(move |piece| async move {
+    let frames = futures::stream::StreamExt::then(futures::stream::iter(pieces), move |piece| async move {
         // Even no time takes a tick of the timer.
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         Ok(Frame::data(piece))
     });
-    http_body_util::BodyExt::boxed(StreamBody::new(frames))
+    StreamBody::new(frames).boxed()
+}
+
+/// The body and blanks after it, which are made while they are sent.
+fn padded(body: Bytes, blanks: u64) -> BoxBody<Bytes, Infallible> {
+    let piece = Bytes::from(vec![b' '; BLANKS]);
+    let blanks = futures::stream::unfold(blanks, move |left| {
+        let size = usize::try_from(left).unwrap_or(BLANKS).min(BLANKS);
+        let piece = piece.slice(..size);
+        async move { (left > 0).then(|| (Ok(Frame::data(piece)), left - size as u64)) }
+    });
+    let first = futures::stream::iter([Ok(Frame::data(body))]);
+    // A boxed body must be `Sync`, which its stream is by these parts.
+    StreamBody::new(futures::stream::StreamExt::chain(first, blanks)).boxed()
 }

@@ -1,30 +1,31 @@
 //! Faults in what all operations share: tokens, accounts, secrets and throttling.
 
+use crate::contract::OperationId;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hyper::header::{HeaderValue, RETRY_AFTER};
-use sallyport_conformance::contract::OperationId;
 use serde_json::{Value, json};
 
 use super::edit::{put, visit};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [prefix(), tokens(), accounts(), secrets(), throttling()].into_iter().flatten().collect()
 }
 
 fn prefix() -> Vec<Fault> {
     let elsewhere = |id, breaks, operation| {
-        Fault::serve(id, breaks, move |scene, seen| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                if scene.operation(&seen) == Some(operation) {
+                if context.operation(&seen) == Some(operation) {
                     return Reply::json_with(404, &json!({"message": "no such path"}));
                 }
-                scene.upstream.call(&seen).await
+                context.upstream.call(&seen).await
             })
         })
+        .only(operation)
     };
     vec![
         elsewhere("all.prefix/extract", "Extraction is not served under the prefix.", OperationId::Extract),
@@ -34,28 +35,32 @@ fn prefix() -> Vec<Fault> {
 }
 
 fn tokens() -> Vec<Fault> {
-    let served = |id, breaks, operation: OperationId, bad: fn(&Scene, &[String]) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
-            if scene.operation(seen) == Some(operation) && bad(scene, &credentials(scene, seen)) {
-                scene.as_main(seen);
+    let served = |id, breaks, operation: OperationId, bad: fn(&Context, &[String]) -> bool| {
+        Fault::request(id, breaks, move |context, seen| {
+            if context.operation(seen) == Some(operation) && bad(context, &credentials(context, seen)) {
+                context.as_main(seen);
             }
         })
+        .only(operation)
     };
-    let absent = |_: &Scene, sent: &[String]| sent.is_empty();
-    let empty = |_: &Scene, sent: &[String]| sent == [""];
-    let unknown =
-        |scene: &Scene, sent: &[String]| sent.len() == 1 && !sent[0].is_empty() && !known(scene, &sent[0]);
-    let shortened = |scene: &Scene, sent: &[String]| {
-        sent.len() == 1 && sent[0].len() + 1 == scene.token.len() && scene.token.starts_with(&sent[0])
+    let absent = |_: &Context, sent: &[String]| sent.is_empty();
+    let empty = |_: &Context, sent: &[String]| sent == [""];
+    let unknown = |context: &Context, sent: &[String]| {
+        sent.len() == 1 && !sent[0].is_empty() && !known(context, &sent[0])
     };
-    let lengthened = |scene: &Scene, sent: &[String]| {
-        sent.len() == 1 && sent[0] != scene.token && sent[0].starts_with(&scene.token)
+    let shortened = |context: &Context, sent: &[String]| {
+        sent.len() == 1
+            && sent[0].len() + 1 == context.token.expose().len()
+            && context.token.expose().starts_with(&sent[0])
     };
-    let revoked = |scene: &Scene, sent: &[String]| {
-        scene.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
+    let lengthened = |context: &Context, sent: &[String]| {
+        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].starts_with(context.token.expose())
     };
-    let expired = |scene: &Scene, sent: &[String]| {
-        scene.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
+    let revoked = |context: &Context, sent: &[String]| {
+        context.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
+    };
+    let expired = |context: &Context, sent: &[String]| {
+        context.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
     };
     use OperationId::{Extract, Groups, Search};
     vec![
@@ -121,32 +126,32 @@ fn tokens() -> Vec<Fault> {
         Fault::request(
             "all.token-required/extract-unknown-header",
             "A token in X-API-Key is not looked up.",
-            |scene, seen| {
-                let extract = &scene.contract.extract;
+            |context, seen| {
+                let extract = &context.contract.extract;
                 if seen.headers.contains_key(extract.api_key_header.as_str())
-                    && credentials(scene, seen).len() == 1
+                    && credentials(context, seen).len() == 1
                 {
-                    scene.as_main(seen);
+                    context.as_main(seen);
                 }
             },
         ),
         Fault::request(
             "all.token-required/extract-unknown-bearer",
             "A bearer token is not looked up.",
-            |scene, seen| {
+            |context, seen| {
                 if seen.headers.contains_key(hyper::header::AUTHORIZATION)
-                    && credentials(scene, seen).len() == 1
+                    && credentials(context, seen).len() == 1
                 {
-                    scene.as_main(seen);
+                    context.as_main(seen);
                 }
             },
         ),
         Fault::request(
             "all.token-required/extract-absent-text",
             "A plain-text extraction needs no token.",
-            |scene, seen| {
-                if scene.wants_text(seen) && credentials(scene, seen).is_empty() {
-                    scene.as_main(seen);
+            |context, seen| {
+                if context.wants_text(seen) && credentials(context, seen).is_empty() {
+                    context.as_main(seen);
                 }
             },
         ),
@@ -158,11 +163,13 @@ fn accounts() -> Vec<Fault> {
         Fault::serve(
             "all.own-account/groups-of-second-added",
             "A listing holds the groups of another account too.",
-            |scene, seen| {
+            |context, seen| {
                 Box::pin(async move {
-                    let mut reply = scene.upstream.call(&seen).await;
-                    if scene.operation(&seen) == Some(OperationId::Groups) && scene.accepted(&seen, &reply) {
-                        let others = as_second(scene, &seen).await.json();
+                    let mut reply = context.upstream.call(&seen).await;
+                    if context.operation(&seen) == Some(OperationId::Groups)
+                        && context.accepted(&seen, &reply)
+                    {
+                        let others = as_second(context, &seen).await.json();
                         merge(&mut reply, others["data"]["items"].as_array(), "groupId");
                     }
                     reply
@@ -172,11 +179,13 @@ fn accounts() -> Vec<Fault> {
         Fault::serve(
             "all.own-account/one-foreign-group",
             "A listing holds one group of another account.",
-            |scene, seen| {
+            |context, seen| {
                 Box::pin(async move {
-                    let mut reply = scene.upstream.call(&seen).await;
-                    if scene.operation(&seen) == Some(OperationId::Groups) && scene.accepted(&seen, &reply) {
-                        let others = as_second(scene, &seen).await.json();
+                    let mut reply = context.upstream.call(&seen).await;
+                    if context.operation(&seen) == Some(OperationId::Groups)
+                        && context.accepted(&seen, &reply)
+                    {
+                        let others = as_second(context, &seen).await.json();
                         let one = others["data"]["items"].as_array().map(|items| vec![items[0].clone()]);
                         merge(&mut reply, one.as_ref(), "groupId");
                     }
@@ -187,19 +196,19 @@ fn accounts() -> Vec<Fault> {
         Fault::serve(
             "all.own-account/groups-cached",
             "The first listing is given to every account.",
-            |scene, seen| {
+            |context, seen| {
                 Box::pin(async move {
-                    if scene.operation(&seen) != Some(OperationId::Groups) {
-                        return scene.upstream.call(&seen).await;
+                    if context.operation(&seen) != Some(OperationId::Groups) {
+                        return context.upstream.call(&seen).await;
                     }
-                    let reply = scene.upstream.call(&seen).await;
-                    if !scene.accepted(&seen, &reply) {
+                    let reply = context.upstream.call(&seen).await;
+                    if !context.accepted(&seen, &reply) {
                         return reply;
                     }
-                    if let Some(first) = scene.memory.recall("groups") {
+                    if let Some(first) = context.memory.recall("groups") {
                         return first;
                     }
-                    scene.memory.keep("groups", &reply);
+                    context.memory.keep("groups", &reply);
                     reply
                 })
             },
@@ -207,11 +216,13 @@ fn accounts() -> Vec<Fault> {
         Fault::serve(
             "all.own-account/search-sees-all",
             "A search finds the instances of another account too.",
-            |scene, seen| {
+            |context, seen| {
                 Box::pin(async move {
-                    let mut reply = scene.upstream.call(&seen).await;
-                    if scene.operation(&seen) == Some(OperationId::Search) && scene.accepted(&seen, &reply) {
-                        add_second(scene, &seen, &mut reply).await;
+                    let mut reply = context.upstream.call(&seen).await;
+                    if context.operation(&seen) == Some(OperationId::Search)
+                        && context.accepted(&seen, &reply)
+                    {
+                        add_second(context, &seen, &mut reply).await;
                     }
                     reply
                 })
@@ -220,17 +231,17 @@ fn accounts() -> Vec<Fault> {
         Fault::serve(
             "all.own-account/search-of-shared-address",
             "An address that two accounts hold shows the instances of both.",
-            |scene, seen| {
+            |context, seen| {
                 Box::pin(async move {
-                    let mut reply = scene.upstream.call(&seen).await;
-                    let shared = scene.facts.shared_address.as_deref().unwrap_or_default();
+                    let mut reply = context.upstream.call(&seen).await;
+                    let shared = context.facts.shared_address.as_deref().unwrap_or_default();
                     let asked =
                         seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared));
-                    if scene.operation(&seen) == Some(OperationId::Search)
+                    if context.operation(&seen) == Some(OperationId::Search)
                         && asked
-                        && scene.accepted(&seen, &reply)
+                        && context.accepted(&seen, &reply)
                     {
-                        add_second(scene, &seen, &mut reply).await;
+                        add_second(context, &seen, &mut reply).await;
                     }
                     reply
                 })
@@ -239,59 +250,62 @@ fn accounts() -> Vec<Fault> {
         Fault::request(
             "all.own-account/empty-account-sees-main",
             "An account without instances finds those of another.",
-            |scene, seen| {
-                let empty = scene.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-                if scene.operation(seen) == Some(OperationId::Search) && seen.param(api_key(scene)) == empty {
-                    scene.as_main(seen);
+            |context, seen| {
+                let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
+                if context.operation(seen) == Some(OperationId::Search)
+                    && seen.param(api_key(context)) == empty
+                {
+                    context.as_main(seen);
                 }
             },
         ),
         Fault::request(
             "all.own-account/foreign-group-lifts-the-account",
             "Filtering by a group of another account searches that account.",
-            |scene, seen| {
-                let group = scene.facts.foreign_group.unwrap_or_default();
-                if scene.operation(seen) == Some(OperationId::Search)
+            |context, seen| {
+                let group = context.facts.foreign_group.unwrap_or_default();
+                if context.operation(seen) == Some(OperationId::Search)
                     && seen.json()["groupId"] == json!(group)
                 {
-                    act_as_second(scene, seen);
+                    act_as_second(context, seen);
                 }
             },
         ),
         Fault::request(
             "all.own-account/foreign-order-lifts-the-account",
             "Filtering by an order of another account searches that account.",
-            |scene, seen| {
-                let order = json!(scene.facts.foreign_order);
-                if scene.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == order {
-                    act_as_second(scene, seen);
+            |context, seen| {
+                let order = json!(context.facts.foreign_order);
+                if context.operation(seen) == Some(OperationId::Search) && seen.json()["orderNo"] == order {
+                    act_as_second(context, seen);
                 }
             },
         ),
         Fault::request(
             "all.own-account/last-account-sticks",
             "A token of another account goes on working with the data of the one before.",
-            |scene, seen| {
-                let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
-                if scene.operation(seen) != Some(OperationId::Extract) && seen.param(api_key(scene)) == second
+            |context, seen| {
+                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if context.operation(seen) != Some(OperationId::Extract)
+                    && seen.param(api_key(context)) == second
                 {
-                    scene.as_main(seen);
+                    context.as_main(seen);
                 }
             },
         ),
         Fault::request(
             "extract.idempotent/shared-by-accounts",
             "A request id of one account gives another account its extraction.",
-            |scene, seen| {
-                let extract = &scene.contract.extract;
-                let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+            |context, seen| {
+                let extract = &context.contract.extract;
+                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
                 let has_id = seen.param(&extract.request_id.name).is_some()
                     || seen.headers.contains_key(extract.request_id_header.name.as_str());
-                if scene.operation(seen) == Some(OperationId::Extract)
+                if context.operation(seen) == Some(OperationId::Extract)
                     && has_id
-                    && seen.param(api_key(scene)) == second
+                    && seen.param(api_key(context)) == second
                 {
-                    scene.as_main(seen);
+                    context.as_main(seen);
                 }
             },
         ),
@@ -300,11 +314,12 @@ fn accounts() -> Vec<Fault> {
 
 fn secrets() -> Vec<Fault> {
     let leak = |id, breaks, operation: OperationId, path: &'static str| {
-        Fault::success(id, breaks, move |scene, seen, body| {
-            if scene.operation(seen) == Some(operation) {
-                put(body, path, &json!(canary(scene)));
+        Fault::success(id, breaks, move |context, seen, body| {
+            if context.operation(seen) == Some(operation) {
+                put(body, path, &json!(canary(context)));
             }
         })
+        .only(operation)
     };
     use OperationId::{Extract, Groups, Search};
     vec![
@@ -351,8 +366,8 @@ fn secrets() -> Vec<Fault> {
         Fault::success(
             "all.no-secrets/endpoint-userinfo",
             "A gateway's ip holds user and password.",
-            |scene, _, body| {
-                let canary = canary(scene);
+            |context, _, body| {
+                let canary = canary(context);
                 visit(body, "/data/*/ip", &mut |ip| {
                     *ip = json!(format!("user:{canary}@{}", ip.as_str().unwrap_or_default()));
                 });
@@ -361,33 +376,32 @@ fn secrets() -> Vec<Fault> {
         Fault::reply(
             "all.no-secrets/text-entry",
             "An entry of a plain-text response ends with user and password.",
-            |scene, seen, reply| {
-                if scene.wants_text(seen) && scene.accepted(seen, reply) {
-                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(scene));
+            |context, seen, reply| {
+                if context.wants_text(seen) && context.accepted(seen, reply) {
+                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(context));
                     reply.body = text.into();
                 }
             },
         ),
-        Fault::reply("all.no-secrets/header", "A header holds a password.", |scene, _, reply| {
-            let value = HeaderValue::from_str(canary(scene)).expect("the canary is printable");
-            reply.headers.insert("x-proxy-password", value);
+        Fault::reply("all.no-secrets/header", "A header holds a password.", |context, _, reply| {
+            reply.set_header("x-proxy-password", canary(context));
         }),
         Fault::reply(
             "all.no-secrets/basic-header",
             "A header holds user and password in base64.",
-            |scene, _, reply| {
-                let value = format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(scene))));
-                let value = HeaderValue::from_str(&value).expect("base64 is printable");
-                reply.headers.insert("x-proxy-authorization", value);
+            |context, _, reply| {
+                let value =
+                    format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(context))));
+                reply.set_header("x-proxy-authorization", &value);
             },
         ),
         Fault::reply(
             "all.no-secrets/escaped",
             "A password is written with JSON escapes.",
-            |scene, seen, reply| {
-                if scene.accepted(seen, reply) && !reply.json().is_null() {
+            |context, seen, reply| {
+                if context.accepted(seen, reply) && !reply.json().is_null() {
                     let escaped: String =
-                        canary(scene).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+                        canary(context).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
                     let text = String::from_utf8_lossy(&reply.body).replacen(
                         '{',
                         &format!("{{\"note\":\"{escaped}\","),
@@ -400,27 +414,27 @@ fn secrets() -> Vec<Fault> {
         Fault::rejection(
             "all.no-secrets/extract-error",
             "The message of a rejected extraction holds a password.",
-            |scene, seen, reply| {
-                if scene.operation(seen) == Some(Extract) {
-                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(scene))));
+            |context, seen, reply| {
+                if context.operation(seen) == Some(Extract) {
+                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(context))));
                 }
             },
         ),
         Fault::rejection(
             "all.no-secrets/static-error",
             "A rejected search shows a password.",
-            |scene, seen, reply| {
-                if scene.operation(seen) == Some(Search) {
-                    reply.edit(|body| body["debug"] = json!({"row": [1, canary(scene)]}));
+            |context, seen, reply| {
+                if context.operation(seen) == Some(Search) {
+                    reply.edit(|body| body["debug"] = json!({"row": [1, canary(context)]}));
                 }
             },
         ),
         Fault::success(
             "all.no-secrets/empty-result",
             "An empty result shows a password.",
-            |scene, _, body| {
+            |context, _, body| {
                 if body["data"]["items"] == json!([]) {
-                    body["debug"] = json!(canary(scene));
+                    body["debug"] = json!(canary(context));
                 }
             },
         ),
@@ -445,11 +459,12 @@ fn throttling() -> Vec<Fault> {
                 reply.headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
             }
         })
-        .when(move |scene, seen| {
+        .when(move |context, seen| {
             // The suite's first listing only asks whether anybody is there.
             let spared = u64::from(operation == OperationId::Groups);
-            scene.operation(seen) == Some(operation) && scene.memory.calls() == spared
+            context.operation(seen) == Some(operation) && context.memory.calls() == spared
         })
+        .only(operation)
     };
     use OperationId::{Extract, Groups, Search};
     vec![
@@ -490,48 +505,48 @@ fn throttling() -> Vec<Fault> {
                 reply.headers.insert("x-ratelimit-reset", HeaderValue::from_static("1"));
             },
         )
-        .when(|scene, _| scene.memory.calls() == 3),
+        .when(|context, _| context.memory.calls() == 3),
     ]
 }
 
 /// Every token that a request carries, in whatever way.
-pub fn credentials(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
-    let extract = &scene.contract.extract;
+pub(crate) fn credentials(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    let extract = &context.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let query = seen.params().into_iter().filter(|(key, _)| key == api_key(scene)).map(|(_, value)| value);
+    let query = seen.params().into_iter().filter(|(key, _)| key == api_key(context)).map(|(_, value)| value);
     let header = seen.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
     let bearer = seen.headers.get_all(hyper::header::AUTHORIZATION).iter().map(text);
     let bearer = bearer.map(|value| value.trim_start_matches("Bearer").trim_start().to_owned());
     query.chain(header).chain(bearer).collect()
 }
 
-fn known(scene: &Scene, token: &str) -> bool {
-    token == scene.token || scene.facts.secrets().any(|secret| secret.expose() == token)
+fn known(context: &Context, token: &str) -> bool {
+    token == context.token.expose() || context.facts.secrets().any(|secret| secret.expose() == token)
 }
 
-fn api_key(scene: &Scene) -> &str {
-    &scene.contract.extract.api_key.name
+fn api_key(context: &Context) -> &str {
+    &context.contract.extract.api_key.name
 }
 
-fn canary(scene: &Scene) -> &str {
-    scene.facts.canaries.first().map_or("no canary", |canary| canary.expose())
+fn canary(context: &Context) -> &str {
+    context.facts.canaries.first().map_or("no canary", |canary| canary.expose())
 }
 
-fn act_as_second(scene: &Scene, seen: &mut ProxiedRequest) {
-    if let Some(second) = &scene.facts.second_token {
-        scene.act_as(seen, second.expose());
+fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
+    if let Some(second) = &context.facts.second_token {
+        context.act_as(seen, second.expose());
     }
 }
 
-async fn as_second(scene: &Scene, seen: &ProxiedRequest) -> Reply {
+async fn as_second(context: &Context, seen: &ProxiedRequest) -> Reply {
     let mut seen = seen.clone();
-    act_as_second(scene, &mut seen);
-    scene.upstream.call(&seen).await
+    act_as_second(context, &mut seen);
+    context.upstream.call(&seen).await
 }
 
 /// Adds what the second account would have found.
-async fn add_second(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply) {
-    let others = as_second(scene, seen).await.json();
+async fn add_second(context: &Context, seen: &ProxiedRequest, reply: &mut Reply) {
+    let others = as_second(context, seen).await.json();
     merge(reply, others["data"]["items"].as_array(), "instanceId");
     let more = others["data"]["total"].as_u64().unwrap_or_default();
     reply.edit(|body| {

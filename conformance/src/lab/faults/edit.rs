@@ -4,17 +4,20 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::fault::Scene;
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::Context;
+use crate::lab::exchange::{ProxiedRequest, Reply};
 
 /// Puts a value at a path whose parent is there.
-pub fn set(path: &'static str, value: Value) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
+pub(crate) fn set(
+    path: &'static str,
+    value: Value,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
     move |_, _, body| put(body, path, &value)
 }
 
 /// Takes away what is at a path.
-pub fn remove(path: &'static str) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
-    let (parent, name) = path.rsplit_once('/').expect("a path starts with a slash");
+pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     move |_, _, body| {
         visit(body, parent, &mut |value| {
             if let Some(object) = value.as_object_mut() {
@@ -25,11 +28,11 @@ pub fn remove(path: &'static str) -> impl Fn(&Scene, &ProxiedRequest, &mut Value
 }
 
 /// Gives a member another name.
-pub fn rename(
+pub(crate) fn rename(
     path: &'static str,
     name: &'static str,
-) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
-    let (parent, old) = path.rsplit_once('/').expect("a path starts with a slash");
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    let (parent, old) = path.rsplit_once('/').unwrap_or_default();
     move |_, _, body| {
         visit(body, parent, &mut |value| {
             let Some(object) = value.as_object_mut() else { return };
@@ -41,16 +44,16 @@ pub fn rename(
 }
 
 /// Changes what is at a path.
-pub fn change(
+pub(crate) fn change(
     path: &'static str,
     how: impl Fn(&mut Value) + Send + Sync,
-) -> impl Fn(&Scene, &ProxiedRequest, &mut Value) + Send + Sync {
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
     move |_, _, body| visit(body, path, &mut |value| how(value))
 }
 
 /// Puts a value at a path whose parent is there.
-pub fn put(body: &mut Value, path: &str, value: &Value) {
-    let (parent, name) = path.rsplit_once('/').expect("a path starts with a slash");
+pub(crate) fn put(body: &mut Value, path: &str, value: &Value) {
+    let (parent, name) = path.rsplit_once('/').unwrap_or_default();
     visit(body, parent, &mut |found| match found {
         Value::Object(object) => {
             object.insert(name.to_owned(), value.clone());
@@ -61,7 +64,7 @@ pub fn put(body: &mut Value, path: &str, value: &Value) {
 }
 
 /// Calls `found` with each value at a path; an empty path is the body itself.
-pub fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
+pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
     let Some(path) = path.strip_prefix('/') else { return found(body) };
     let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
     match body {
@@ -76,17 +79,19 @@ pub fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
 }
 
 /// Takes a header out of the response.
-pub fn without_header(name: &'static str) -> impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync {
+pub(crate) fn without_header(
+    name: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.remove(name);
     }
 }
 
 /// Sets a header of the response.
-pub fn with_header(
+pub(crate) fn with_header(
     name: &'static str,
     value: &'static str,
-) -> impl Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync {
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
     move |_, _, reply| {
         reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

@@ -1,22 +1,22 @@
 //! Faults in who may extract and how a token is sent.
 
+use crate::target::Secret;
 use hyper::header::AUTHORIZATION;
-use sallyport_conformance::Secret;
 
 use super::all::credentials;
 use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol, with_request_id};
-use crate::fault::{Fault, Scene};
-use crate::proxy::ProxiedRequest;
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [transport(), equal(), link(), whitelist(), real_name(), entitlement()].into_iter().flatten().collect()
 }
 
 fn transport() -> Vec<Fault> {
-    let alone = |scene: &Scene, seen: &ProxiedRequest| credentials(scene, seen).len() == 1;
-    let rejected = |id, breaks, carried: fn(&Scene, &ProxiedRequest) -> bool| {
-        Fault::request(id, breaks, Scene::reject).when(alone).when(carried)
+    let alone = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 1;
+    let rejected = |id, breaks, carried: fn(&Context, &ProxiedRequest) -> bool| {
+        Fault::request(id, breaks, Context::reject).when(alone).when(carried)
     };
     vec![
         rejected("extract.token-transport/query", "The token is not taken from the query.", by_query),
@@ -62,34 +62,35 @@ fn transport() -> Vec<Fault> {
 }
 
 fn equal() -> Vec<Fault> {
-    let differ = |scene: &Scene, seen: &ProxiedRequest| {
-        let sent = credentials(scene, seen);
+    let differ = |context: &Context, seen: &ProxiedRequest| {
+        let sent = credentials(context, seen);
         sent.windows(2).any(|pair| pair[0] != pair[1])
     };
-    let same = |scene: &Scene, seen: &ProxiedRequest| {
-        let sent = credentials(scene, seen);
+    let same = |context: &Context, seen: &ProxiedRequest| {
+        let sent = credentials(context, seen);
         sent.len() > 1 && sent.windows(2).all(|pair| pair[0] == pair[1])
     };
     let wins = |id,
                 breaks,
-                losing: fn(&Scene, &mut ProxiedRequest),
-                carried: fn(&Scene, &ProxiedRequest) -> bool| {
+                losing: fn(&Context, &mut ProxiedRequest),
+                carried: fn(&Context, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, losing).when(differ).when(carried)
     };
-    let rejected = |id, breaks, count: usize, carried: fn(&Scene, &ProxiedRequest) -> bool| {
-        Fault::request(id, breaks, Scene::reject)
+    let rejected = |id, breaks, count: usize, carried: fn(&Context, &ProxiedRequest) -> bool| {
+        Fault::request(id, breaks, Context::reject)
             .when(same)
-            .when(move |scene, seen| credentials(scene, seen).len() == count)
+            .when(move |context, seen| credentials(context, seen).len() == count)
             .when(carried)
     };
     let query_and_header =
-        |scene: &Scene, seen: &ProxiedRequest| by_query(scene, seen) && by_header(scene, seen);
+        |context: &Context, seen: &ProxiedRequest| by_query(context, seen) && by_header(context, seen);
     let query_and_bearer =
-        |scene: &Scene, seen: &ProxiedRequest| by_query(scene, seen) && by_bearer(scene, seen);
+        |context: &Context, seen: &ProxiedRequest| by_query(context, seen) && by_bearer(context, seen);
     let header_and_bearer =
-        |scene: &Scene, seen: &ProxiedRequest| by_header(scene, seen) && by_bearer(scene, seen);
-    let all_three = |scene: &Scene, seen: &ProxiedRequest| credentials(scene, seen).len() == 3;
-    let second = |scene: &Scene, seen: &ProxiedRequest| holds(scene.facts.second_token.as_ref(), scene, seen);
+        |context: &Context, seen: &ProxiedRequest| by_header(context, seen) && by_bearer(context, seen);
+    let all_three = |context: &Context, seen: &ProxiedRequest| credentials(context, seen).len() == 3;
+    let second =
+        |context: &Context, seen: &ProxiedRequest| holds(context.facts.second_token.as_ref(), context, seen);
     vec![
         wins(
             "extract.token-equal/query-over-header",
@@ -140,14 +141,16 @@ fn equal() -> Vec<Fault> {
             drop_bearer,
             all_three,
         )
-        .when(|scene, seen| matches!(&credentials(scene, seen)[..], [first, second, _] if first == second)),
+        .when(
+            |context, seen| matches!(&credentials(context, seen)[..], [first, second, _] if first == second),
+        ),
         wins(
             "extract.token-equal/second-ignored",
             "Between two equal tokens a differing X-API-Key is not looked at.",
             drop_header,
             all_three,
         )
-        .when(|scene, seen| matches!(&credentials(scene, seen)[..], [first, _, third] if first == third)),
+        .when(|context, seen| matches!(&credentials(context, seen)[..], [first, _, third] if first == third)),
         wins(
             "extract.token-equal/two-accounts-query-header",
             "Of two accounts that of the query counts, not that of X-API-Key.",
@@ -175,9 +178,11 @@ fn equal() -> Vec<Fault> {
             drop_header,
             query_and_header,
         )
-        .when(|scene, seen| {
-            let sent = credentials(scene, seen);
-            let stem = |token: &str| token.chars().take(scene.token.chars().count() - 1).collect::<String>();
+        .when(|context, seen| {
+            let sent = credentials(context, seen);
+            let stem = |token: &str| {
+                token.chars().take(context.token.expose().chars().count() - 1).collect::<String>()
+            };
             sent.windows(2).all(|pair| stem(&pair[0]) == stem(&pair[1]))
         }),
         rejected(
@@ -204,13 +209,13 @@ fn equal() -> Vec<Fault> {
 
 fn link() -> Vec<Fault> {
     let rejected = |id, breaks| {
-        Fault::request(id, breaks, Scene::reject)
-            .when(|scene, seen| holds(scene.facts.link_credential.as_ref(), scene, seen))
+        Fault::request(id, breaks, Context::reject)
+            .when(|context, seen| holds(context.facts.link_credential.as_ref(), context, seen))
     };
     vec![
         rejected("extract.link-credential/rejected", "A link credential is rejected."),
         rejected("extract.link-credential/once", "A link credential works once.")
-            .when(|scene, _| scene.memory.calls() > 0),
+            .when(|context, _| context.memory.calls() > 0),
         rejected("extract.link-credential/not-in-text", "A link credential is rejected in text.")
             .when(in_text),
         rejected(
@@ -227,7 +232,7 @@ fn link() -> Vec<Fault> {
 }
 
 fn whitelist() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, |scene| scene.facts.token_not_whitelisted.as_ref());
+    let served = |id, breaks| served(id, breaks, |context| context.facts.token_not_whitelisted.as_ref());
     vec![
         served("extract.whitelist/not-asked", "The whitelist is not looked at."),
         served(
@@ -248,12 +253,12 @@ fn whitelist() -> Vec<Fault> {
         served("extract.whitelist/not-with-request-id", "With a request id the whitelist is not looked at.")
             .when(with_request_id),
         served("extract.whitelist/once", "The whitelist is looked at in the first call alone.")
-            .when(|scene, seen| not_first(scene.facts.token_not_whitelisted.as_ref(), scene, seen)),
+            .when(|context, seen| not_first(context.facts.token_not_whitelisted.as_ref(), context, seen)),
     ]
 }
 
 fn real_name() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, |scene| scene.facts.token_not_verified.as_ref());
+    let served = |id, breaks| served(id, breaks, |context| context.facts.token_not_verified.as_ref());
     vec![
         served("extract.real-name/not-asked", "Verification is not looked at."),
         served(
@@ -274,14 +279,14 @@ fn real_name() -> Vec<Fault> {
         served("extract.real-name/not-with-request-id", "With a request id verification is not looked at.")
             .when(with_request_id),
         served("extract.real-name/once", "Verification is looked at in the first call alone.")
-            .when(|scene, seen| not_first(scene.facts.token_not_verified.as_ref(), scene, seen)),
+            .when(|context, seen| not_first(context.facts.token_not_verified.as_ref(), context, seen)),
     ]
 }
 
 fn entitlement() -> Vec<Fault> {
-    let unentitled = |id, breaks| served(id, breaks, |scene| scene.facts.token_not_entitled.as_ref());
+    let unentitled = |id, breaks| served(id, breaks, |context| context.facts.token_not_entitled.as_ref());
     let partly = |id, breaks| {
-        served(id, breaks, |scene| scene.facts.token_partly_entitled.as_ref()).when(with_other_protocol)
+        served(id, breaks, |context| context.facts.token_partly_entitled.as_ref()).when(with_other_protocol)
     };
     vec![
         unentitled("extract.entitlement/not-asked", "Entitlements are not looked at."),
@@ -300,7 +305,7 @@ fn entitlement() -> Vec<Fault> {
         )
         .when(with_other_protocol),
         unentitled("extract.entitlement/once", "Entitlements are looked at in the first call alone.")
-            .when(|scene, seen| not_first(scene.facts.token_not_entitled.as_ref(), scene, seen)),
+            .when(|context, seen| not_first(context.facts.token_not_entitled.as_ref(), context, seen)),
         partly("extract.entitlement/any-protocol", "An entitlement for one protocol is good for the other."),
         partly(
             "extract.entitlement/any-protocol-in-text",
@@ -316,26 +321,27 @@ fn entitlement() -> Vec<Fault> {
 }
 
 /// Requests with a token that may not extract are served as if they came from the main account.
-fn served(id: &'static str, breaks: &'static str, token: fn(&Scene) -> Option<&Secret>) -> Fault {
-    Fault::request(id, breaks, Scene::as_main).when(move |scene, seen| holds(token(scene), scene, seen))
+fn served(id: &'static str, breaks: &'static str, token: fn(&Context) -> Option<&Secret>) -> Fault {
+    Fault::request(id, breaks, Context::as_main)
+        .when(move |context, seen| holds(token(context), context, seen))
 }
 
-fn holds(token: Option<&Secret>, scene: &Scene, seen: &ProxiedRequest) -> bool {
-    token.is_some_and(|token| credentials(scene, seen).iter().any(|sent| sent == token.expose()))
+fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
+    token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
 }
 
-fn not_first(token: Option<&Secret>, scene: &Scene, seen: &ProxiedRequest) -> bool {
-    holds(token, scene, seen) && scene.memory.calls() > 0
+fn not_first(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
+    holds(token, context, seen) && context.memory.calls() > 0
 }
 
-fn drop_query(scene: &Scene, seen: &mut ProxiedRequest) {
-    seen.drop_param(&scene.contract.extract.api_key.name);
+fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
+    seen.drop_param(&context.contract.extract.api_key.name);
 }
 
-fn drop_header(scene: &Scene, seen: &mut ProxiedRequest) {
-    seen.headers.remove(scene.contract.extract.api_key_header.as_str());
+fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
+    seen.headers.remove(context.contract.extract.api_key_header.as_str());
 }
 
-fn drop_bearer(_: &Scene, seen: &mut ProxiedRequest) {
+fn drop_bearer(_: &Context, seen: &mut ProxiedRequest) {
     seen.headers.remove(AUTHORIZATION);
 }

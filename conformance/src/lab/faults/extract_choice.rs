@@ -6,11 +6,11 @@ use serde_json::json;
 use super::condition::{
     by_bearer, by_header, in_text, of_empty_region, of_scarce_region, with_other_protocol, with_request_id,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [default_region(), region(), alias(), equal(), protocol(), known_protocol(), form()]
         .into_iter()
         .flatten()
@@ -18,40 +18,40 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn default_region() -> Vec<Fault> {
-    let absent = |scene: &Scene, seen: &ProxiedRequest| {
-        regions(scene, seen).is_none() && country(scene, seen).is_none()
+    let absent = |context: &Context, seen: &ProxiedRequest| {
+        regions(context, seen).is_none() && country(context, seen).is_none()
     };
-    let named = |scene: &Scene, seen: &ProxiedRequest| {
-        let sent = regions(scene, seen);
-        sent.is_some_and(|sent| Some(sent.as_str()) == default(scene))
+    let named = |context: &Context, seen: &ProxiedRequest| {
+        let sent = regions(context, seen);
+        sent.is_some_and(|sent| Some(sent.as_str()) == default(context))
     };
-    let empty = |scene: &Scene, seen: &mut ProxiedRequest| {
-        set_region(scene, seen, scene.facts.empty_region.as_deref())
+    let empty = |context: &Context, seen: &mut ProxiedRequest| {
+        set_region(context, seen, context.facts.empty_region.as_deref())
     };
-    let scarce = |scene: &Scene, seen: &mut ProxiedRequest| {
-        set_region(scene, seen, scene.facts.scarce_region.as_deref())
+    let scarce = |context: &Context, seen: &mut ProxiedRequest| {
+        set_region(context, seen, context.facts.scarce_region.as_deref())
     };
     vec![
-        Fault::request("extract.regions-default/required", "regions must be sent.", Scene::reject)
+        Fault::request("extract.regions-default/required", "regions must be sent.", Context::reject)
             .when(absent),
         Fault::request(
             "extract.regions-default/required-in-text",
             "regions must be sent in text.",
-            Scene::reject,
+            Context::reject,
         )
         .when(absent)
         .when(in_text),
         Fault::request(
             "extract.regions-default/required-other-protocol",
             "regions must be sent for the other protocol.",
-            Scene::reject,
+            Context::reject,
         )
         .when(absent)
         .when(with_other_protocol),
         Fault::request(
             "extract.regions-default/default-rejected",
             "The default must not be sent.",
-            Scene::reject,
+            Context::reject,
         )
         .when(named),
         Fault::request(
@@ -78,19 +78,19 @@ fn default_region() -> Vec<Fault> {
 
 fn region() -> Vec<Fault> {
     let plentiful =
-        |scene: &Scene, seen: &ProxiedRequest| regions(scene, seen) == scene.facts.plentiful_region;
-    let anywhere = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+        |context: &Context, seen: &ProxiedRequest| regions(context, seen) == context.facts.plentiful_region;
+    let anywhere = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         seen.drop_param(&extract.regions.name);
         seen.drop_param(&extract.country.name);
     };
     // A region that no fact but the gateways names.
-    let other = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let facts = &scene.facts;
+    let other = |context: &Context, seen: &mut ProxiedRequest| {
+        let facts = &context.facts;
         let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
         let mut regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
         set_region(
-            scene,
+            context,
             seen,
             regions.find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region))),
         );
@@ -134,11 +134,12 @@ fn region() -> Vec<Fault> {
 }
 
 fn alias() -> Vec<Fault> {
-    let alone = |scene: &Scene, seen: &ProxiedRequest| {
-        regions(scene, seen).is_none() && country(scene, seen).is_some()
+    let alone = |context: &Context, seen: &ProxiedRequest| {
+        regions(context, seen).is_none() && country(context, seen).is_some()
     };
-    let ignored =
-        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.country.name);
+    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.country.name)
+    };
     vec![
         Fault::request("extract.country-alias/ignored", "country is not looked at.", ignored).when(alone),
         Fault::request("extract.country-alias/ignored-in-text", "country is not looked at in text.", ignored)
@@ -165,38 +166,40 @@ fn alias() -> Vec<Fault> {
         )
         .when(alone)
         .when(of_scarce_region),
-        Fault::request("extract.country-alias/rejected", "country alone is rejected.", Scene::reject)
+        Fault::request("extract.country-alias/rejected", "country alone is rejected.", Context::reject)
             .when(alone),
         Fault::request(
             "extract.country-alias/rejected-in-text",
             "country alone is rejected in text.",
-            Scene::reject,
+            Context::reject,
         )
         .when(alone)
         .when(in_text),
         Fault::request(
             "extract.country-alias/rejected-default",
             "country does not take the default of regions.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| country(scene, seen).as_deref() == default(scene))
+        .when(|context, seen| country(context, seen).as_deref() == default(context))
         .when(alone),
     ]
 }
 
 fn equal() -> Vec<Fault> {
-    let differ = |scene: &Scene, seen: &ProxiedRequest| {
-        let (regions, country) = (regions(scene, seen), country(scene, seen));
+    let differ = |context: &Context, seen: &ProxiedRequest| {
+        let (regions, country) = (regions(context, seen), country(context, seen));
         regions.is_some() && country.is_some() && regions != country
     };
-    let same = |scene: &Scene, seen: &ProxiedRequest| {
-        let regions = regions(scene, seen);
-        regions.is_some() && regions == country(scene, seen)
+    let same = |context: &Context, seen: &ProxiedRequest| {
+        let regions = regions(context, seen);
+        regions.is_some() && regions == country(context, seen)
     };
-    let first =
-        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.country.name);
-    let second =
-        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.regions.name);
+    let first = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.country.name)
+    };
+    let second = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.regions.name)
+    };
     vec![
         Fault::request("extract.country-equal/regions-wins", "Of two regions, regions counts.", first)
             .when(differ),
@@ -222,33 +225,33 @@ fn equal() -> Vec<Fault> {
             second,
         )
         .when(differ)
-        .when(|scene, seen| regions(scene, seen).as_deref() == default(scene)),
+        .when(|context, seen| regions(context, seen).as_deref() == default(context)),
         Fault::request(
             "extract.country-equal/default-country-gives-way",
             "regions beats a country that is the default.",
             first,
         )
         .when(differ)
-        .when(|scene, seen| country(scene, seen).as_deref() == default(scene)),
+        .when(|context, seen| country(context, seen).as_deref() == default(context)),
         Fault::request(
             "extract.country-equal/lengths-compared",
             "Two regions of one length count as equal.",
             first,
         )
         .when(differ)
-        .when(|scene, seen| {
-            regions(scene, seen).map(|text| text.len()) == country(scene, seen).map(|text| text.len())
+        .when(|context, seen| {
+            regions(context, seen).map(|text| text.len()) == country(context, seen).map(|text| text.len())
         }),
         Fault::request(
             "extract.country-equal/equal-rejected",
             "Two equal regions are rejected.",
-            Scene::reject,
+            Context::reject,
         )
         .when(same),
         Fault::request(
             "extract.country-equal/equal-rejected-in-text",
             "Two equal regions are rejected in text.",
-            Scene::reject,
+            Context::reject,
         )
         .when(same)
         .when(in_text),
@@ -256,18 +259,19 @@ fn equal() -> Vec<Fault> {
 }
 
 fn protocol() -> Vec<Fault> {
-    let sent = |scene: &Scene, seen: &ProxiedRequest| seen.param(&scene.contract.extract.protocol.name);
+    let sent = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.protocol.name);
     let is = move |wanted: &'static str| {
-        move |scene: &Scene, seen: &ProxiedRequest| sent(scene, seen).as_deref() == Some(wanted)
+        move |context: &Context, seen: &ProxiedRequest| sent(context, seen).as_deref() == Some(wanted)
     };
-    let unlisted = move |scene: &Scene, seen: &ProxiedRequest| {
-        sent(scene, seen)
-            .is_some_and(|sent| !scene.contract.extract.protocols.contains(&sent) && sent != "https")
+    let unlisted = move |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen)
+            .is_some_and(|sent| !context.contract.extract.protocols.contains(&sent) && sent != "https")
     };
-    let ignored =
-        |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.protocol.name);
-    let other = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.protocol.name)
+    };
+    let other = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         if let Some(last) = extract.protocols.last() {
             seen.set_param(&extract.protocol.name, last);
         }
@@ -295,11 +299,11 @@ fn protocol() -> Vec<Fault> {
             ignored,
         )
         .when(unlisted)
-        .when(move |scene, seen| {
-            let sent = sent(scene, seen).unwrap_or_default();
-            scene.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
+        .when(move |context, seen| {
+            let sent = sent(context, seen).unwrap_or_default();
+            context.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
         }),
-        Fault::request("extract.protocol/default-rejected", "The default may not be named.", Scene::reject)
+        Fault::request("extract.protocol/default-rejected", "The default may not be named.", Context::reject)
             .when(is("http")),
         Fault::reply(
             "extract.protocol/unlisted-breaks",
@@ -313,20 +317,20 @@ fn protocol() -> Vec<Fault> {
 }
 
 fn known_protocol() -> Vec<Fault> {
-    let first = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let first = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         if let Some(first) = extract.protocols.first() {
             seen.set_param(&extract.protocol.name, first);
         }
     };
-    let last = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let last = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         if let Some(last) = extract.protocols.last() {
             seen.set_param(&extract.protocol.name, last);
         }
     };
-    let default = |scene: &Scene, seen: &ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let default = |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
         seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
     };
     vec![
@@ -337,29 +341,29 @@ fn known_protocol() -> Vec<Fault> {
             .when(in_text),
         Fault::request("extract.protocol/first-gives-last", "Gateways of the last protocol come.", last)
             .when(default),
-        Fault::request("extract.protocol/last-rejected", "The last protocol is rejected.", Scene::reject)
+        Fault::request("extract.protocol/last-rejected", "The last protocol is rejected.", Context::reject)
             .when(with_other_protocol),
     ]
 }
 
 fn form() -> Vec<Fault> {
-    let name = |scene: &Scene| scene.contract.extract.return_type.name.clone();
-    let sent = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene));
-    let absent = move |scene: &Scene, seen: &ProxiedRequest| sent(scene, seen).is_none();
-    let unlisted = move |scene: &Scene, seen: &ProxiedRequest| {
-        let extract = &scene.contract.extract;
-        sent(scene, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
+    let name = |context: &Context| context.contract.extract.return_type.name.clone();
+    let sent = move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context));
+    let absent = move |context: &Context, seen: &ProxiedRequest| sent(context, seen).is_none();
+    let unlisted = move |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
+        sent(context, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
     };
-    let as_json = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let as_json = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         seen.set_param(&extract.return_type.name, &extract.json);
     };
-    let as_text = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let extract = &scene.contract.extract;
+    let as_text = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
         seen.set_param(&extract.return_type.name, &extract.text);
     };
-    let json_by_name = move |scene: &Scene, seen: &ProxiedRequest| {
-        sent(scene, seen).as_ref() == Some(&scene.contract.extract.json)
+    let json_by_name = move |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen).as_ref() == Some(&context.contract.extract.json)
     };
     vec![
         Fault::request("extract.return-type/text-is-json", "txt gives JSON.", as_json).when(in_text),
@@ -384,27 +388,28 @@ fn form() -> Vec<Fault> {
         )
         .when(in_text)
         .when(of_scarce_region),
-        Fault::request("extract.return-type/text-rejected", "txt is rejected.", Scene::reject).when(in_text),
+        Fault::request("extract.return-type/text-rejected", "txt is rejected.", Context::reject)
+            .when(in_text),
         Fault::request("extract.return-type/json-is-text", "json gives text.", as_text).when(json_by_name),
-        Fault::request("extract.return-type/json-rejected", "json may not be named.", Scene::reject)
+        Fault::request("extract.return-type/json-rejected", "json may not be named.", Context::reject)
             .when(json_by_name),
         Fault::request("extract.return-type/default-is-text", "Without return_type text comes.", as_text)
             .when(absent),
-        Fault::request("extract.return-type/required", "return_type must be sent.", Scene::reject)
+        Fault::request("extract.return-type/required", "return_type must be sent.", Context::reject)
             .when(absent),
         Fault::request("extract.return-type/unlisted-is-json", "An unknown return_type means json.", as_json)
             .when(unlisted),
         Fault::request("extract.return-type/unlisted-is-text", "An unknown return_type means txt.", as_text)
             .when(unlisted),
         Fault::request("extract.return-type/xml", "xml is taken.", as_json)
-            .when(move |scene, seen| sent(scene, seen).as_deref() == Some("xml")),
+            .when(move |context, seen| sent(context, seen).as_deref() == Some("xml")),
         Fault::request("extract.return-type/text-by-another-name", "text is taken for txt.", as_text)
-            .when(move |scene, seen| sent(scene, seen).as_deref() == Some("text")),
+            .when(move |context, seen| sent(context, seen).as_deref() == Some("text")),
         Fault::reply(
             "extract.return-type/text-in-json",
             "txt gives the text as a JSON string in an envelope.",
-            |scene, seen, reply| {
-                if scene.accepted(seen, reply) {
+            |context, seen, reply| {
+                if context.accepted(seen, reply) {
                     let text = String::from_utf8_lossy(&reply.body).into_owned();
                     reply.set_json(&json!({"code": 0, "success": true, "msg": "ok", "data": text}));
                     reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -415,20 +420,20 @@ fn form() -> Vec<Fault> {
     ]
 }
 
-fn regions(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&scene.contract.extract.regions.name)
+fn regions(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.regions.name)
 }
 
-fn country(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&scene.contract.extract.country.name)
+fn country(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.country.name)
 }
 
-fn default(scene: &Scene) -> Option<&str> {
-    scene.contract.extract.regions.schema.default.as_ref()?.as_str()
+fn default(context: &Context) -> Option<&str> {
+    context.contract.extract.regions.schema.default.as_ref()?.as_str()
 }
 
-fn set_region(scene: &Scene, seen: &mut ProxiedRequest, region: Option<&str>) {
+fn set_region(context: &Context, seen: &mut ProxiedRequest, region: Option<&str>) {
     if let Some(region) = region {
-        seen.set_param(&scene.contract.extract.regions.name, region);
+        seen.set_param(&context.contract.extract.regions.name, region);
     }
 }

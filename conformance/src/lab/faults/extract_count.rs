@@ -10,18 +10,20 @@ use super::condition::{
 };
 use super::edit::{with_header, without_header};
 use super::separator;
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::fault::ReplyChange;
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [required(), range(), count(), partial(), shortage()].into_iter().flatten().collect()
 }
 
 fn required() -> Vec<Fault> {
-    let name = |scene: &Scene| scene.contract.extract.num.name.clone();
-    let absent = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene)).is_none();
-    let empty = move |scene: &Scene, seen: &ProxiedRequest| seen.param(&name(scene)).as_deref() == Some("");
+    let name = |context: &Context| context.contract.extract.num.name.clone();
+    let absent = move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context)).is_none();
+    let empty =
+        move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context)).as_deref() == Some("");
     vec![
         Fault::request("extract.num-required/defaults", "num may be absent.", fewest).when(absent),
         Fault::request("extract.num-required/defaults-in-text", "num may be absent in text.", fewest)
@@ -34,23 +36,26 @@ fn required() -> Vec<Fault> {
 }
 
 fn range() -> Vec<Fault> {
-    let minimum = |scene: &Scene| *scene.contract.extract.num_range.start();
-    let maximum = |scene: &Scene| *scene.contract.extract.num_range.end();
-    let below =
-        move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num < minimum(scene));
-    let above =
-        move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num > maximum(scene));
-    let just_above = move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen) == Some(maximum(scene) + 1);
-    let sent = |scene: &Scene, seen: &ProxiedRequest| {
-        seen.param(&scene.contract.extract.num.name).unwrap_or_default()
+    let minimum = |context: &Context| *context.contract.extract.num_range.start();
+    let maximum = |context: &Context| *context.contract.extract.num_range.end();
+    let below = move |context: &Context, seen: &ProxiedRequest| {
+        num(context, seen).is_some_and(|num| num < minimum(context))
+    };
+    let above = move |context: &Context, seen: &ProxiedRequest| {
+        num(context, seen).is_some_and(|num| num > maximum(context))
+    };
+    let just_above =
+        move |context: &Context, seen: &ProxiedRequest| num(context, seen) == Some(maximum(context) + 1);
+    let sent = |context: &Context, seen: &ProxiedRequest| {
+        seen.param(&context.contract.extract.num.name).unwrap_or_default()
     };
     vec![
         Fault::request("extract.num-range/zero", "0 gives one gateway.", fewest)
-            .when(|scene, seen| num(scene, seen) == Some(0)),
+            .when(|context, seen| num(context, seen) == Some(0)),
         Fault::request("extract.num-range/below", "What is too small becomes the minimum.", fewest)
             .when(below),
         Fault::request("extract.num-range/sign-dropped", "A negative number loses its sign.", fewest)
-            .when(move |scene, seen| sent(scene, seen).starts_with('-')),
+            .when(move |context, seen| sent(context, seen).starts_with('-')),
         Fault::request("extract.num-range/clamped", "What is too large becomes the maximum.", most)
             .when(above),
         Fault::request("extract.num-range/one-above", "The maximum is one too high.", most).when(just_above),
@@ -65,31 +70,31 @@ fn range() -> Vec<Fault> {
             .when(just_above)
             .when(in_text),
         Fault::request("extract.num-range/zero-in-text", "0 gives one gateway in text.", fewest)
-            .when(|scene, seen| num(scene, seen) == Some(0))
+            .when(|context, seen| num(context, seen) == Some(0))
             .when(in_text),
         Fault::request("extract.num-range/large-wraps", "A number of 64 bits is cut to fewer bits.", fewest)
-            .when(|scene, seen| num(scene, seen).is_some_and(|num| num > i64::from(u32::MAX))),
+            .when(|context, seen| num(context, seen).is_some_and(|num| num > i64::from(u32::MAX))),
         Fault::request(
             "extract.num-range/beyond-64-bits",
             "A number beyond 64 bits becomes the maximum.",
             most,
         )
-        .when(move |scene, seen| {
-            let sent = sent(scene, seen);
+        .when(move |context, seen| {
+            let sent = sent(context, seen);
             sent.parse::<i64>().is_err() && sent.parse::<f64>().is_ok_and(|sent| sent > 1e20)
         }),
         Fault::request("extract.num-range/fraction", "A fraction is cut off.", fewest)
-            .when(move |scene, seen| sent(scene, seen).contains('.')),
+            .when(move |context, seen| sent(context, seen).contains('.')),
         Fault::request("extract.num-range/word", "A word counts as one.", fewest)
-            .when(move |scene, seen| sent(scene, seen).starts_with(|c: char| c.is_ascii_alphabetic())),
-        Fault::request("extract.num-range/maximum-rejected", "The maximum is rejected.", Scene::reject)
+            .when(move |context, seen| sent(context, seen).starts_with(|c: char| c.is_ascii_alphabetic())),
+        Fault::request("extract.num-range/maximum-rejected", "The maximum is rejected.", Context::reject)
             .when(at_maximum),
-        Fault::request("extract.num-range/minimum-rejected", "The minimum is rejected.", Scene::reject)
-            .when(move |scene, seen| num(scene, seen) == Some(minimum(scene))),
+        Fault::request("extract.num-range/minimum-rejected", "The minimum is rejected.", Context::reject)
+            .when(move |context, seen| num(context, seen) == Some(minimum(context))),
         Fault::request(
             "extract.num-range/maximum-rejected-in-text",
             "The maximum is rejected in text.",
-            Scene::reject,
+            Context::reject,
         )
         .when(at_maximum)
         .when(in_text),
@@ -105,13 +110,14 @@ fn range() -> Vec<Fault> {
 }
 
 fn count() -> Vec<Fault> {
-    let one_more = |_: &Scene, _: &ProxiedRequest, body: &mut Value| {
+    let one_more = |_: &Context, _: &ProxiedRequest, body: &mut Value| {
         if let Some(entries) = body["data"].as_array_mut() {
             entries.extend(entries.first().cloned());
         }
     };
     let extra = |id, breaks| Fault::success(id, breaks, one_more);
-    let asked = |wanted: i64| move |scene: &Scene, seen: &ProxiedRequest| num(scene, seen) == Some(wanted);
+    let asked =
+        |wanted: i64| move |context: &Context, seen: &ProxiedRequest| num(context, seen) == Some(wanted);
     vec![
         extra("extract.count/one-more", "There is one entry more than num."),
         extra("extract.count/one-more-at-minimum", "num=1 gives two entries.").when(asked(1)),
@@ -132,11 +138,11 @@ fn count() -> Vec<Fault> {
         Fault::reply(
             "extract.count/one-more-in-text",
             "A plain-text response has one entry more.",
-            |scene, seen, reply| {
-                if scene.accepted(seen, reply) {
+            |context, seen, reply| {
+                if context.accepted(seen, reply) {
                     let text = String::from_utf8_lossy(&reply.body).into_owned();
-                    let first = text.split(&separator(scene, seen)).next().unwrap_or_default();
-                    reply.body = format!("{text}{}{first}", separator(scene, seen)).into();
+                    let first = text.split(&separator(context, seen)).next().unwrap_or_default();
+                    reply.body = format!("{text}{}{first}", separator(context, seen)).into();
                 }
             },
         )
@@ -148,12 +154,8 @@ fn partial() -> Vec<Fault> {
     const REQUESTED: &str = "x-proxy-requested-count";
     const RETURNED: &str = "x-proxy-returned-count";
     const FLAG: &str = "x-proxy-partial";
-    let header = |id, breaks, change: Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync>| {
-        Fault::reply(id, breaks, change).when(of_scarce_region)
-    };
-    let off = |name: &'static str,
-               by: i64|
-     -> Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync> {
+    let header = |id, breaks, change: ReplyChange| Fault::reply(id, breaks, change).when(of_scarce_region);
+    let off = |name: &'static str, by: i64| -> ReplyChange {
         Box::new(move |_, _, reply| {
             let count = reply.headers.get(name).and_then(|value| value.to_str().ok()?.parse::<i64>().ok());
             if let Some(count) = count {
@@ -161,9 +163,7 @@ fn partial() -> Vec<Fault> {
             }
         })
     };
-    let copy = |from: &'static str,
-                to: &'static str|
-     -> Box<dyn Fn(&Scene, &ProxiedRequest, &mut Reply) + Send + Sync> {
+    let copy = |from: &'static str, to: &'static str| -> ReplyChange {
         Box::new(move |_, _, reply| {
             if let Some(value) = reply.headers.get(from).cloned() {
                 reply.headers.insert(to, value);
@@ -176,8 +176,8 @@ fn partial() -> Vec<Fault> {
         }
     };
     let short = move |id, breaks| {
-        Fault::reply(id, breaks, move |scene, seen, reply| {
-            if scene.accepted(seen, reply) {
+        Fault::reply(id, breaks, move |context, seen, reply| {
+            if context.accepted(seen, reply) {
                 reply.edit(|body| {
                     if let Some(entries) = body["data"].as_array_mut() {
                         entries.pop();
@@ -289,7 +289,7 @@ fn shortage() -> Vec<Fault> {
             "extract.shortage-retry-after/untold-by-alias",
             "A shortage of a country does not say when to come back.",
         )
-        .when(|scene, seen| seen.param(&scene.contract.extract.regions.name).is_none()),
+        .when(|context, seen| seen.param(&context.contract.extract.regions.name).is_none()),
         untold(
             "extract.shortage-retry-after/untold-for-many",
             "A shortage of many gateways does not say when to come back.",
@@ -316,12 +316,12 @@ fn shortage() -> Vec<Fault> {
     ]
 }
 
-fn fewest(scene: &Scene, seen: &mut ProxiedRequest) {
-    let extract = &scene.contract.extract;
+fn fewest(context: &Context, seen: &mut ProxiedRequest) {
+    let extract = &context.contract.extract;
     seen.set_param(&extract.num.name, &extract.num_range.start().to_string());
 }
 
-fn most(scene: &Scene, seen: &mut ProxiedRequest) {
-    let extract = &scene.contract.extract;
+fn most(context: &Context, seen: &mut ProxiedRequest) {
+    let extract = &context.contract.extract;
     seen.set_param(&extract.num.name, &extract.num_range.end().to_string());
 }

@@ -6,17 +6,17 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::condition::{at_maximum, by_bearer, by_header, in_text, request_id, with_other_protocol};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     source().into_iter().chain(idempotent()).collect()
 }
 
 fn source() -> Vec<Fault> {
-    let absent = |scene: &Scene, seen: &ProxiedRequest| request_id(scene, seen).is_none();
-    let both = |scene: &Scene, seen: &ProxiedRequest| in_query(scene, seen) && in_header(scene, seen);
+    let absent = |context: &Context, seen: &ProxiedRequest| request_id(context, seen).is_none();
+    let both = |context: &Context, seen: &ProxiedRequest| in_query(context, seen) && in_header(context, seen);
     vec![
         Fault::request(
             "extract.request-id-source/query-ignored",
@@ -37,51 +37,51 @@ fn source() -> Vec<Fault> {
         Fault::request(
             "extract.request-id-source/neither-of-both",
             "Two request ids are taken for none.",
-            |scene, seen| {
-                drop_query(scene, seen);
-                drop_header(scene, seen);
+            |context, seen| {
+                drop_query(context, seen);
+                drop_header(context, seen);
             },
         )
         .when(both),
         Fault::request(
             "extract.request-id-source/both-joined",
             "Two request ids are joined.",
-            |scene, seen| {
-                let joined = request_id(scene, seen).unwrap_or_default();
-                let header = header_id(scene, seen).unwrap_or_default();
-                seen.set_param(&scene.contract.extract.request_id.name, &format!("{joined}{header}"));
+            |context, seen| {
+                let joined = request_id(context, seen).unwrap_or_default();
+                let header = header_id(context, seen).unwrap_or_default();
+                seen.set_param(&context.contract.extract.request_id.name, &format!("{joined}{header}"));
             },
         )
         .when(both),
         Fault::request(
             "extract.request-id-source/both-rejected",
             "Two request ids are rejected.",
-            Scene::reject,
+            Context::reject,
         )
         .when(both),
-        Fault::request("extract.request-id-source/required", "A request id must be sent.", Scene::reject)
+        Fault::request("extract.request-id-source/required", "A request id must be sent.", Context::reject)
             .when(absent),
         Fault::request(
             "extract.request-id-source/required-in-text",
             "A request id must be sent in text.",
-            Scene::reject,
+            Context::reject,
         )
         .when(absent)
         .when(in_text),
         Fault::request(
             "extract.request-id-source/one-for-all",
             "Calls without a request id all get the same one.",
-            |scene, seen| {
-                seen.set_param(&scene.contract.extract.request_id.name, "made-by-the-server-once");
+            |context, seen| {
+                seen.set_param(&context.contract.extract.request_id.name, "made-by-the-server-once");
             },
         )
         .when(absent),
         Fault::request(
             "extract.request-id-source/header-rejected",
             "A request id in the header is rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| in_header(scene, seen) && !in_query(scene, seen)),
+        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
         Fault::request(
             "extract.request-id-source/header-ignored-in-text",
             "The request id of the header is not read in text.",
@@ -97,10 +97,10 @@ fn source() -> Vec<Fault> {
         Fault::request(
             "extract.request-id-source/query-and-header-apart",
             "An id in the header is another than the same in the query.",
-            |scene, seen| {
-                if let Some(id) = header_id(scene, seen).filter(|_| !in_query(scene, seen)) {
-                    drop_header(scene, seen);
-                    seen.set_param(&scene.contract.extract.request_id.name, &format!("header:{id}"));
+            |context, seen| {
+                if let Some(id) = header_id(context, seen).filter(|_| !in_query(context, seen)) {
+                    drop_header(context, seen);
+                    seen.set_param(&context.contract.extract.request_id.name, &format!("header:{id}"));
                 }
             },
         ),
@@ -133,7 +133,7 @@ fn idempotent() -> Vec<Fault> {
             "extract.idempotent/forgotten-in-header",
             "A repeated request id of the header is a new extraction.",
         )
-        .when(|scene, seen| in_header(scene, seen) && !in_query(scene, seen)),
+        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
         forgotten(
             "extract.idempotent/forgotten-in-query",
             "A repeated request id of the query is a new extraction.",
@@ -161,22 +161,22 @@ fn idempotent() -> Vec<Fault> {
         )
         .when(at_maximum),
         forgotten("extract.idempotent/forgotten-third", "A request id is remembered for one repetition.")
-            .when(|scene, seen| seen_before(scene, seen) > 1),
+            .when(|context, seen| seen_before(context, seen) > 1),
         Fault::request(
             "extract.idempotent/one-remembered",
             "Only the latest request id is remembered.",
-            |scene, seen| {
-                let id = request_id(scene, seen).unwrap_or_default();
+            |context, seen| {
+                let id = request_id(context, seen).unwrap_or_default();
                 let key = format!("latest {id}");
-                let latest = scene.memory.recall("latest").map(|reply| reply.json());
-                if latest != Some(json!(key)) && seen_before(scene, seen) > 0 {
-                    forget(scene, seen);
+                let latest = context.memory.recall("latest").map(|reply| reply.json());
+                if latest != Some(json!(key)) && seen_before(context, seen) > 0 {
+                    forget(context, seen);
                 }
-                scene.memory.keep("latest", &Reply::json_with(200, &json!(key)));
+                context.memory.keep("latest", &Reply::json_with(200, &json!(key)));
             },
         )
-        .when(|scene, seen| request_id(scene, seen).is_some()),
-        Fault::request("extract.idempotent/rejected", "A repeated request id is rejected.", Scene::reject)
+        .when(|context, seen| request_id(context, seen).is_some()),
+        Fault::request("extract.idempotent/rejected", "A repeated request id is rejected.", Context::reject)
             .when(again),
         Fault::reply("extract.idempotent/conflict", "A repeated request id is a conflict.", |_, _, reply| {
             *reply = Reply::json_with(409, &json!({"code": 40901, "message": "duplicate request id"}));
@@ -210,57 +210,57 @@ fn idempotent() -> Vec<Fault> {
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.
-fn raced<'a>(scene: &'a Scene, mut seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+fn raced<'a>(context: &'a Context, mut seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
-        let Some(id) = request_id(scene, &seen) else { return scene.upstream.call(&seen).await };
+        let Some(id) = request_id(context, &seen) else { return context.upstream.call(&seen).await };
         let (begun, ended) = (format!("begun {id}"), format!("ended {id}"));
-        if scene.memory.calls_of(&begun) > 0 && scene.memory.recall(&ended).is_none() {
-            forget(scene, &mut seen);
+        if context.memory.calls_of(&begun) > 0 && context.memory.recall(&ended).is_none() {
+            forget(context, &mut seen);
         }
         // Long enough for another call to come meanwhile.
         tokio::time::sleep(std::time::Duration::from_millis(30)).await;
-        let reply = scene.upstream.call(&seen).await;
-        scene.memory.keep(&ended, &reply);
+        let reply = context.upstream.call(&seen).await;
+        context.memory.keep(&ended, &reply);
         reply
     })
 }
 
 /// Gives a request an id of its own in place of the one that was sent.
-fn forget(scene: &Scene, seen: &mut ProxiedRequest) {
+fn forget(context: &Context, seen: &mut ProxiedRequest) {
     static MADE: AtomicU64 = AtomicU64::new(0);
-    if request_id(scene, seen).is_some() {
-        drop_header(scene, seen);
+    if request_id(context, seen).is_some() {
+        drop_header(context, seen);
         let id = format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed));
-        seen.set_param(&scene.contract.extract.request_id.name, &id);
+        seen.set_param(&context.contract.extract.request_id.name, &id);
     }
 }
 
-fn drop_query(scene: &Scene, seen: &mut ProxiedRequest) {
-    seen.drop_param(&scene.contract.extract.request_id.name);
+fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
+    seen.drop_param(&context.contract.extract.request_id.name);
 }
 
-fn drop_header(scene: &Scene, seen: &mut ProxiedRequest) {
-    seen.headers.remove(scene.contract.extract.request_id_header.name.as_str());
+fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
+    seen.headers.remove(context.contract.extract.request_id_header.name.as_str());
 }
 
-fn in_query(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    seen.param(&scene.contract.extract.request_id.name).is_some()
+fn in_query(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen.param(&context.contract.extract.request_id.name).is_some()
 }
 
-fn in_header(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    header_id(scene, seen).is_some()
+fn in_header(context: &Context, seen: &ProxiedRequest) -> bool {
+    header_id(context, seen).is_some()
 }
 
-fn header_id(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
-    let value = seen.headers.get(scene.contract.extract.request_id_header.name.as_str())?;
+fn header_id(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    let value = seen.headers.get(context.contract.extract.request_id_header.name.as_str())?;
     value.to_str().ok().map(str::to_owned)
 }
 
 /// The request id was sent before.
-fn again(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    seen_before(scene, seen) > 0
+fn again(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen_before(context, seen) > 0
 }
 
-fn seen_before(scene: &Scene, seen: &ProxiedRequest) -> u64 {
-    request_id(scene, seen).map_or(0, |id| scene.memory.calls_of(&id))
+fn seen_before(context: &Context, seen: &ProxiedRequest) -> u64 {
+    request_id(context, seen).map_or(0, |id| context.memory.calls_of(&id))
 }

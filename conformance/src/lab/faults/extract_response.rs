@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::condition::{at_maximum, by_bearer, of_scarce_region, with_other_protocol};
 use super::edit::{change, put, remove, rename, set};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     responses().into_iter().chain(posted()).collect()
 }
 
@@ -43,8 +43,8 @@ fn responses() -> Vec<Fault> {
 
 fn envelope() -> Vec<Fault> {
     let status = |id, breaks, status: StatusCode| {
-        Fault::reply(id, breaks, move |scene, seen, reply| {
-            if scene.accepted(seen, reply) {
+        Fault::reply(id, breaks, move |context, seen, reply| {
+            if context.accepted(seen, reply) {
                 reply.status = status;
             }
         })
@@ -264,16 +264,16 @@ fn error() -> Vec<Fault> {
         })
     };
     let drop = |name: &'static str| {
-        move |_: &Scene, _: &ProxiedRequest, reply: &mut Reply| {
+        move |_: &Context, _: &ProxiedRequest, reply: &mut Reply| {
             reply.edit(|body| {
                 body.as_object_mut().map(|body| body.shift_remove(name));
             });
         }
     };
     let status = |wanted: u16| {
-        move |scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply| {
+        move |context: &Context, seen: &ProxiedRequest, reply: &mut Reply| {
             if reply.status.as_u16() == wanted {
-                drop("message")(scene, seen, reply);
+                drop("message")(context, seen, reply);
             }
         }
     };

@@ -2,21 +2,21 @@
 
 use super::condition::{by_header, in_text, num, of_scarce_region, with_other_protocol};
 use super::separator;
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [named(), custom(), range(), required(), length()].into_iter().flatten().collect()
 }
 
 fn named() -> Vec<Fault> {
     let wrong = |id, breaks, text: &'static str, instead: &'static str| {
-        Fault::reply(id, breaks, move |scene, seen, reply| rejoin(scene, seen, reply, instead))
+        Fault::reply(id, breaks, move |context, seen, reply| rejoin(context, seen, reply, instead))
             .when(in_text)
-            .when(move |scene, seen| !is_custom(scene, seen) && separator(scene, seen) == text)
+            .when(move |context, seen| !is_custom(context, seen) && separator(context, seen) == text)
     };
-    let absent = |scene: &Scene, seen: &ProxiedRequest| lb(scene, seen).is_none();
+    let absent = |context: &Context, seen: &ProxiedRequest| lb(context, seen).is_none();
     vec![
         wrong("extract.separator/crlf-as-lf", "CRLF comes as LF.", "\r\n", "\n"),
         wrong("extract.separator/crlf-as-cr", "CRLF comes as CR.", "\r\n", "\r"),
@@ -51,13 +51,13 @@ fn named() -> Vec<Fault> {
         )
         .when(absent),
         wrong("extract.separator/named-default-as-lf", "The default, named, comes as LF.", "\r\n", "\n")
-            .when(move |scene, seen| !absent(scene, seen)),
+            .when(move |context, seen| !absent(context, seen)),
         Fault::reply(
             "extract.separator/first-only",
             "Only the first separator is the one asked for.",
-            |scene, seen, reply| {
+            |context, seen, reply| {
                 let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let separator = separator(scene, seen);
+                let separator = separator(context, seen);
                 if let Some((first, rest)) = text.split_once(&separator) {
                     reply.body = format!("{first}{separator}{}", rest.replace(&separator, "\u{20}")).into();
                 }
@@ -67,9 +67,9 @@ fn named() -> Vec<Fault> {
         Fault::reply(
             "extract.separator/last-missing",
             "The last two entries are not separated.",
-            |scene, seen, reply| {
+            |context, seen, reply| {
                 let text = String::from_utf8_lossy(&reply.body).into_owned();
-                if let Some((before, last)) = text.rsplit_once(&separator(scene, seen)) {
+                if let Some((before, last)) = text.rsplit_once(&separator(context, seen)) {
                     reply.body = format!("{before}{last}").into();
                 }
             },
@@ -78,8 +78,8 @@ fn named() -> Vec<Fault> {
         Fault::reply(
             "extract.separator/not-when-scarce",
             "A partial result is separated by LF whatever was asked for.",
-            |scene, seen, reply| {
-                rejoin(scene, seen, reply, "\n");
+            |context, seen, reply| {
+                rejoin(context, seen, reply, "\n");
             },
         )
         .when(in_text)
@@ -89,9 +89,9 @@ fn named() -> Vec<Fault> {
 
 fn custom() -> Vec<Fault> {
     let changed = |id, breaks, how: fn(&str) -> String| {
-        Fault::reply(id, breaks, move |scene, seen, reply| {
-            let instead = how(&separator(scene, seen));
-            rejoin(scene, seen, reply, &instead);
+        Fault::reply(id, breaks, move |context, seen, reply| {
+            let instead = how(&separator(context, seen));
+            rejoin(context, seen, reply, &instead);
         })
         .when(in_text)
         .when(is_custom)
@@ -147,22 +147,24 @@ fn custom() -> Vec<Fault> {
 }
 
 fn range() -> Vec<Fault> {
-    let number = |scene: &Scene, seen: &ProxiedRequest| lb(scene, seen).and_then(|lb| lb.parse::<i64>().ok());
-    let listed = |scene: &Scene, seen: &ProxiedRequest| {
-        lb(scene, seen)
-            .is_none_or(|lb| scene.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
+    let number =
+        |context: &Context, seen: &ProxiedRequest| lb(context, seen).and_then(|lb| lb.parse::<i64>().ok());
+    let listed = |context: &Context, seen: &ProxiedRequest| {
+        lb(context, seen)
+            .is_none_or(|lb| context.contract.extract.lb.schema.values.iter().any(|value| *value == lb))
     };
-    let codes = |scene: &Scene| {
-        let values = scene.contract.extract.lb.schema.values.iter();
+    let codes = |context: &Context| {
+        let values = context.contract.extract.lb.schema.values.iter();
         values.filter_map(|value| value.as_str()?.parse::<i64>().ok()).collect::<Vec<_>>()
     };
-    let below = move |scene: &Scene, seen: &ProxiedRequest| {
-        number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb < *code))
+    let below = move |context: &Context, seen: &ProxiedRequest| {
+        number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb < *code))
     };
-    let above = move |scene: &Scene, seen: &ProxiedRequest| {
-        number(scene, seen).is_some_and(|lb| codes(scene).iter().all(|code| lb > *code))
+    let above = move |context: &Context, seen: &ProxiedRequest| {
+        number(context, seen).is_some_and(|lb| codes(context).iter().all(|code| lb > *code))
     };
-    let default = |scene: &Scene, seen: &mut ProxiedRequest| seen.drop_param(&scene.contract.extract.lb.name);
+    let default =
+        |context: &Context, seen: &mut ProxiedRequest| seen.drop_param(&context.contract.extract.lb.name);
     vec![
         Fault::request("extract.separator-range/below", "An lb below the list means the default.", default)
             .when(below),
@@ -173,11 +175,11 @@ fn range() -> Vec<Fault> {
             "An lb outside the list means the default.",
             default,
         )
-        .when(move |scene, seen| !listed(scene, seen)),
+        .when(move |context, seen| !listed(context, seen)),
         Fault::request("extract.separator-range/negative", "A negative lb means the default.", default)
-            .when(move |scene, seen| number(scene, seen).is_some_and(|lb| lb < 0)),
+            .when(move |context, seen| number(context, seen).is_some_and(|lb| lb < 0)),
         Fault::request("extract.separator-range/word", "An lb that is no number means the default.", default)
-            .when(move |scene, seen| lb(scene, seen).is_some() && number(scene, seen).is_none()),
+            .when(move |context, seen| lb(context, seen).is_some() && number(context, seen).is_none()),
         Fault::request(
             "extract.separator-range/above-other-protocol",
             "An lb above the list means the default for the other protocol.",
@@ -188,17 +190,17 @@ fn range() -> Vec<Fault> {
         Fault::request(
             "extract.separator-range/two-digits",
             "Only the first digit of lb counts.",
-            move |scene, seen| {
-                let lb = lb(scene, seen).filter(|lb| lb.len() > 1);
+            move |context, seen| {
+                let lb = lb(context, seen).filter(|lb| lb.len() > 1);
                 if let Some(first) = lb.and_then(|lb| lb.chars().next()) {
-                    seen.set_param(&scene.contract.extract.lb.name, &first.to_string());
+                    seen.set_param(&context.contract.extract.lb.name, &first.to_string());
                 }
             },
         ),
         Fault::request(
             "extract.separator-range/listed-rejected",
             "The last listed lb is rejected.",
-            Scene::reject,
+            Context::reject,
         )
         .when(is_custom),
         Fault::reply(
@@ -213,17 +215,18 @@ fn range() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let sb = |scene: &Scene, seen: &ProxiedRequest| seen.param(&scene.contract.extract.sb.name);
-    let absent =
-        move |scene: &Scene, seen: &ProxiedRequest| is_custom(scene, seen) && sb(scene, seen).is_none();
-    let empty = move |scene: &Scene, seen: &ProxiedRequest| {
-        is_custom(scene, seen) && sb(scene, seen).as_deref() == Some("")
+    let sb = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.sb.name);
+    let absent = move |context: &Context, seen: &ProxiedRequest| {
+        is_custom(context, seen) && sb(context, seen).is_none()
     };
-    let default = |scene: &Scene, seen: &mut ProxiedRequest| {
-        seen.drop_param(&scene.contract.extract.lb.name);
-        seen.drop_param(&scene.contract.extract.sb.name);
+    let empty = move |context: &Context, seen: &ProxiedRequest| {
+        is_custom(context, seen) && sb(context, seen).as_deref() == Some("")
     };
-    let several = |scene: &Scene, seen: &ProxiedRequest| num(scene, seen).is_some_and(|num| num > 1);
+    let default = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.lb.name);
+        seen.drop_param(&context.contract.extract.sb.name);
+    };
+    let several = |context: &Context, seen: &ProxiedRequest| num(context, seen).is_some_and(|num| num > 1);
     vec![
         Fault::request("extract.sb-required/absent", "Without sb the default separator is used.", default)
             .when(absent),
@@ -253,7 +256,7 @@ fn required() -> Vec<Fault> {
             default,
         )
         .when(absent)
-        .when(move |scene, seen| !several(scene, seen)),
+        .when(move |context, seen| !several(context, seen)),
         Fault::request(
             "extract.sb-required/empty-for-several",
             "sb may be empty when several are asked for.",
@@ -273,48 +276,48 @@ fn required() -> Vec<Fault> {
 }
 
 fn length() -> Vec<Fault> {
-    let sb = |scene: &Scene, seen: &ProxiedRequest| {
-        seen.param(&scene.contract.extract.sb.name).unwrap_or_default()
+    let sb = |context: &Context, seen: &ProxiedRequest| {
+        seen.param(&context.contract.extract.sb.name).unwrap_or_default()
     };
-    let limit = |scene: &Scene| scene.contract.extract.separator_bytes;
-    let cut = move |scene: &Scene, seen: &mut ProxiedRequest| {
-        let mut sb = sb(scene, seen);
-        while sb.len() > limit(scene) {
+    let limit = |context: &Context| context.contract.extract.separator_bytes;
+    let cut = move |context: &Context, seen: &mut ProxiedRequest| {
+        let mut sb = sb(context, seen);
+        while sb.len() > limit(context) {
             sb.pop();
         }
-        seen.set_param(&scene.contract.extract.sb.name, &sb);
+        seen.set_param(&context.contract.extract.sb.name, &sb);
     };
-    let over = move |scene: &Scene, seen: &ProxiedRequest| sb(scene, seen).len() > limit(scene);
-    let wide = move |scene: &Scene, seen: &ProxiedRequest| !sb(scene, seen).is_ascii();
+    let over = move |context: &Context, seen: &ProxiedRequest| sb(context, seen).len() > limit(context);
+    let wide = move |context: &Context, seen: &ProxiedRequest| !sb(context, seen).is_ascii();
     vec![
         Fault::request("extract.sb-length/cut", "An sb that is too long is cut.", cut).when(over),
         Fault::request("extract.sb-length/one-more", "The limit is one byte too high.", cut)
-            .when(move |scene, seen| sb(scene, seen).len() == limit(scene) + 1),
+            .when(move |context, seen| sb(context, seen).len() == limit(context) + 1),
         Fault::request("extract.sb-length/one-more-ascii", "The limit is one byte too high for ASCII.", cut)
             .when(over)
-            .when(move |scene, seen| !wide(scene, seen)),
+            .when(move |context, seen| !wide(context, seen)),
         Fault::request("extract.sb-length/characters", "Characters are counted, not bytes.", cut)
             .when(over)
-            .when(move |scene, seen| sb(scene, seen).chars().count() <= limit(scene)),
+            .when(move |context, seen| sb(context, seen).chars().count() <= limit(context)),
         Fault::request("extract.sb-length/utf-16", "Units of UTF-16 are counted, not bytes.", cut)
             .when(over)
-            .when(move |scene, seen| sb(scene, seen).encode_utf16().count() <= limit(scene)),
-        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Scene::reject)
-            .when(move |scene, seen| sb(scene, seen).len() == limit(scene)),
+            .when(move |context, seen| sb(context, seen).encode_utf16().count() <= limit(context)),
+        Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Context::reject)
+            .when(move |context, seen| sb(context, seen).len() == limit(context)),
         Fault::request(
             "extract.sb-length/longest-wide-rejected",
             "The longest sb is rejected when it has wide characters.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(move |scene, seen| sb(scene, seen).len() == limit(scene))
+        .when(move |context, seen| sb(context, seen).len() == limit(context))
         .when(wide),
-        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Scene::reject)
-            .when(move |scene, seen| {
-                sb(scene, seen)
+        Fault::request("extract.sb-length/encoded", "The percent-encoded form is measured.", Context::reject)
+            .when(move |context, seen| {
+                sb(context, seen)
                     .bytes()
                     .map(|byte| if byte.is_ascii_alphanumeric() || byte == b'-' { 1 } else { 3 })
                     .sum::<usize>()
-                    > limit(scene)
+                    > limit(context)
             }),
         Fault::reply(
             "extract.sb-length/breaks",
@@ -327,17 +330,17 @@ fn length() -> Vec<Fault> {
     ]
 }
 
-fn lb(scene: &Scene, seen: &ProxiedRequest) -> Option<String> {
-    seen.param(&scene.contract.extract.lb.name)
+fn lb(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.lb.name)
 }
 
-fn is_custom(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    lb(scene, seen).as_ref() == Some(&scene.contract.extract.custom_separator)
+fn is_custom(context: &Context, seen: &ProxiedRequest) -> bool {
+    lb(context, seen).as_ref() == Some(&context.contract.extract.custom_separator)
 }
 
-fn rejoin(scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {
-    if scene.accepted(seen, reply) {
+fn rejoin(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, instead: &str) {
+    if context.accepted(seen, reply) {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
-        reply.body = text.replace(&separator(scene, seen), instead).into();
+        reply.body = text.replace(&separator(context, seen), instead).into();
     }
 }

@@ -3,50 +3,54 @@
 use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, without_header};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [token(), envelope(), headers(), order(), empty(), fields()].into_iter().flatten().collect()
 }
 
 fn token() -> Vec<Fault> {
     vec![
-        Fault::request("groups.token/absent", "A listing without a token is served.", |scene, seen| {
-            if tokens(scene, seen).is_empty() {
-                scene.as_main(seen);
+        Fault::request("groups.token/absent", "A listing without a token is served.", |context, seen| {
+            if tokens(context, seen).is_empty() {
+                context.as_main(seen);
             }
         }),
-        Fault::request("groups.token/empty", "A listing with an empty token is served.", |scene, seen| {
-            if tokens(scene, seen) == [""] {
-                scene.as_main(seen);
+        Fault::request("groups.token/empty", "A listing with an empty token is served.", |context, seen| {
+            if tokens(context, seen) == [""] {
+                context.as_main(seen);
             }
         }),
-        Fault::request("groups.token/first-of-two", "Of two tokens the first one counts.", |scene, seen| {
-            if let [first, _, ..] = &tokens(scene, seen)[..] {
-                scene.act_as(seen, first);
+        Fault::request(
+            "groups.token/first-of-two",
+            "Of two tokens the first one counts.",
+            |context, seen| {
+                if let [first, _, ..] = &tokens(context, seen)[..] {
+                    context.act_as(seen, first);
+                }
+            },
+        ),
+        Fault::request("groups.token/last-of-two", "Of two tokens the last one counts.", |context, seen| {
+            if let [_, .., last] = &tokens(context, seen)[..] {
+                context.act_as(seen, last);
             }
         }),
-        Fault::request("groups.token/last-of-two", "Of two tokens the last one counts.", |scene, seen| {
-            if let [_, .., last] = &tokens(scene, seen)[..] {
-                scene.act_as(seen, last);
-            }
-        }),
-        Fault::request("groups.token/any-of-two", "Of two tokens any good one counts.", |scene, seen| {
-            let tokens = tokens(scene, seen);
-            if tokens.len() > 1 && tokens.contains(&scene.token) {
-                scene.as_main(seen);
+        Fault::request("groups.token/any-of-two", "Of two tokens any good one counts.", |context, seen| {
+            let tokens = tokens(context, seen);
+            if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
+                context.as_main(seen);
             }
         }),
         Fault::request(
             "groups.token/two-accounts",
             "Of two accounts the first one counts.",
-            |scene, seen| {
-                let tokens = tokens(scene, seen);
-                let second = scene.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+            |context, seen| {
+                let tokens = tokens(context, seen);
+                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
                 if tokens.len() > 1 && second.is_some_and(|second| tokens.contains(&second)) {
-                    scene.act_as(seen, &tokens[0]);
+                    context.act_as(seen, &tokens[0]);
                 }
             },
         ),
@@ -95,8 +99,8 @@ fn envelope() -> Vec<Fault> {
             "The items are called groups.",
             rename("/data/items", "groups"),
         ),
-        Fault::reply("groups.envelope/created", "A listing gets HTTP 201.", |scene, seen, reply| {
-            if scene.accepted(seen, reply) {
+        Fault::reply("groups.envelope/created", "A listing gets HTTP 201.", |context, seen, reply| {
+            if context.accepted(seen, reply) {
                 reply.status = hyper::StatusCode::CREATED;
             }
         }),
@@ -211,7 +215,7 @@ fn order() -> Vec<Fault> {
             "Only the groups of another account descend.",
             with_items(|items| items.reverse()),
         )
-        .when(|scene, seen| !of_main_account(scene, seen)),
+        .when(|context, seen| !of_main_account(context, seen)),
         Fault::success(
             "groups.order/second-listing",
             "The order does not hold: a later listing descends.",
@@ -373,20 +377,20 @@ fn fields() -> Vec<Fault> {
     ]
 }
 
-fn tokens(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
-    let name = &scene.contract.groups.api_key.name;
+fn tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    let name = &context.contract.groups.api_key.name;
     seen.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }
 
-fn not_first(scene: &Scene, _: &ProxiedRequest) -> bool {
-    scene.memory.calls() > 1
+fn not_first(context: &Context, _: &ProxiedRequest) -> bool {
+    context.memory.calls() > 1
 }
 
-fn of_main_account(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    tokens(scene, seen).contains(&scene.token)
+fn of_main_account(context: &Context, seen: &ProxiedRequest) -> bool {
+    tokens(context, seen).iter().any(|token| token == context.token.expose())
 }
 
-fn of_empty_account(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    let empty = scene.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
-    empty.is_some_and(|empty| tokens(scene, seen).contains(&empty))
+fn of_empty_account(context: &Context, seen: &ProxiedRequest) -> bool {
+    let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
+    empty.is_some_and(|empty| tokens(context, seen).contains(&empty))
 }

@@ -1,8 +1,8 @@
 //! The faults, by the operation and the rule that they break.
 
 mod all;
-pub mod condition;
-pub mod edit;
+pub(crate) mod condition;
+pub(crate) mod edit;
 mod extract_access;
 mod extract_choice;
 mod extract_count;
@@ -23,13 +23,13 @@ mod search_shape;
 mod search_time;
 mod search_total;
 
-pub use all::credentials;
+pub(crate) use all::credentials;
 
-use crate::fault::{Fault, Scene};
-use crate::proxy::ProxiedRequest;
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
 
 /// Every fault.
-pub fn all() -> Vec<Fault> {
+pub(crate) fn all() -> Vec<Fault> {
     let tables = [
         all::faults,
         extract_access::faults,
@@ -55,8 +55,8 @@ pub fn all() -> Vec<Fault> {
 }
 
 /// What separates the entries of a plain-text response.
-pub fn separator(scene: &Scene, seen: &ProxiedRequest) -> String {
-    let extract = &scene.contract.extract;
+pub(crate) fn separator(context: &Context, seen: &ProxiedRequest) -> String {
+    let extract = &context.contract.extract;
     let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
     let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
     let named = extract.separators.iter().find(|separator| separator.code == code);

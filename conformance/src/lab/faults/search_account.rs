@@ -5,27 +5,27 @@ use serde_json::{Value, json};
 use super::search::{
     NOBODY, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, map_ips, total,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [disclosures(), shown(), changed(), limited()].into_iter().flatten().collect()
 }
 
 /// An item is the address of another account alone.
-fn is_foreign(scene: &Scene, item: &str) -> bool {
-    scene.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
+fn is_foreign(context: &Context, item: &str) -> bool {
+    context.facts.foreign_addresses.iter().any(|foreign| bare(foreign) == bare(item))
 }
 
-fn any_foreign(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    scene.operation(seen).is_some() && ips(scene, seen).iter().any(|item| is_foreign(scene, item))
+fn any_foreign(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.operation(seen).is_some() && ips(context, seen).iter().any(|item| is_foreign(context, item))
 }
 
 fn disclosures() -> Vec<Fault> {
     let on_success = |how: fn(&mut Value)| {
-        move |scene: &Scene, seen: &ProxiedRequest, reply: &mut Reply| {
-            if scene.accepted(seen, reply) {
+        move |context: &Context, seen: &ProxiedRequest, reply: &mut Reply| {
+            if context.accepted(seen, reply) {
                 reply.edit(how);
             }
         }
@@ -47,8 +47,8 @@ fn disclosures() -> Vec<Fault> {
                 );
             },
         )
-        .when(|scene, seen| {
-            !any_foreign(scene, seen) && ips(scene, seen).iter().any(|item| item.ends_with("249"))
+        .when(|context, seen| {
+            !any_foreign(context, seen) && ips(context, seen).iter().any(|item| item.ends_with("249"))
         }),
         Fault::reply(
             "search.no-reveal/message",
@@ -81,7 +81,7 @@ fn disclosures() -> Vec<Fault> {
             on_success(|body| body["data"]["total"] = json!(total(body) + 1)),
         )
         .when(any_foreign)
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
         Fault::reply(
             "search.no-reveal/message-in-group",
             "In the ungrouped the message tells of a foreign address.",
@@ -95,7 +95,7 @@ fn disclosures() -> Vec<Fault> {
             on_success(|body| body["message"] = json!("")),
         )
         .when(any_foreign)
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| is_v6(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| is_v6(item))),
         Fault::reply("search.no-reveal/header", "A header tells of a foreign address.", |_, _, reply| {
             reply.headers.insert("x-matched-accounts", hyper::header::HeaderValue::from_static("1"));
         })
@@ -117,7 +117,7 @@ fn disclosures() -> Vec<Fault> {
                 reply.edit(|body| body["message"] = json!("a bad item, and one that is not yours"));
             },
         )
-        .when(|scene, seen| any_foreign(scene, seen) && count(scene, seen) == 2),
+        .when(|context, seen| any_foreign(context, seen) && count(context, seen) == 2),
         Fault::reply(
             "search.no-reveal/rejection-status",
             "A rejection has another status beside a foreign address.",
@@ -125,23 +125,26 @@ fn disclosures() -> Vec<Fault> {
                 reply.status = hyper::StatusCode::FORBIDDEN;
             },
         )
-        .when(|scene, seen| any_foreign(scene, seen) && count(scene, seen) == 2),
+        .when(|context, seen| any_foreign(context, seen) && count(context, seen) == 2),
     ]
 }
 
 fn shown() -> Vec<Fault> {
     // Adds what the second account finds.
-    let merged = |id, breaks, fits: fn(&Scene, &ProxiedRequest) -> bool| {
-        Fault::serve(id, breaks, move |scene, seen| {
+    let merged = |id, breaks, fits: fn(&Context, &ProxiedRequest) -> bool| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                let mut reply = scene.upstream.call(&seen).await;
-                let Some(second) = &scene.facts.second_token else { return reply };
-                if scene.operation(&seen).is_none() || !scene.accepted(&seen, &reply) || !fits(scene, &seen) {
+                let mut reply = context.upstream.call(&seen).await;
+                let Some(second) = &context.facts.second_token else { return reply };
+                if context.operation(&seen).is_none()
+                    || !context.accepted(&seen, &reply)
+                    || !fits(context, &seen)
+                {
                     return reply;
                 }
                 let mut other = seen.clone();
-                scene.act_as(&mut other, second.expose());
-                let theirs = scene.upstream.call(&other).await.json();
+                context.act_as(&mut other, second.expose());
+                let theirs = context.upstream.call(&other).await.json();
                 reply.edit(|body| {
                     body["data"]["total"] = json!(total(body) + total(&theirs));
                     if let Some(items) = items(body) {
@@ -157,23 +160,26 @@ fn shown() -> Vec<Fault> {
         merged(
             "search.no-reveal/instances-with-ports",
             "With ports the instances of another account are shown.",
-            |scene, seen| any_foreign(scene, seen) && ips(scene, seen).iter().all(|item| has_port(item)),
+            |context, seen| {
+                any_foreign(context, seen) && ips(context, seen).iter().all(|item| has_port(item))
+            },
         ),
         merged(
             "search.no-reveal/instances-among-own",
             "In a large batch the instances of another account are shown.",
-            |scene, seen| any_foreign(scene, seen) && count(scene, seen) > 300,
+            |context, seen| any_foreign(context, seen) && count(context, seen) > 300,
         ),
         merged(
             "search.no-reveal/shared",
             "A shared address shows the instances of both accounts.",
-            |scene, seen| {
-                let asks = seen.param(&scene.contract.search.api_key.name).as_ref() == Some(&scene.token);
-                asks && scene
+            |context, seen| {
+                let asks = seen.param(&context.contract.search.api_key.name).as_deref()
+                    == Some(context.token.expose());
+                asks && context
                     .facts
                     .shared_address
                     .as_ref()
-                    .is_some_and(|shared| ips(scene, seen) == [shared.as_str()])
+                    .is_some_and(|shared| ips(context, seen) == [shared.as_str()])
             },
         ),
         Fault::success(
@@ -183,8 +189,12 @@ fn shown() -> Vec<Fault> {
                 body["data"]["total"] = json!(total(body) + 1);
             },
         )
-        .when(|scene, seen| {
-            scene.facts.shared_address.as_ref().is_some_and(|shared| ips(scene, seen) == [shared.as_str()])
+        .when(|context, seen| {
+            context
+                .facts
+                .shared_address
+                .as_ref()
+                .is_some_and(|shared| ips(context, seen) == [shared.as_str()])
         }),
     ]
 }
@@ -193,13 +203,13 @@ fn changed() -> Vec<Fault> {
     const FILTERED: &str = "filtered searches";
     // What a request to any operation gets once so many filtered searches have been made.
     let after = |id, breaks, how: fn(u64, &mut Value)| {
-        Fault::serve(id, breaks, move |scene, seen| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                if filters(scene, &seen) > 0 {
-                    scene.memory.calls_of(FILTERED);
+                if filters(context, &seen) > 0 {
+                    context.memory.calls_of(FILTERED);
                 }
-                let made = scene.memory.count(FILTERED);
-                let mut reply = scene.upstream.call(&seen).await;
+                let made = context.memory.count(FILTERED);
+                let mut reply = context.upstream.call(&seen).await;
                 reply.edit(|body| how(made, body));
                 reply
             })
@@ -278,15 +288,15 @@ fn limited() -> Vec<Fault> {
         items.filter(|item| item["capabilities"]["maxBatchSize"].is_number()).any(test)
     };
     let lowered = move |id, breaks, v6: bool| {
-        Fault::reply(id, breaks, move |scene, seen, reply| {
-            let count = count(scene, seen);
+        Fault::reply(id, breaks, move |context, seen, reply| {
+            let count = count(context, seen);
             let below = |item: &Value| {
                 let family = !v6 || item["ip"].as_str().is_some_and(is_v6);
                 family
                     && item["capabilities"]["maxBatchSize"].as_u64().is_some_and(|most| most < count as u64)
             };
-            if scene.accepted(seen, reply)
-                && count >= scene.contract.search.distinct_items
+            if context.accepted(seen, reply)
+                && count >= context.contract.search.distinct_items
                 && declares(&reply.json(), &below)
             {
                 *reply =
@@ -303,8 +313,8 @@ fn limited() -> Vec<Fault> {
         Fault::success(
             "search.max-batch-no-effect/left-out",
             "Instances whose maxBatchSize is lower than the batch are left out.",
-            |scene, seen, body| {
-                let count = count(scene, seen);
+            |context, seen, body| {
+                let count = count(context, seen);
                 super::search::lose_where(body, |item| {
                     count > 400
                         && item["capabilities"]["maxBatchSize"]
@@ -316,16 +326,16 @@ fn limited() -> Vec<Fault> {
         Fault::serve(
             "search.max-batch-no-effect/raised",
             "A high maxBatchSize raises the limit of a search.",
-            move |scene, seen| {
+            move |context, seen| {
                 Box::pin(async move {
-                    let most = scene.contract.search.distinct_items;
-                    let reply = scene.upstream.call(&seen).await;
-                    if scene.operation(&seen).is_none() || count(scene, &seen) != most + 1 {
+                    let most = context.contract.search.distinct_items;
+                    let reply = context.upstream.call(&seen).await;
+                    if context.operation(&seen).is_none() || count(context, &seen) != most + 1 {
                         return reply;
                     }
                     let mut cut = seen.clone();
-                    edit_ips(scene, &mut cut, |items| items.truncate(most));
-                    let other = scene.upstream.call(&cut).await;
+                    edit_ips(context, &mut cut, |items| items.truncate(most));
+                    let other = context.upstream.call(&cut).await;
                     let above = |item: &Value| {
                         item["capabilities"]["maxBatchSize"]
                             .as_u64()
@@ -356,19 +366,19 @@ fn limited() -> Vec<Fault> {
         Fault::request(
             "search.ips-dedup-limit/lowered-by-nobody",
             "Two distinct items too few are the limit.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| {
-            super::search::distinct(scene, seen) == scene.contract.search.distinct_items
-                && count(scene, seen) == scene.contract.search.distinct_items
+        .when(|context, seen| {
+            super::search::distinct(context, seen) == context.contract.search.distinct_items
+                && count(context, seen) == context.contract.search.distinct_items
         }),
         Fault::request(
             "search.match-any-port/own-lost-among-strangers",
             "In a full batch the first item is not looked for.",
-            |scene, seen| {
-                map_ips(scene, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
+            |context, seen| {
+                map_ips(context, seen, |place, item| if place == 0 { NOBODY } else { item }.to_owned());
             },
         )
-        .when(|scene, seen| count(scene, seen) == scene.contract.search.distinct_items),
+        .when(|context, seen| count(context, seen) == context.contract.search.distinct_items),
     ]
 }

@@ -6,11 +6,11 @@ use super::search::{
     NOBODY, PropertyGetter, asks, edit_ips, filters, has_port, ignore, ips, items, lose, lose_where, of_v6,
     put, value,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [status(), group(), country(), city(), order()].into_iter().flatten().collect()
 }
 
@@ -20,18 +20,18 @@ const COUNTRY: PropertyGetter = |search| &search.country_code;
 const CITY: PropertyGetter = |search| &search.city_code;
 const ORDER: PropertyGetter = |search| &search.order_no;
 
-fn text(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(scene, seen, which)?.as_str().map(str::to_owned)
+fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
+    value(context, seen, which)?.as_str().map(str::to_owned)
 }
 
 /// Replaces a text by another one, when there is another one.
 fn reword(
     which: PropertyGetter,
     how: fn(&str) -> Option<&'static str>,
-) -> impl Fn(&Scene, &mut ProxiedRequest) + Send + Sync {
-    move |scene, seen| {
-        if let Some(other) = text(scene, seen, which).as_deref().and_then(how) {
-            put(scene, seen, which, other);
+) -> impl Fn(&Context, &mut ProxiedRequest) + Send + Sync {
+    move |context, seen| {
+        if let Some(other) = text(context, seen, which).as_deref().and_then(how) {
+            put(context, seen, which, other);
         }
     }
 }
@@ -44,19 +44,19 @@ fn loose(
     field: &'static str,
     fits: fn(&str, &str) -> bool,
 ) -> Fault {
-    Fault::serve(id, breaks, move |scene, seen| {
+    Fault::serve(id, breaks, move |context, seen| {
         Box::pin(async move {
-            let asked = if scene.operation(&seen).is_some() { text(scene, &seen, which) } else { None };
-            let (Some(asked), 1) = (asked, filters(scene, &seen)) else {
-                return scene.upstream.call(&seen).await;
+            let asked = if context.operation(&seen).is_some() { text(context, &seen, which) } else { None };
+            let (Some(asked), 1) = (asked, filters(context, &seen)) else {
+                return context.upstream.call(&seen).await;
             };
             let mut all = seen.clone();
-            ignore(which)(scene, &mut all);
-            let mut reply = scene.upstream.call(&all).await;
-            if scene.accepted(&all, &reply) {
+            ignore(which)(context, &mut all);
+            let mut reply = context.upstream.call(&all).await;
+            if context.accepted(&all, &reply) {
                 reply.edit(|body| {
                     lose(move |_, _, item| !item[field].as_str().is_some_and(|value| fits(&asked, value)))(
-                        scene, &seen, body,
+                        context, &seen, body,
                     );
                 });
             }
@@ -66,24 +66,25 @@ fn loose(
 }
 
 fn status() -> Vec<Fault> {
-    let unlisted = |scene: &Scene, seen: &ProxiedRequest| {
-        value(scene, seen, STATUS)
-            .is_some_and(|sent| !scene.contract.search.statuses.iter().any(|status| sent == status.as_str()))
+    let unlisted = |context: &Context, seen: &ProxiedRequest| {
+        value(context, seen, STATUS).is_some_and(|sent| {
+            !context.contract.search.statuses.iter().any(|status| sent == status.as_str())
+        })
     };
-    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
-        ignore(STATUS)(scene, seen);
-        edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
+    let nothing = |context: &Context, seen: &mut ProxiedRequest| {
+        ignore(STATUS)(context, seen);
+        edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
     };
     vec![
         Fault::request("search.status/ignored", "status is not looked at.", ignore(STATUS))
-            .when(move |scene, seen| !unlisted(scene, seen)),
+            .when(move |context, seen| !unlisted(context, seen)),
         Fault::request(
             "search.status/ignored-with-ports",
             "status is not looked at when all items have ports.",
             ignore(STATUS),
         )
-        .when(move |scene, seen| {
-            !unlisted(scene, seen) && ips(scene, seen).iter().all(|item| has_port(item))
+        .when(move |context, seen| {
+            !unlisted(context, seen) && ips(context, seen).iter().all(|item| has_port(item))
         }),
         Fault::request(
             "search.status/expired-is-cancelled",
@@ -91,13 +92,13 @@ fn status() -> Vec<Fault> {
             reword(STATUS, |status| (status == "expired").then_some("cancelled")),
         ),
         Fault::request("search.status/failed-is-any", "failed finds everything.", ignore(STATUS))
-            .when(|scene, seen| text(scene, seen, STATUS).as_deref() == Some("failed")),
+            .when(|context, seen| text(context, seen, STATUS).as_deref() == Some("failed")),
         Fault::success(
             "search.status/provisioning-hidden",
             "Without a status, what is being provisioned is not shown.",
             lose(|_, _, item| item["status"] == "provisioning"),
         )
-        .when(|scene, seen| value(scene, seen, STATUS).is_none()),
+        .when(|context, seen| value(context, seen, STATUS).is_none()),
         Fault::success(
             "search.status/never-activated-hidden",
             "A status finds only what was activated.",
@@ -124,11 +125,11 @@ fn status() -> Vec<Fault> {
         )
         .when(unlisted),
         Fault::request("search.status/number", "A number is taken for a status.", nothing)
-            .when(|scene, seen| value(scene, seen, STATUS).is_some_and(|status| status.is_number())),
+            .when(|context, seen| value(context, seen, STATUS).is_some_and(|status| status.is_number())),
         Fault::request("search.status/list", "A list of statuses is taken.", nothing)
-            .when(|scene, seen| value(scene, seen, STATUS).is_some_and(|status| status.is_array())),
-        Fault::request("search.status/cancelled-rejected", "A listed status is rejected.", Scene::reject)
-            .when(|scene, seen| text(scene, seen, STATUS).as_deref() == Some("cancelled")),
+            .when(|context, seen| value(context, seen, STATUS).is_some_and(|status| status.is_array())),
+        Fault::request("search.status/cancelled-rejected", "A listed status is rejected.", Context::reject)
+            .when(|context, seen| text(context, seen, STATUS).as_deref() == Some("cancelled")),
         Fault::success(
             "search.status/unknown-shown",
             "An instance shows a status that is none.",
@@ -142,60 +143,61 @@ fn status() -> Vec<Fault> {
 }
 
 fn group() -> Vec<Fault> {
-    let number =
-        |scene: &Scene, seen: &ProxiedRequest| value(scene, seen, GROUP).and_then(|group| group.as_i64());
-    let is_null = |scene: &Scene, seen: &ProxiedRequest| {
-        seen.json().get(&scene.contract.search.group_id.name).is_some_and(Value::is_null)
+    let number = |context: &Context, seen: &ProxiedRequest| {
+        value(context, seen, GROUP).and_then(|group| group.as_i64())
     };
-    let foreign = move |scene: &Scene, seen: &ProxiedRequest| {
-        scene.facts.foreign_group.is_some() && number(scene, seen) == scene.facts.foreign_group
+    let is_null = |context: &Context, seen: &ProxiedRequest| {
+        seen.json().get(&context.contract.search.group_id.name).is_some_and(Value::is_null)
+    };
+    let foreign = move |context: &Context, seen: &ProxiedRequest| {
+        context.facts.foreign_group.is_some() && number(context, seen) == context.facts.foreign_group
     };
     vec![
         Fault::request("search.group/ignored", "groupId is not looked at.", ignore(GROUP))
-            .when(move |scene, seen| number(scene, seen) >= Some(0)),
+            .when(move |context, seen| number(context, seen) >= Some(0)),
         Fault::request("search.group/zero-is-all", "0 stands for all groups.", ignore(GROUP))
-            .when(move |scene, seen| number(scene, seen) == Some(0)),
+            .when(move |context, seen| number(context, seen) == Some(0)),
         Fault::request(
             "search.group/zero-is-all-with-ports",
             "0 stands for all groups when items have ports.",
             ignore(GROUP),
         )
-        .when(move |scene, seen| {
-            number(scene, seen) == Some(0) && ips(scene, seen).iter().all(|item| has_port(item))
+        .when(move |context, seen| {
+            number(context, seen) == Some(0) && ips(context, seen).iter().all(|item| has_port(item))
         }),
         Fault::request(
             "search.group/null-is-ungrouped",
             "null stands for ungrouped instances.",
-            |scene, seen| put(scene, seen, GROUP, 0),
+            |context, seen| put(context, seen, GROUP, 0),
         )
         .when(is_null),
-        Fault::request("search.group/null-rejected", "null is rejected.", Scene::reject).when(is_null),
+        Fault::request("search.group/null-rejected", "null is rejected.", Context::reject).when(is_null),
         Fault::request(
             "search.group/null-drops-status",
             "With groupId null the status is not looked at.",
             ignore(STATUS),
         )
         .when(is_null),
-        Fault::request("search.group/zero-rejected", "0 is rejected.", Scene::reject)
-            .when(move |scene, seen| number(scene, seen) == Some(0)),
+        Fault::request("search.group/zero-rejected", "0 is rejected.", Context::reject)
+            .when(move |context, seen| number(context, seen) == Some(0)),
         Fault::request("search.group/negative", "A negative group is taken for all.", ignore(GROUP))
-            .when(move |scene, seen| number(scene, seen) < Some(0) && number(scene, seen).is_some()),
+            .when(move |context, seen| number(context, seen) < Some(0) && number(context, seen).is_some()),
         Fault::request("search.group/huge", "A group is a fraction.", ignore(GROUP))
-            .when(|scene, seen| value(scene, seen, GROUP).is_some_and(|group| group.is_f64())),
+            .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group.is_f64())),
         Fault::request(
             "search.group/absent-is-ungrouped",
             "Without groupId, IPv6 addresses show ungrouped instances only.",
-            |scene, seen| put(scene, seen, GROUP, 0),
+            |context, seen| put(context, seen, GROUP, 0),
         )
-        .when(move |scene, seen| {
-            number(scene, seen).is_none() && !is_null(scene, seen) && scene.memory.calls() > 4
+        .when(move |context, seen| {
+            number(context, seen).is_none() && !is_null(context, seen) && context.memory.calls() > 4
         }),
         Fault::success(
             "search.group/ipv6-ungrouped",
             "A group shows no IPv6 instances.",
             lose(|_, _, item| of_v6(item)),
         )
-        .when(move |scene, seen| number(scene, seen) > Some(0)),
+        .when(move |context, seen| number(context, seen) > Some(0)),
         Fault::success("search.group/one-instance", "A group shows one instance only.", |_, _, body| {
             if let Some(items) = items(body) {
                 items.truncate(1);
@@ -203,22 +205,22 @@ fn group() -> Vec<Fault> {
                 body["data"]["total"] = json!(count);
             }
         })
-        .when(move |scene, seen| number(scene, seen) > Some(0)),
+        .when(move |context, seen| number(context, seen) > Some(0)),
         Fault::request(
             "search.group/next-group",
             "The largest group of the account shows another one.",
-            |scene, seen| put(scene, seen, GROUP, 11),
+            |context, seen| put(context, seen, GROUP, 11),
         )
-        .when(move |scene, seen| number(scene, seen) == Some(17)),
+        .when(move |context, seen| number(context, seen) == Some(17)),
         Fault::serve(
             "search.group/foreign-shown",
             "The group of another account is shown to who names it.",
-            move |scene, mut seen| {
+            move |context, mut seen| {
                 Box::pin(async move {
-                    if foreign(scene, &seen) {
-                        as_second(scene, &mut seen);
+                    if foreign(context, &seen) {
+                        as_second(context, &mut seen);
                     }
-                    scene.upstream.call(&seen).await
+                    context.upstream.call(&seen).await
                 })
             },
         ),
@@ -244,7 +246,7 @@ fn country() -> Vec<Fault> {
             "countryCode is not looked at when all items have ports.",
             ignore(COUNTRY),
         )
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
         loose(
             "search.country/prefix",
             "A code matches by its beginning.",
@@ -306,7 +308,7 @@ fn country() -> Vec<Fault> {
             reword(COUNTRY, |code| (code == "JPN").then_some("BRA")),
         ),
         Fault::request("search.country/object", "An object is taken for a code.", ignore(COUNTRY))
-            .when(|scene, seen| value(scene, seen, COUNTRY).is_some_and(|code| code.is_object())),
+            .when(|context, seen| value(context, seen, COUNTRY).is_some_and(|code| code.is_object())),
     ]
 }
 
@@ -318,7 +320,7 @@ fn city() -> Vec<Fault> {
             "cityCode is not looked at when all items have ports.",
             ignore(CITY),
         )
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
         loose("search.city/prefix", "A code matches by its beginning.", CITY, "cityCode", |asked, value| {
             value.starts_with(asked)
         }),
@@ -331,15 +333,15 @@ fn city() -> Vec<Fault> {
         loose("search.city/pattern", "A code is taken for a pattern.", CITY, "cityCode", |asked, value| {
             asked == value || asked.strip_suffix('%').is_some_and(|start| value.starts_with(start))
         }),
-        Fault::serve("search.city/whole-country", "A city finds its whole country.", |scene, mut seen| {
+        Fault::serve("search.city/whole-country", "A city finds its whole country.", |context, mut seen| {
             Box::pin(async move {
-                if scene.operation(&seen).is_some()
-                    && text(scene, &seen, CITY).is_some_and(|city| city == "LAX")
+                if context.operation(&seen).is_some()
+                    && text(context, &seen, CITY).is_some_and(|city| city == "LAX")
                 {
-                    ignore(CITY)(scene, &mut seen);
-                    put(scene, &mut seen, COUNTRY, "USA");
+                    ignore(CITY)(context, &mut seen);
+                    put(context, &mut seen, COUNTRY, "USA");
                 }
-                scene.upstream.call(&seen).await
+                context.upstream.call(&seen).await
             })
         }),
         Fault::success(
@@ -354,23 +356,26 @@ fn city() -> Vec<Fault> {
             reword(CITY, |code| (code == "REK").then_some("SAO")),
         ),
         Fault::request("search.city/list", "A list is taken for a code.", ignore(CITY))
-            .when(|scene, seen| value(scene, seen, CITY).is_some_and(|code| code.is_array())),
+            .when(|context, seen| value(context, seen, CITY).is_some_and(|code| code.is_array())),
     ]
 }
 
 fn order() -> Vec<Fault> {
-    let known = |scene: &Scene, number: &str| scene.facts.orders.iter().any(|order| order.number == number);
+    let known =
+        |context: &Context, number: &str| context.facts.orders.iter().any(|order| order.number == number);
     let near = move |id, breaks, fits: fn(&str, &str) -> bool| {
-        Fault::request(id, breaks, move |scene: &Scene, seen: &mut ProxiedRequest| {
-            let Some(asked) = text(scene, seen, ORDER).filter(|asked| !known(scene, asked)) else { return };
-            let found = scene.facts.orders.iter().find(|order| fits(&asked, &order.number));
+        Fault::request(id, breaks, move |context: &Context, seen: &mut ProxiedRequest| {
+            let Some(asked) = text(context, seen, ORDER).filter(|asked| !known(context, asked)) else {
+                return;
+            };
+            let found = context.facts.orders.iter().find(|order| fits(&asked, &order.number));
             if let Some(order) = found {
-                put(scene, seen, ORDER, order.number.clone());
+                put(context, seen, ORDER, order.number.clone());
             }
         })
     };
-    let foreign = |scene: &Scene, seen: &ProxiedRequest| {
-        scene.facts.foreign_order.is_some() && text(scene, seen, ORDER) == scene.facts.foreign_order
+    let foreign = |context: &Context, seen: &ProxiedRequest| {
+        context.facts.foreign_order.is_some() && text(context, seen, ORDER) == context.facts.foreign_order
     };
     vec![
         Fault::request("search.order-number/ignored", "orderNo is not looked at.", ignore(ORDER)),
@@ -379,7 +384,7 @@ fn order() -> Vec<Fault> {
             "An unknown order number finds everything.",
             ignore(ORDER),
         )
-        .when(move |scene, seen| text(scene, seen, ORDER).is_some_and(|number| !known(scene, &number))),
+        .when(move |context, seen| text(context, seen, ORDER).is_some_and(|number| !known(context, &number))),
         near(
             "search.order-number/prefix",
             "The beginning of an order number matches it.",
@@ -422,20 +427,20 @@ fn order() -> Vec<Fault> {
         Fault::request(
             "search.order-number/finds-nothing",
             "An order number finds nothing.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
+            |context, seen| {
+                edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
             },
         )
         .when(asks(ORDER)),
         Fault::serve(
             "search.order-number/foreign-shown",
             "The order of another account is shown to who names it.",
-            move |scene, mut seen| {
+            move |context, mut seen| {
                 Box::pin(async move {
-                    if foreign(scene, &seen) {
-                        as_second(scene, &mut seen);
+                    if foreign(context, &seen) {
+                        as_second(context, &mut seen);
                     }
-                    scene.upstream.call(&seen).await
+                    context.upstream.call(&seen).await
                 })
             },
         ),
@@ -456,12 +461,12 @@ fn order() -> Vec<Fault> {
         )
         .when(foreign),
         Fault::request("search.order-number/boolean", "true is taken for an order number.", ignore(ORDER))
-            .when(|scene, seen| value(scene, seen, ORDER).is_some_and(|number| number.is_boolean())),
+            .when(|context, seen| value(context, seen, ORDER).is_some_and(|number| number.is_boolean())),
     ]
 }
 
-fn as_second(scene: &Scene, seen: &mut ProxiedRequest) {
-    if let Some(second) = &scene.facts.second_token {
-        scene.act_as(seen, second.expose());
+fn as_second(context: &Context, seen: &mut ProxiedRequest) {
+    if let Some(second) = &context.facts.second_token {
+        context.act_as(seen, second.expose());
     }
 }

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::search::{
     NOBODY, asks, bare, count, distinct, edit_ips, has_port, ips, is_v6, items, map_ips, plain,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [required(), raw_limit(), dedup_limit(), all_or_nothing(), body(), token()]
         .into_iter()
         .flatten()
@@ -17,16 +17,16 @@ pub fn faults() -> Vec<Fault> {
 }
 
 fn required() -> Vec<Fault> {
-    let absent = |scene: &Scene, seen: &ProxiedRequest| {
+    let absent = |context: &Context, seen: &ProxiedRequest| {
         let body = seen.json();
-        body.is_object() && body.get(&scene.contract.search.ips.name).is_none_or(Value::is_null)
+        body.is_object() && body.get(&context.contract.search.ips.name).is_none_or(Value::is_null)
     };
-    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
-        let name = scene.contract.search.ips.name.clone();
+    let nothing = |context: &Context, seen: &mut ProxiedRequest| {
+        let name = context.contract.search.ips.name.clone();
         seen.edit(|body| drop(body.insert(name, json!([NOBODY]))));
     };
-    let null = |scene: &Scene, seen: &ProxiedRequest| {
-        seen.json().get(&scene.contract.search.ips.name).is_some_and(Value::is_null)
+    let null = |context: &Context, seen: &ProxiedRequest| {
+        seen.json().get(&context.contract.search.ips.name).is_some_and(Value::is_null)
     };
     vec![
         Fault::request(
@@ -55,140 +55,146 @@ fn required() -> Vec<Fault> {
 }
 
 fn raw_limit() -> Vec<Fault> {
-    let most = |scene: &Scene| *scene.contract.search.raw_items.end();
+    let most = |context: &Context| *context.contract.search.raw_items.end();
     vec![
         Fault::request(
             "search.ips-raw-limit/one-above",
             "One item above the limit is accepted.",
-            move |scene, seen| {
-                edit_ips(scene, seen, |items| items.truncate(most(scene)));
+            move |context, seen| {
+                edit_ips(context, seen, |items| items.truncate(most(context)));
             },
         )
-        .when(move |scene, seen| count(scene, seen) == most(scene) + 1),
+        .when(move |context, seen| count(context, seen) == most(context) + 1),
         Fault::request(
             "search.ips-raw-limit/after-duplicates",
             "Raw items are counted after duplicates are taken out.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| items.truncate(1));
+            |context, seen| {
+                edit_ips(context, seen, |items| items.truncate(1));
             },
         )
-        .when(move |scene, seen| count(scene, seen) > most(scene) && distinct(scene, seen) == 1),
+        .when(move |context, seen| count(context, seen) > most(context) && distinct(context, seen) == 1),
         Fault::request(
             "search.ips-raw-limit/most-rejected",
             "The most items that there may be are rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(move |scene, seen| count(scene, seen) == most(scene)),
-        Fault::request("search.ips-raw-limit/half", "Half of the limit is the limit.", Scene::reject)
-            .when(move |scene, seen| (most(scene) / 2 + 1..=most(scene)).contains(&count(scene, seen))),
+        .when(move |context, seen| count(context, seen) == most(context)),
+        Fault::request("search.ips-raw-limit/half", "Half of the limit is the limit.", Context::reject).when(
+            move |context, seen| (most(context) / 2 + 1..=most(context)).contains(&count(context, seen)),
+        ),
         Fault::request(
             "search.ips-raw-limit/empty",
             "An empty list finds nothing instead of being rejected.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| items.push(NOBODY.into()));
+            |context, seen| {
+                edit_ips(context, seen, |items| items.push(NOBODY.into()));
             },
         )
-        .when(|scene, seen| seen.json()[&scene.contract.search.ips.name] == json!([])),
-        Fault::request("search.ips-raw-limit/text", "ips may be a text.", |scene, seen| {
-            let name = scene.contract.search.ips.name.clone();
+        .when(|context, seen| seen.json()[&context.contract.search.ips.name] == json!([])),
+        Fault::request("search.ips-raw-limit/text", "ips may be a text.", |context, seen| {
+            let name = context.contract.search.ips.name.clone();
             seen.edit(|body| drop(body.insert(name, json!([NOBODY]))));
         })
-        .when(|scene, seen| seen.json()[&scene.contract.search.ips.name].is_string()),
-        Fault::request("search.ips-raw-limit/object", "ips may be an object.", |scene, seen| {
-            let name = scene.contract.search.ips.name.clone();
+        .when(|context, seen| seen.json()[&context.contract.search.ips.name].is_string()),
+        Fault::request("search.ips-raw-limit/object", "ips may be an object.", |context, seen| {
+            let name = context.contract.search.ips.name.clone();
             seen.edit(|body| drop(body.insert(name, json!([NOBODY]))));
         })
-        .when(|scene, seen| seen.json()[&scene.contract.search.ips.name].is_object()),
+        .when(|context, seen| seen.json()[&context.contract.search.ips.name].is_object()),
         Fault::reply("search.ips-raw-limit/breaks", "Too many items break the server.", |_, _, reply| {
             *reply = Reply::json_with(502, &json!({"message": "bad gateway"}));
         })
-        .when(move |scene, seen| count(scene, seen) > most(scene)),
+        .when(move |context, seen| count(context, seen) > most(context)),
     ]
 }
 
 fn dedup_limit() -> Vec<Fault> {
-    let most = |scene: &Scene| scene.contract.search.distinct_items;
-    let cut = move |scene: &Scene, seen: &mut ProxiedRequest| {
+    let most = |context: &Context| context.contract.search.distinct_items;
+    let cut = move |context: &Context, seen: &mut ProxiedRequest| {
         let mut known = std::collections::HashSet::new();
-        edit_ips(scene, seen, |items| {
+        edit_ips(context, seen, |items| {
             items.retain(|item| known.insert(item.to_string()));
-            items.truncate(most(scene));
+            items.truncate(most(context));
         });
     };
-    let spelt_twice =
-        |scene: &Scene, seen: &ProxiedRequest| ips(scene, seen).iter().any(|item| item.contains(":0000:"));
+    let spelt_twice = |context: &Context, seen: &ProxiedRequest| {
+        ips(context, seen).iter().any(|item| item.contains(":0000:"))
+    };
     vec![
         Fault::request(
             "search.ips-dedup-limit/one-above",
             "One distinct item above the limit is accepted.",
             cut,
         )
-        .when(move |scene, seen| {
-            distinct(scene, seen) == most(scene) + 1 && count(scene, seen) == most(scene) + 1
+        .when(move |context, seen| {
+            distinct(context, seen) == most(context) + 1 && count(context, seen) == most(context) + 1
         }),
         Fault::request(
             "search.ips-dedup-limit/one-above-after-duplicates",
             "After many duplicates one distinct item too many is accepted.",
             cut,
         )
-        .when(move |scene, seen| distinct(scene, seen) > most(scene) && count(scene, seen) > 2 * most(scene)),
+        .when(move |context, seen| {
+            distinct(context, seen) > most(context) && count(context, seen) > 2 * most(context)
+        }),
         Fault::request(
             "search.ips-dedup-limit/most-rejected",
             "The most distinct items are rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(move |scene, seen| distinct(scene, seen) == most(scene)),
+        .when(move |context, seen| distinct(context, seen) == most(context)),
         Fault::request(
             "search.ips-dedup-limit/most-ports-rejected",
             "The most distinct items are rejected when all have ports.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(move |scene, seen| {
-            distinct(scene, seen) == most(scene) && ips(scene, seen).iter().all(|item| has_port(item))
+        .when(move |context, seen| {
+            distinct(context, seen) == most(context) && ips(context, seen).iter().all(|item| has_port(item))
         }),
-        Fault::request("search.ips-dedup-limit/duplicates-counted", "Duplicates count.", Scene::reject)
-            .when(move |scene, seen| count(scene, seen) > most(scene)),
+        Fault::request("search.ips-dedup-limit/duplicates-counted", "Duplicates count.", Context::reject)
+            .when(move |context, seen| count(context, seen) > most(context)),
         Fault::request("search.ips-dedup-limit/by-address-alone", "Ports do not make items distinct.", cut)
-            .when(move |scene, seen| {
-                distinct(scene, seen) > most(scene) && ips(scene, seen).iter().all(|item| has_port(item))
+            .when(move |context, seen| {
+                distinct(context, seen) > most(context)
+                    && ips(context, seen).iter().all(|item| has_port(item))
             }),
         Fault::request(
             "search.ips-dedup-limit/with-and-without-port",
             "An address with a port and without count once.",
             cut,
         )
-        .when(move |scene, seen| {
-            let items = ips(scene, seen);
+        .when(move |context, seen| {
+            let items = ips(context, seen);
             let ports = items.iter().filter(|item| has_port(item)).count();
-            distinct(scene, seen) > most(scene) && ports == 1
+            distinct(context, seen) > most(context) && ports == 1
         }),
         Fault::request(
             "search.ips-dedup-limit/by-spelling",
             "Two spellings of an IPv6 address count twice.",
-            Scene::reject,
+            Context::reject,
         )
         .when(spelt_twice)
-        .when(move |scene, seen| distinct(scene, seen) > most(scene)),
+        .when(move |context, seen| distinct(context, seen) > most(context)),
         Fault::success(
             "search.ips-dedup-limit/repeats-found-twice",
             "A repeated item finds its instances twice.",
             repeat_found,
         )
-        .when(|scene, seen| distinct(scene, seen) < count(scene, seen)),
+        .when(|context, seen| distinct(context, seen) < count(context, seen)),
         Fault::success(
             "search.ips-dedup-limit/ipv6-repeats-found-twice",
             "A repeated IPv6 item finds its instances twice.",
             repeat_found,
         )
-        .when(|scene, seen| {
-            distinct(scene, seen) < count(scene, seen) && ips(scene, seen).iter().all(|item| is_v6(item))
+        .when(|context, seen| {
+            distinct(context, seen) < count(context, seen)
+                && ips(context, seen).iter().all(|item| is_v6(item))
         }),
         Fault::request(
             "search.ips-dedup-limit/repeats-lost",
             "A repeated item is left out.",
-            |scene, seen| {
-                let all = ips(scene, seen);
-                edit_ips(scene, seen, |items| {
+            |context, seen| {
+                let all = ips(context, seen);
+                edit_ips(context, seen, |items| {
                     let again = |item: &Value| {
                         all.iter().filter(|sent| Some(sent.as_str()) == item.as_str()).count() > 1
                     };
@@ -197,28 +203,28 @@ fn dedup_limit() -> Vec<Fault> {
                 });
             },
         )
-        .when(|scene, seen| count(scene, seen) < 2_000 && distinct(scene, seen) < count(scene, seen)),
+        .when(|context, seen| count(context, seen) < 2_000 && distinct(context, seen) < count(context, seen)),
         Fault::request(
             "search.ips-dedup-limit/respelt-lost",
             "An IPv6 address that comes in two spellings is left out.",
-            |scene, seen| {
-                let written: Vec<std::net::IpAddr> = ips(scene, seen)
+            |context, seen| {
+                let written: Vec<std::net::IpAddr> = ips(context, seen)
                     .iter()
                     .filter(|item| item.contains(":0000:"))
                     .filter_map(|item| bare(item).parse().ok())
                     .collect();
-                map_ips(scene, seen, |_, item| {
+                map_ips(context, seen, |_, item| {
                     let respelt = bare(item).parse().is_ok_and(|ip| written.contains(&ip));
                     if respelt { NOBODY } else { item }.to_owned()
                 });
             },
         )
         .when(spelt_twice)
-        .when(|scene, seen| distinct(scene, seen) < count(scene, seen)),
+        .when(|context, seen| distinct(context, seen) < count(context, seen)),
     ]
 }
 
-fn repeat_found(_: &Scene, _: &ProxiedRequest, body: &mut Value) {
+fn repeat_found(_: &Context, _: &ProxiedRequest, body: &mut Value) {
     if let Some(found) = items(body) {
         let again = found.clone();
         found.extend(again);
@@ -231,8 +237,8 @@ fn all_or_nothing() -> Vec<Fault> {
         item.as_str().is_none_or(|item| item.contains('/') || item.ends_with(":0") || item.is_empty())
     };
     let skip = move |id, breaks, which: fn(usize, usize) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
-            edit_ips(scene, seen, |items| {
+        Fault::request(id, breaks, move |context, seen| {
+            edit_ips(context, seen, |items| {
                 let count = items.len();
                 let mut place = 0;
                 items.retain(|item| {
@@ -241,7 +247,7 @@ fn all_or_nothing() -> Vec<Fault> {
                 });
             });
         })
-        .when(|scene, seen| count(scene, seen) > 1)
+        .when(|context, seen| count(context, seen) > 1)
     };
     vec![
         skip("search.ips-all-or-nothing/skipped", "A bad item among good ones is left out.", |_, _| true),
@@ -268,44 +274,45 @@ fn all_or_nothing() -> Vec<Fault> {
         Fault::request(
             "search.ips-all-or-nothing/bad-port-skipped",
             "An item with a bad port is left out.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| {
+            |context, seen| {
+                edit_ips(context, seen, |items| {
                     items.retain(|item| item.as_str().is_none_or(|item| !item.ends_with(":0")))
                 });
             },
         )
-        .when(|scene, seen| count(scene, seen) > 1),
+        .when(|context, seen| count(context, seen) > 1),
         Fault::request(
             "search.ips-all-or-nothing/port-taken-off",
             "In a batch, a bad port is taken off.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| item.strip_suffix(":0").unwrap_or(item).to_owned());
+            |context, seen| {
+                map_ips(context, seen, |_, item| item.strip_suffix(":0").unwrap_or(item).to_owned());
             },
         )
-        .when(|scene, seen| count(scene, seen) > 1),
+        .when(|context, seen| count(context, seen) > 1),
         Fault::request(
             "search.ips-all-or-nothing/cut-to-the-limit",
             "A set over the limit is cut.",
-            |scene, seen| {
-                let most = scene.contract.search.distinct_items;
-                edit_ips(scene, seen, |items| items.truncate(most));
+            |context, seen| {
+                let most = context.contract.search.distinct_items;
+                edit_ips(context, seen, |items| items.truncate(most));
             },
         )
-        .when(|scene, seen| distinct(scene, seen) > scene.contract.search.distinct_items),
+        .when(|context, seen| distinct(context, seen) > context.contract.search.distinct_items),
         Fault::request(
             "search.ips-all-or-nothing/empty-set",
             "An empty set finds nothing instead of being rejected.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| items.push(NOBODY.into()));
+            |context, seen| {
+                edit_ips(context, seen, |items| items.push(NOBODY.into()));
             },
         )
-        .when(|scene, seen| seen.json()[&scene.contract.search.ips.name] == json!([])),
+        .when(|context, seen| seen.json()[&context.contract.search.ips.name] == json!([])),
     ]
 }
 
 fn body() -> Vec<Fault> {
     let taken = |id, breaks, fits: fn(&ProxiedRequest) -> bool| {
-        Fault::request(id, breaks, |scene, seen| seen.set_json(&plain(scene))).when(move |_, seen| fits(seen))
+        Fault::request(id, breaks, |context, seen| seen.set_json(&plain(context)))
+            .when(move |_, seen| fits(seen))
     };
     vec![
         taken("search.json-body/array", "A list of one object is taken for the object.", |seen| {
@@ -340,42 +347,50 @@ fn body() -> Vec<Fault> {
 
 fn token() -> Vec<Fault> {
     vec![
-        Fault::request("search.token/absent", "A search without a token is served.", |scene, seen| {
-            if tokens(scene, seen).is_empty() {
-                scene.as_main(seen);
+        Fault::request("search.token/absent", "A search without a token is served.", |context, seen| {
+            if tokens(context, seen).is_empty() {
+                context.as_main(seen);
             }
         }),
-        Fault::request("search.token/empty", "A search with an empty token is served.", |scene, seen| {
-            if tokens(scene, seen) == [""] {
-                scene.as_main(seen);
+        Fault::request("search.token/empty", "A search with an empty token is served.", |context, seen| {
+            if tokens(context, seen) == [""] {
+                context.as_main(seen);
             }
         }),
-        Fault::request("search.token/unknown", "A search with an unknown token is served.", |scene, seen| {
-            let known = scene.facts.secrets().any(|secret| tokens(scene, seen) == [secret.expose()]);
-            if tokens(scene, seen).len() == 1 && !known && tokens(scene, seen) != [""] {
-                scene.as_main(seen);
+        Fault::request(
+            "search.token/unknown",
+            "A search with an unknown token is served.",
+            |context, seen| {
+                let known = context.facts.secrets().any(|secret| tokens(context, seen) == [secret.expose()]);
+                if tokens(context, seen).len() == 1 && !known && tokens(context, seen) != [""] {
+                    context.as_main(seen);
+                }
+            },
+        ),
+        Fault::request(
+            "search.token/first-of-two",
+            "Of two tokens the first one counts.",
+            |context, seen| {
+                if let [first, _, ..] = &tokens(context, seen)[..] {
+                    context.act_as(seen, first);
+                }
+            },
+        ),
+        Fault::request("search.token/last-of-two", "Of two tokens the last one counts.", |context, seen| {
+            if let [_, .., last] = &tokens(context, seen)[..] {
+                context.act_as(seen, last);
             }
         }),
-        Fault::request("search.token/first-of-two", "Of two tokens the first one counts.", |scene, seen| {
-            if let [first, _, ..] = &tokens(scene, seen)[..] {
-                scene.act_as(seen, first);
-            }
-        }),
-        Fault::request("search.token/last-of-two", "Of two tokens the last one counts.", |scene, seen| {
-            if let [_, .., last] = &tokens(scene, seen)[..] {
-                scene.act_as(seen, last);
-            }
-        }),
-        Fault::request("search.token/any-of-two", "Of two tokens any good one counts.", |scene, seen| {
-            let tokens = tokens(scene, seen);
-            if tokens.len() > 1 && tokens.contains(&scene.token) {
-                scene.as_main(seen);
+        Fault::request("search.token/any-of-two", "Of two tokens any good one counts.", |context, seen| {
+            let tokens = tokens(context, seen);
+            if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
+                context.as_main(seen);
             }
         }),
     ]
 }
 
-fn tokens(scene: &Scene, seen: &ProxiedRequest) -> Vec<String> {
-    let name = &scene.contract.search.api_key.name;
+fn tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    let name = &context.contract.search.api_key.name;
     seen.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }

@@ -4,11 +4,11 @@ use super::search::{
     FILTERS, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items,
     later_page, lose, map_ips, of_v6, value,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::ProxiedRequest;
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     pairs().into_iter().chain(many()).chain(forms()).collect()
 }
 
@@ -106,7 +106,7 @@ fn pairs() -> Vec<Fault> {
             "Beside group 0 the status is not looked at.",
             ignore(STATUS),
         )
-        .when(|scene, seen| value(scene, seen, GROUP).is_some_and(|group| group == 0)),
+        .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group == 0)),
         Fault::request(
             "search.intersection/group-beside-city-in-ipv6",
             "In a batch of IPv6 the group is not looked at beside a city.",
@@ -119,7 +119,7 @@ fn pairs() -> Vec<Fault> {
 
 fn many() -> Vec<Fault> {
     let ignored = |id, breaks, which: PropertyGetter, fewest: usize| {
-        Fault::request(id, breaks, ignore(which)).when(move |scene, seen| filters(scene, seen) >= fewest)
+        Fault::request(id, breaks, ignore(which)).when(move |context, seen| filters(context, seen) >= fewest)
     };
     vec![
         ignored(
@@ -163,32 +163,32 @@ fn many() -> Vec<Fault> {
         Fault::request(
             "search.intersection/first-two",
             "Only the first two filters are looked at.",
-            |scene, seen| {
+            |context, seen| {
                 let sent: Vec<PropertyGetter> =
-                    FILTERS.into_iter().filter(|which| value(scene, seen, *which).is_some()).collect();
+                    FILTERS.into_iter().filter(|which| value(context, seen, *which).is_some()).collect();
                 for which in sent.into_iter().skip(2) {
-                    ignore(which)(scene, seen);
+                    ignore(which)(context, seen);
                 }
             },
         ),
         Fault::request(
             "search.intersection/past-four",
             "Beyond four filters none is looked at.",
-            |scene, seen| {
+            |context, seen| {
                 for which in FILTERS {
-                    ignore(which)(scene, seen);
+                    ignore(which)(context, seen);
                 }
             },
         )
-        .when(|scene, seen| filters(scene, seen) > 4),
+        .when(|context, seen| filters(context, seen) > 4),
     ]
 }
 
 fn forms() -> Vec<Fault> {
     let all_ported =
-        |scene: &Scene, seen: &ProxiedRequest| ips(scene, seen).iter().all(|item| has_port(item));
-    let mixed = |scene: &Scene, seen: &ProxiedRequest| {
-        let items = ips(scene, seen);
+        |context: &Context, seen: &ProxiedRequest| ips(context, seen).iter().all(|item| has_port(item));
+    let mixed = |context: &Context, seen: &ProxiedRequest| {
+        let items = ips(context, seen);
         items.iter().any(|item| has_port(item)) && items.iter().any(|item| !has_port(item))
     };
     vec![
@@ -198,7 +198,7 @@ fn forms() -> Vec<Fault> {
             ignore_first,
         )
         .when(all_ported)
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/two-of-ipv6-ports",
             "Two filters with ports of IPv6: the first is not looked at.",
@@ -206,48 +206,50 @@ fn forms() -> Vec<Fault> {
         )
         .when(all_ported)
         .when(all_v6)
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/three-of-mixed",
             "Three filters on items with and without ports: the first is not looked at.",
             ignore_first,
         )
         .when(mixed)
-        .when(|scene, seen| filters(scene, seen) == 3),
+        .when(|context, seen| filters(context, seen) == 3),
         Fault::request(
             "search.intersection/three-of-ipv4-ports",
             "Three filters with ports of IPv4: the first is not looked at.",
             ignore_first,
         )
         .when(all_ported)
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| !is_v6(item)) && filters(scene, seen) == 3),
+        .when(|context, seen| {
+            ips(context, seen).iter().all(|item| !is_v6(item)) && filters(context, seen) == 3
+        }),
         Fault::request(
             "search.intersection/later-pages",
             "On later pages the first of two filters is not looked at.",
             ignore_first,
         )
         .when(later_page)
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/ports-with-two",
             "With two filters ports are not looked at.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| bare(item));
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
             },
         )
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/union",
             "With two filters in a small batch, what fits one of them is found.",
             ignore_first,
         )
-        .when(|scene, seen| filters(scene, seen) == 2 && count(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2 && count(context, seen) == 2),
         Fault::success(
             "search.intersection/ipv6-of-three",
             "With three filters IPv6 instances are lost.",
             lose(|_, _, item| of_v6(item)),
         )
-        .when(|scene, seen| filters(scene, seen) == 3),
+        .when(|context, seen| filters(context, seen) == 3),
         Fault::success(
             "search.intersection/last-of-two",
             "With two filters the last instance is lost.",
@@ -257,24 +259,24 @@ fn forms() -> Vec<Fault> {
                 }
             },
         )
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/past-the-fiftieth",
             "With two filters, items beyond the fiftieth are not looked for.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| items.truncate(50));
+            |context, seen| {
+                edit_ips(context, seen, |items| items.truncate(50));
             },
         )
-        .when(|scene, seen| filters(scene, seen) == 2),
+        .when(|context, seen| filters(context, seen) == 2),
     ]
 }
 
-fn all_v6(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    ips(scene, seen).iter().all(|item| is_v6(item))
+fn all_v6(context: &Context, seen: &ProxiedRequest) -> bool {
+    ips(context, seen).iter().all(|item| is_v6(item))
 }
 
-fn ignore_first(scene: &Scene, seen: &mut ProxiedRequest) {
-    if let Some(first) = FILTERS.into_iter().find(|which| value(scene, seen, *which).is_some()) {
-        ignore(first)(scene, seen);
+fn ignore_first(context: &Context, seen: &mut ProxiedRequest) {
+    if let Some(first) = FILTERS.into_iter().find(|which| value(context, seen, *which).is_some()) {
+        ignore(first)(context, seen);
     }
 }

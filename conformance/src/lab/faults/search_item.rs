@@ -3,25 +3,25 @@
 use serde_json::{Value, json};
 
 use super::search::{NOBODY, edit_ips, has_port, ips, is_v6, map_ips};
-use crate::fault::{Fault, Scene};
-use crate::proxy::Reply;
+use crate::lab::exchange::Reply;
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [item(), item_rejected(), port()].into_iter().flatten().collect()
 }
 
 /// Takes items that fit for ones that are in order and find nothing.
 fn lenient(id: &'static str, breaks: &'static str, fits: fn(&str) -> bool) -> Fault {
-    Fault::request(id, breaks, move |scene, seen| {
-        map_ips(scene, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
+    Fault::request(id, breaks, move |context, seen| {
+        map_ips(context, seen, |_, item| if fits(item) { NOBODY } else { item }.to_owned());
     })
 }
 
 fn item() -> Vec<Fault> {
     let typed = |id, breaks, fits: fn(&Value) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
-            edit_ips(scene, seen, |items| {
+        Fault::request(id, breaks, move |context, seen| {
+            edit_ips(context, seen, |items| {
                 items.iter_mut().filter(|item| fits(item)).for_each(|item| *item = NOBODY.into())
             });
         })
@@ -72,8 +72,8 @@ fn item() -> Vec<Fault> {
 
 fn item_rejected() -> Vec<Fault> {
     let rejected = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, Scene::reject)
-            .when(move |scene, seen| ips(scene, seen).iter().any(|item| fits(item)))
+        Fault::request(id, breaks, Context::reject)
+            .when(move |context, seen| ips(context, seen).iter().any(|item| fits(item)))
     };
     vec![
         rejected("search.ips-item/ipv6-rejected", "IPv6 is rejected.", is_v6),
@@ -96,51 +96,51 @@ fn item_rejected() -> Vec<Fault> {
         Fault::reply("search.ips-item/zone-breaks", "A zone identifier breaks the server.", |_, _, reply| {
             *reply = Reply::json_with(500, &json!({"message": "invalid address"}));
         })
-        .when(|scene, seen| ips(scene, seen).iter().any(|item| item.contains('%'))),
+        .when(|context, seen| ips(context, seen).iter().any(|item| item.contains('%'))),
     ]
 }
 
 fn port() -> Vec<Fault> {
     let ends = |item: &str, port: i64| item.ends_with(&format!(":{port}"));
-    let taken = move |id, breaks, wanted: fn(&Scene) -> i64, v6: Option<bool>| {
-        Fault::request(id, breaks, move |scene, seen| {
-            let port = wanted(scene);
-            map_ips(scene, seen, |_, item| {
+    let taken = move |id, breaks, wanted: fn(&Context) -> i64, v6: Option<bool>| {
+        Fault::request(id, breaks, move |context, seen| {
+            let port = wanted(context);
+            map_ips(context, seen, |_, item| {
                 let family = v6.is_none_or(|v6| item.starts_with('[') == v6);
                 if family && ends(item, port) { NOBODY } else { item }.to_owned()
             });
         })
     };
-    let rejected = move |id, breaks, wanted: fn(&Scene) -> i64, v6: bool| {
-        Fault::request(id, breaks, Scene::reject).when(move |scene, seen| {
-            ips(scene, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(scene)))
+    let rejected = move |id, breaks, wanted: fn(&Context) -> i64, v6: bool| {
+        Fault::request(id, breaks, Context::reject).when(move |context, seen| {
+            ips(context, seen).iter().any(|item| item.starts_with('[') == v6 && ends(item, wanted(context)))
         })
     };
-    let least = |scene: &Scene| *scene.contract.search.ports.start();
-    let most = |scene: &Scene| *scene.contract.search.ports.end();
+    let least = |context: &Context| *context.contract.search.ports.start();
+    let most = |context: &Context| *context.contract.search.ports.end();
     vec![
         taken(
             "search.ips-port/zero",
             "Port 0 is accepted.",
-            |scene| scene.contract.search.ports.start() - 1,
+            |context| context.contract.search.ports.start() - 1,
             None,
         ),
         taken(
             "search.ips-port/zero-in-ipv6",
             "Port 0 is accepted after brackets.",
-            |scene| scene.contract.search.ports.start() - 1,
+            |context| context.contract.search.ports.start() - 1,
             Some(true),
         ),
         taken(
             "search.ips-port/one-above",
             "One port too large is accepted.",
-            |scene| scene.contract.search.ports.end() + 1,
+            |context| context.contract.search.ports.end() + 1,
             None,
         ),
         taken(
             "search.ips-port/one-above-in-ipv6",
             "One port too large is accepted after brackets.",
-            |scene| scene.contract.search.ports.end() + 1,
+            |context| context.contract.search.ports.end() + 1,
             Some(true),
         ),
         taken("search.ips-port/negative", "A negative port is accepted.", |_| -1, None),

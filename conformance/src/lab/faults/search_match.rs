@@ -9,11 +9,11 @@ use super::search::{
     NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where,
     map_ips, of_v6,
 };
-use crate::fault::{Fault, Scene};
-use crate::proxy::ProxiedRequest;
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     let tables = [port(), port_with_others(), any_port(), any_port_in_batches(), first_text()];
     tables.into_iter().flatten().collect()
 }
@@ -26,8 +26,8 @@ fn endpoint(item: &str) -> Option<(std::net::IpAddr, Option<u16>)> {
 
 /// Removes the first of two items that are one address in two spellings, or finds neither.
 fn first_text() -> Vec<Fault> {
-    let respelled = |scene: &Scene, seen: &ProxiedRequest| {
-        let ips = ips(scene, seen);
+    let respelled = |context: &Context, seen: &ProxiedRequest| {
+        let ips = ips(context, seen);
         let mut known: Vec<(String, _)> = Vec::new();
         for item in ips {
             let Some(at) = endpoint(&item) else { continue };
@@ -42,8 +42,12 @@ fn first_text() -> Vec<Fault> {
         Fault::request(
             "search.ips-first-text/none-counts",
             "An address in two spellings is not looked up.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() })
+            |context, seen| {
+                map_ips(
+                    context,
+                    seen,
+                    |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() },
+                )
             },
         )
         .when(respelled),
@@ -60,17 +64,14 @@ fn first_text() -> Vec<Fault> {
 }
 
 fn port() -> Vec<Fault> {
-    let ignored = |id, breaks, which: fn(&Scene, usize, &str) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
-            map_ips(
-                scene,
-                seen,
-                |place, item| {
-                    if which(scene, place, item) { bare(item) } else { item.to_owned() }
-                },
-            );
-        })
-    };
+    let ignored =
+        |id, breaks, which: fn(&Context, usize, &str) -> bool| {
+            Fault::request(id, breaks, move |context, seen| {
+                map_ips(context, seen, |place, item| {
+                    if which(context, place, item) { bare(item) } else { item.to_owned() }
+                });
+            })
+        };
     vec![
         ignored("search.match-port/ignored", "A port is not looked at.", |_, _, _| true),
         ignored(
@@ -99,26 +100,30 @@ fn port() -> Vec<Fault> {
         ignored(
             "search.match-port/last-port-ignored",
             "The largest port stands for any.",
-            |scene, _, item| {
+            |context, _, item| {
                 let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
-                port.is_ok_and(|port| port == *scene.contract.search.ports.end())
+                port.is_ok_and(|port| port == *context.contract.search.ports.end())
             },
         ),
-        Fault::request("search.match-port/next-port-too", "The next port matches as well.", |scene, seen| {
-            beside(scene, seen, |port| port.checked_add(1));
-        }),
+        Fault::request(
+            "search.match-port/next-port-too",
+            "The next port matches as well.",
+            |context, seen| {
+                beside(context, seen, |port| port.checked_add(1));
+            },
+        ),
         Fault::request(
             "search.match-port/port-before-too",
             "The port before matches as well.",
-            |scene, seen| {
-                beside(scene, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
+            |context, seen| {
+                beside(context, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
             },
         ),
         Fault::request(
             "search.match-port/ipv6-finds-nothing",
             "An IPv6 item with a port finds nothing.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| {
+            |context, seen| {
+                map_ips(context, seen, |_, item| {
                     if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned()
                 });
             },
@@ -126,8 +131,8 @@ fn port() -> Vec<Fault> {
         Fault::request(
             "search.match-port/own-port-missed",
             "The port is compared as a text from its second digit.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| match item.parse::<SocketAddr>() {
+            |context, seen| {
+                map_ips(context, seen, |_, item| match item.parse::<SocketAddr>() {
                     Ok(socket) if socket.port() > 9 => {
                         let digits = socket.port().to_string();
                         digits[1..].parse().map_or_else(
@@ -147,40 +152,40 @@ fn port_with_others() -> Vec<Fault> {
         Fault::request(
             "search.match-port/ignored-in-batches",
             "In a batch of more than one item ports are not looked at.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| bare(item));
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
             },
         )
-        .when(|scene, seen| count(scene, seen) > 1),
+        .when(|context, seen| count(context, seen) > 1),
         Fault::request(
             "search.match-port/ignored-beside-bare",
             "Beside an item without a port, ports are not looked at.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| bare(item));
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
             },
         )
-        .when(|scene, seen| ips(scene, seen).iter().any(|item| !has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
         Fault::request(
             "search.match-port/ignored-with-a-filter",
             "With a filter ports are not looked at.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| bare(item));
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
             },
         )
-        .when(|scene, seen| filters(scene, seen) > 0),
+        .when(|context, seen| filters(context, seen) > 0),
         Fault::request(
             "search.match-port/ignored-with-status-in-ipv6",
             "With a status the ports of IPv6 items are not looked at.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
+            |context, seen| {
+                map_ips(context, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
             },
         )
         .when(asks(|search| &search.status)),
         Fault::request(
             "search.match-port/one-port-an-address",
             "Of several ports of one address only the first is looked for.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| {
+            |context, seen| {
+                edit_ips(context, seen, |items| {
                     let mut known = HashSet::new();
                     items.retain(|item| {
                         item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
@@ -191,8 +196,8 @@ fn port_with_others() -> Vec<Fault> {
         Fault::request(
             "search.match-port/ports-crossed",
             "In a batch the ports are sorted apart from their addresses.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| {
+            |context, seen| {
+                edit_ips(context, seen, |items| {
                     let sockets: Vec<SocketAddr> =
                         items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
                     let ports = sockets.iter().rev().map(SocketAddr::port);
@@ -202,32 +207,34 @@ fn port_with_others() -> Vec<Fault> {
                 });
             },
         )
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| has_port(item)) && count(scene, seen) > 1),
+        .when(|context, seen| {
+            ips(context, seen).iter().all(|item| has_port(item)) && count(context, seen) > 1
+        }),
         Fault::success(
             "search.match-port/bare-shadowed",
             "An item with a port finds nothing beside items without.",
-            lose(|scene, seen, item| {
+            lose(|context, seen, item| {
                 let ip = item["ip"].as_str().unwrap_or_default();
-                !ips(scene, seen).iter().any(|item| item == ip)
+                !ips(context, seen).iter().any(|item| item == ip)
             }),
         )
-        .when(|scene, seen| ips(scene, seen).iter().any(|item| !has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
     ]
 }
 
 fn any_port() -> Vec<Fault> {
-    let of_bare = |scene: &Scene, seen: &ProxiedRequest, item: &Value| {
-        ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
+    let of_bare = |context: &Context, seen: &ProxiedRequest, item: &Value| {
+        ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
     };
     vec![
         Fault::success(
             "search.match-any-port/one-port",
             "An item without a port finds one port of its address.",
-            |scene, seen, body| {
+            |context, seen, body| {
                 let mut known = HashSet::new();
                 lose_where(body, |item| {
                     let asked =
-                        ips(scene, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
+                        ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
                     asked && !known.insert(item["ip"].to_string())
                 });
             },
@@ -252,23 +259,23 @@ fn any_port() -> Vec<Fault> {
                 lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
             },
         )
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| !has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
         Fault::success(
             "search.match-any-port/default-port",
             "An item without a port stands for one port of all.",
-            lose(move |scene, seen, item| of_bare(scene, seen, item) && item["port"] != 20_001),
+            lose(move |context, seen, item| of_bare(context, seen, item) && item["port"] != 20_001),
         ),
         Fault::success(
             "search.match-any-port/no-port-zero",
             "In a batch an item without a port does not find an instance without one.",
             lose(|_, _, item| item["port"] == 0),
         )
-        .when(|scene, seen| count(scene, seen) > 1),
+        .when(|context, seen| count(context, seen) > 1),
         Fault::success(
             "search.match-any-port/no-last-port",
             "An item without a port does not find the largest port.",
-            lose(move |scene, seen, item| {
-                of_bare(scene, seen, item) && item["port"] == *scene.contract.search.ports.end()
+            lose(move |context, seen, item| {
+                of_bare(context, seen, item) && item["port"] == *context.contract.search.ports.end()
             }),
         ),
         Fault::success(
@@ -279,12 +286,12 @@ fn any_port() -> Vec<Fault> {
                 lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
             },
         )
-        .when(|scene, seen| ips(scene, seen).iter().all(|item| !has_port(item))),
+        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
         Fault::request(
             "search.match-any-port/ipv6-finds-nothing",
             "An IPv6 item without a port finds nothing.",
-            |scene, seen| {
-                map_ips(scene, seen, |_, item| {
+            |context, seen| {
+                map_ips(context, seen, |_, item| {
                     if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned()
                 });
             },
@@ -292,8 +299,8 @@ fn any_port() -> Vec<Fault> {
         Fault::request(
             "search.match-any-port/neighbour-too",
             "The next IPv4 address is found as well.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| {
+            |context, seen| {
+                edit_ips(context, seen, |items| {
                     let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
                     let next = last
                         .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
@@ -302,15 +309,15 @@ fn any_port() -> Vec<Fault> {
                 });
             },
         )
-        .when(|scene, seen| count(scene, seen) < 400),
+        .when(|context, seen| count(context, seen) < 400),
     ]
 }
 
 fn any_port_in_batches() -> Vec<Fault> {
     let cut = |id, breaks, most: usize| {
-        Fault::request(id, breaks, move |scene, seen| edit_ips(scene, seen, |items| items.truncate(most)))
-            .when(move |scene, seen| {
-                (most + 1..=scene.contract.search.distinct_items).contains(&count(scene, seen))
+        Fault::request(id, breaks, move |context, seen| edit_ips(context, seen, |items| items.truncate(most)))
+            .when(move |context, seen| {
+                (most + 1..=context.contract.search.distinct_items).contains(&count(context, seen))
             })
     };
     vec![
@@ -324,18 +331,18 @@ fn any_port_in_batches() -> Vec<Fault> {
         Fault::request(
             "search.match-any-port/last-item-lost",
             "The last of several items is not looked for.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| drop(items.pop()));
+            |context, seen| {
+                edit_ips(context, seen, |items| drop(items.pop()));
             },
         )
-        .when(|scene, seen| (2..=scene.contract.search.distinct_items).contains(&count(scene, seen))),
+        .when(|context, seen| (2..=context.contract.search.distinct_items).contains(&count(context, seen))),
         Fault::request(
             "search.match-any-port/shadowed-by-its-port",
             "Beside itself with a port, an item without one finds that port alone.",
-            |scene, seen| {
+            |context, seen| {
                 let ported: HashSet<_> =
-                    ips(scene, seen).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
-                edit_ips(scene, seen, |items| {
+                    ips(context, seen).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
+                edit_ips(context, seen, |items| {
                     items.retain(|item| {
                         item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item))
                     });
@@ -345,8 +352,8 @@ fn any_port_in_batches() -> Vec<Fault> {
         Fault::success(
             "search.match-any-port/found-twice",
             "Beside itself with a port, an item finds that port twice.",
-            |scene, seen, body| {
-                let sent = ips(scene, seen);
+            |context, seen, body| {
+                let sent = ips(context, seen);
                 let Some(found) = items(body) else { return };
                 let twice = |item: &&Value| {
                     let ip = item["ip"].as_str().unwrap_or_default();
@@ -380,14 +387,14 @@ fn any_port_in_batches() -> Vec<Fault> {
 }
 
 /// Adds to each item with a port another one with a port beside it.
-fn beside(scene: &Scene, seen: &mut ProxiedRequest, other: fn(u16) -> Option<u16>) {
-    edit_ips(scene, seen, |items| {
+fn beside(context: &Context, seen: &mut ProxiedRequest, other: fn(u16) -> Option<u16>) {
+    edit_ips(context, seen, |items| {
         let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
         let more = sockets
             .filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?).to_string()));
         let more: Vec<_> = more.map(Value::from).collect();
         // Not past the limit, which would be another fault.
-        let room = scene.contract.search.distinct_items.saturating_sub(items.len());
+        let room = context.contract.search.distinct_items.saturating_sub(items.len());
         items.extend(more.into_iter().take(room));
     });
 }

@@ -3,30 +3,30 @@
 use serde_json::{Value, json};
 
 use super::search::{PAGE, SIZE, items, later_page, page, page_size, put, relist, total};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [partition(), end(), order()].into_iter().flatten().collect()
 }
 
 fn partition() -> Vec<Fault> {
     let shifted = |id, breaks, from: i64| {
         // The page is cut out of all instances by hand, from a wrong place.
-        Fault::serve(id, breaks, move |scene, seen| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                let search = &scene.contract.search;
-                let (number, size) = (page(scene, &seen), page_size(scene, &seen));
+                let search = &context.contract.search;
+                let (number, size) = (page(context, &seen), page_size(context, &seen));
                 let mut all = seen.clone();
-                put(scene, &mut all, PAGE, *search.pages.start());
-                put(scene, &mut all, SIZE, *search.page_sizes.end());
-                let later = number > *search.pages.start() && size > 1 && scene.operation(&seen).is_some();
-                let mut own = scene.upstream.call(&seen).await;
-                if !later || !scene.accepted(&seen, &own) {
+                put(context, &mut all, PAGE, *search.pages.start());
+                put(context, &mut all, SIZE, *search.page_sizes.end());
+                let later = number > *search.pages.start() && size > 1 && context.operation(&seen).is_some();
+                let mut own = context.upstream.call(&seen).await;
+                if !later || !context.accepted(&seen, &own) {
                     return own;
                 }
-                let whole = scene.upstream.call(&all).await.json();
+                let whole = context.upstream.call(&all).await.json();
                 let skipped =
                     usize::try_from((number - search.pages.start()) * size + from).unwrap_or_default();
                 let came = whole["data"]["items"].as_array().into_iter().flatten().skip(skipped);
@@ -37,24 +37,24 @@ fn partition() -> Vec<Fault> {
             })
         })
     };
-    let one_whole = |body: &mut Value, scene: &Scene, seen: &ProxiedRequest| {
-        let size = page_size(scene, seen);
+    let one_whole = |body: &mut Value, context: &Context, seen: &ProxiedRequest| {
+        let size = page_size(context, seen);
         items(body).is_some_and(|items| i64::try_from(items.len()) == Ok(size)) && size > 1
     };
     vec![
         shifted("search.paging/overlap", "Later pages begin with the last instance of the one before.", -1),
         shifted("search.paging/gap", "Later pages leave one instance out.", 1),
-        Fault::request("search.paging/page-ignored", "Every page is the first.", |scene, seen| {
-            put(scene, seen, PAGE, *scene.contract.search.pages.start());
+        Fault::request("search.paging/page-ignored", "Every page is the first.", |context, seen| {
+            put(context, seen, PAGE, *context.contract.search.pages.start());
         })
         .when(later_page)
-        .when(|scene, seen| page(scene, seen) <= *scene.contract.search.pages.end()),
+        .when(|context, seen| page(context, seen) <= *context.contract.search.pages.end()),
         Fault::success(
             "search.paging/last-page-lost",
             "A last page that is not full is empty.",
-            |scene, seen, body| {
-                let later = later_page(scene, seen);
-                let size = page_size(scene, seen);
+            |context, seen, body| {
+                let later = later_page(context, seen);
+                let size = page_size(context, seen);
                 if let Some(items) = items(body)
                     && later
                     && i64::try_from(items.len()).is_ok_and(|came| came < size)
@@ -66,11 +66,11 @@ fn partition() -> Vec<Fault> {
         Fault::success(
             "search.paging/last-full-page-lost",
             "A last page that is exactly full is empty.",
-            move |scene, seen, body| {
-                let last = page(scene, seen) * page_size(scene, seen) == total(body);
-                if later_page(scene, seen)
+            move |context, seen, body| {
+                let last = page(context, seen) * page_size(context, seen) == total(body);
+                if later_page(context, seen)
                     && last
-                    && one_whole(body, scene, seen)
+                    && one_whole(body, context, seen)
                     && let Some(items) = items(body)
                 {
                     items.clear();
@@ -80,8 +80,9 @@ fn partition() -> Vec<Fault> {
         Fault::success(
             "search.paging/last-of-last-lost",
             "The last instance of the last page is lost.",
-            |scene, seen, body| {
-                if later_page(scene, seen) && page(scene, seen) * page_size(scene, seen) >= total(body) {
+            |context, seen, body| {
+                if later_page(context, seen) && page(context, seen) * page_size(context, seen) >= total(body)
+                {
                     drop(items(body).and_then(Vec::pop));
                 }
             },
@@ -89,8 +90,8 @@ fn partition() -> Vec<Fault> {
         Fault::success(
             "search.paging/first-repeated",
             "Page 2 begins with an instance twice.",
-            |scene, seen, body| {
-                let second = page(scene, seen) == scene.contract.search.pages.start() + 1;
+            |context, seen, body| {
+                let second = page(context, seen) == context.contract.search.pages.start() + 1;
                 if let Some(items) = items(body)
                     && second
                     && items.len() > 1
@@ -102,36 +103,38 @@ fn partition() -> Vec<Fault> {
         Fault::success(
             "search.paging/odd-pages-short",
             "A full page of odd size lacks its last instance.",
-            move |scene, seen, body| {
-                if page_size(scene, seen) % 2 == 1
-                    && one_whole(body, scene, seen)
-                    && page_size(scene, seen) < 100
+            move |context, seen, body| {
+                if page_size(context, seen) % 2 == 1
+                    && one_whole(body, context, seen)
+                    && page_size(context, seen) < 100
                 {
                     drop(items(body).and_then(Vec::pop));
                 }
             },
         ),
-        Fault::request("search.paging/second-is-third", "Page 2 shows page 3.", |scene, seen| {
-            let third = scene.contract.search.pages.start() + 2;
-            put(scene, seen, PAGE, third);
+        Fault::request("search.paging/second-is-third", "Page 2 shows page 3.", |context, seen| {
+            let third = context.contract.search.pages.start() + 2;
+            put(context, seen, PAGE, third);
         })
-        .when(|scene, seen| page(scene, seen) == scene.contract.search.pages.start() + 1),
+        .when(|context, seen| page(context, seen) == context.contract.search.pages.start() + 1),
     ]
 }
 
 fn end() -> Vec<Fault> {
-    let past = |scene: &Scene, seen: &ProxiedRequest, reply: &Reply| {
-        scene.accepted(seen, reply) && reply.json()["data"]["items"] == json!([]) && later_page(scene, seen)
+    let past = |context: &Context, seen: &ProxiedRequest, reply: &Reply| {
+        context.accepted(seen, reply)
+            && reply.json()["data"]["items"] == json!([])
+            && later_page(context, seen)
     };
-    let instead = move |id, breaks, number: fn(&Scene, i64, i64) -> i64| {
-        Fault::serve(id, breaks, move |scene, seen| {
+    let instead = move |id, breaks, number: fn(&Context, i64, i64) -> i64| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                let mut reply = scene.upstream.call(&seen).await;
-                if scene.operation(&seen).is_some() && past(scene, &seen, &reply) {
+                let mut reply = context.upstream.call(&seen).await;
+                if context.operation(&seen).is_some() && past(context, &seen, &reply) {
                     let mut other = seen.clone();
-                    let number = number(scene, total(&reply.json()), page_size(scene, &seen));
-                    put(scene, &mut other, PAGE, number);
-                    let shown = scene.upstream.call(&other).await.json();
+                    let number = number(context, total(&reply.json()), page_size(context, &seen));
+                    put(context, &mut other, PAGE, number);
+                    let shown = context.upstream.call(&other).await.json();
                     reply.edit(|body| body["data"]["items"] = shown["data"]["items"].clone());
                 }
                 reply
@@ -142,18 +145,18 @@ fn end() -> Vec<Fault> {
         instead(
             "search.paging/past-end-is-last",
             "Past the end the last page comes.",
-            |scene, total, size| scene.contract.search.pages.start() + (total - 1).max(0) / size,
+            |context, total, size| context.contract.search.pages.start() + (total - 1).max(0) / size,
         ),
-        instead("search.paging/past-end-is-first", "Past the end the first page comes.", |scene, _, _| {
-            *scene.contract.search.pages.start()
+        instead("search.paging/past-end-is-first", "Past the end the first page comes.", |context, _, _| {
+            *context.contract.search.pages.start()
         }),
         Fault::reply(
             "search.paging/past-end-renumbered",
             "Past the end the response says the last page's number.",
-            move |scene, seen, reply| {
-                if past(scene, seen, reply) {
+            move |context, seen, reply| {
+                if past(context, seen, reply) {
                     reply.edit(|body| {
-                        body["data"]["page"] = scene.contract.search.pages.start().to_owned().into()
+                        body["data"]["page"] = context.contract.search.pages.start().to_owned().into()
                     });
                 }
             },
@@ -161,8 +164,8 @@ fn end() -> Vec<Fault> {
         Fault::reply(
             "search.paging/past-end-breaks",
             "A page past the end breaks the server.",
-            move |scene, seen, reply| {
-                if past(scene, seen, reply) {
+            move |context, seen, reply| {
+                if past(context, seen, reply) {
                     *reply = Reply::json_with(500, &json!({"message": "offset"}));
                 }
             },
@@ -170,8 +173,8 @@ fn end() -> Vec<Fault> {
         Fault::reply(
             "search.total/past-end-zero",
             "Past the end the total is 0.",
-            move |scene, seen, reply| {
-                if past(scene, seen, reply) {
+            move |context, seen, reply| {
+                if past(context, seen, reply) {
                     reply.edit(|body| body["data"]["total"] = json!(0));
                 }
             },
@@ -184,8 +187,8 @@ fn order() -> Vec<Fault> {
         Fault::success(
             "search.paging/order-turns",
             "Every other response is in the other order.",
-            |scene, _, body| {
-                if scene.memory.calls() % 2 == 1
+            |context, _, body| {
+                if context.memory.calls() % 2 == 1
                     && let Some(items) = items(body)
                 {
                     items.reverse();
@@ -195,8 +198,8 @@ fn order() -> Vec<Fault> {
         Fault::success(
             "search.paging/order-turns-on-repeat",
             "A search that is repeated comes in another order.",
-            |scene, seen, body| {
-                if scene.memory.calls_of(&seen.json().to_string()) == 1
+            |context, seen, body| {
+                if context.memory.calls_of(&seen.json().to_string()) == 1
                     && let Some(items) = items(body)
                     && items.len() > 1
                 {
@@ -207,8 +210,9 @@ fn order() -> Vec<Fault> {
         Fault::success(
             "search.paging/order-turns-on-later-pages",
             "Later pages come in another order when they are repeated.",
-            |scene, seen, body| {
-                let again = later_page(scene, seen) && scene.memory.calls_of(&seen.json().to_string()) > 0;
+            |context, seen, body| {
+                let again =
+                    later_page(context, seen) && context.memory.calls_of(&seen.json().to_string()) > 0;
                 if let Some(items) = items(body)
                     && again
                 {

@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::edit::{change, remove, rename, set, with_header, without_header};
 use super::search::{asks, filters, items, later_page};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [envelope(), headers(), instance(), null(), capabilities(), terms()].into_iter().flatten().collect()
 }
 
-fn finds_nothing(scene: &Scene, seen: &ProxiedRequest, reply: &Reply) -> bool {
-    scene.accepted(seen, reply) && reply.json()["data"]["items"] == json!([])
+fn finds_nothing(context: &Context, seen: &ProxiedRequest, reply: &Reply) -> bool {
+    context.accepted(seen, reply) && reply.json()["data"]["items"] == json!([])
 }
 
 fn envelope() -> Vec<Fault> {
@@ -60,7 +60,7 @@ fn envelope() -> Vec<Fault> {
             "With a filter there is no requestId.",
             remove("/requestId"),
         )
-        .when(|scene, seen| filters(scene, seen) > 0),
+        .when(|context, seen| filters(context, seen) > 0),
         Fault::success("search.envelope/data-is-the-list", "The data is the list itself.", |_, _, body| {
             body["data"] = body["data"]["items"].take();
         }),
@@ -98,16 +98,16 @@ fn envelope() -> Vec<Fault> {
         of_nothing("search.envelope/nothing-no-size", "An empty result has no pageSize.", |body| {
             body["data"].as_object_mut().and_then(|data| data.shift_remove("pageSize"));
         }),
-        Fault::reply("search.envelope/accepted", "A search gets HTTP 202.", |scene, seen, reply| {
-            if scene.accepted(seen, reply) {
+        Fault::reply("search.envelope/accepted", "A search gets HTTP 202.", |context, seen, reply| {
+            if context.accepted(seen, reply) {
                 reply.status = hyper::StatusCode::ACCEPTED;
             }
         }),
         Fault::reply(
             "search.envelope/nothing-partial",
             "An empty result gets HTTP 206.",
-            |scene, seen, reply| {
-                if finds_nothing(scene, seen, reply) {
+            |context, seen, reply| {
+                if finds_nothing(context, seen, reply) {
                     reply.status = hyper::StatusCode::PARTIAL_CONTENT;
                 }
             },
@@ -123,8 +123,8 @@ fn envelope() -> Vec<Fault> {
 
 fn headers() -> Vec<Fault> {
     let of_nothing = |id, breaks, name: &'static str| {
-        Fault::reply(id, breaks, move |scene, seen, reply| {
-            if finds_nothing(scene, seen, reply) {
+        Fault::reply(id, breaks, move |context, seen, reply| {
+            if finds_nothing(context, seen, reply) {
                 reply.headers.remove(name);
             }
         })
@@ -158,7 +158,7 @@ fn headers() -> Vec<Fault> {
             "A filtered result may be stored.",
             without_header("cache-control"),
         )
-        .when(|scene, seen| filters(scene, seen) > 0),
+        .when(|context, seen| filters(context, seen) > 0),
         Fault::reply(
             "search.headers/untraced-later",
             "Later pages have no X-Request-Id.",

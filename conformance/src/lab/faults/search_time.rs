@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::search::{NOBODY, PropertyGetter, asks, edit_ips, has_port, ignore, ips, lose, of_v6, put, value};
-use crate::fault::{Fault, Scene};
-use crate::proxy::{ProxiedRequest, Reply};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
 
 /// All of them.
-pub fn faults() -> Vec<Fault> {
+pub(crate) fn faults() -> Vec<Fault> {
     [ends(), precision(), offsets(), never(), form(), order()].into_iter().flatten().collect()
 }
 
@@ -16,12 +16,12 @@ const FROM: PropertyGetter = |search| &search.activated_from;
 const TO: PropertyGetter = |search| &search.activated_to;
 const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
 
-fn text(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
-    value(scene, seen, which)?.as_str().map(str::to_owned)
+fn text(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<String> {
+    value(context, seen, which)?.as_str().map(str::to_owned)
 }
 
-fn time(scene: &Scene, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
-    text(scene, seen, which)?.parse().ok()
+fn time(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Timestamp> {
+    text(context, seen, which)?.parse().ok()
 }
 
 /// Moves a bound, when it is an instant.
@@ -31,14 +31,14 @@ fn moved(
     which: PropertyGetter,
     how: fn(&str, Timestamp) -> Option<Timestamp>,
 ) -> Fault {
-    Fault::request(id, breaks, move |scene, seen| {
-        let Some(sent) = text(scene, seen, which) else { return };
+    Fault::request(id, breaks, move |context, seen| {
+        let Some(sent) = text(context, seen, which) else { return };
         if let Some(other) = sent.parse().ok().and_then(|time| how(&sent, time)) {
-            put(scene, seen, which, other.to_string());
+            put(context, seen, which, other.to_string());
         }
     })
     // A pair that would be rejected when it is moved is another fault.
-    .when(|scene, seen| time(scene, seen, FROM).is_none() || time(scene, seen, TO).is_none())
+    .when(|context, seen| time(context, seen, FROM).is_none() || time(context, seen, TO).is_none())
 }
 
 /// Writes a bound in another way.
@@ -48,16 +48,16 @@ fn rewritten(
     which: PropertyGetter,
     how: fn(&str) -> Option<String>,
 ) -> Fault {
-    Fault::request(id, breaks, move |scene, seen| {
-        if let Some(other) = text(scene, seen, which).and_then(|sent| how(&sent)) {
-            put(scene, seen, which, other);
+    Fault::request(id, breaks, move |context, seen| {
+        if let Some(other) = text(context, seen, which).and_then(|sent| how(&sent)) {
+            put(context, seen, which, other);
         }
     })
 }
 
 fn ends() -> Vec<Fault> {
-    let equal = |scene: &Scene, seen: &ProxiedRequest| {
-        time(scene, seen, FROM).is_some() && time(scene, seen, FROM) == time(scene, seen, TO)
+    let equal = |context: &Context, seen: &ProxiedRequest| {
+        time(context, seen, FROM).is_some() && time(context, seen, FROM) == time(context, seen, TO)
     };
     vec![
         moved(
@@ -72,8 +72,8 @@ fn ends() -> Vec<Fault> {
         Fault::request(
             "search.activated-range/equal-finds-nothing",
             "Equal bounds find nothing.",
-            |scene, seen| {
-                edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
+            |context, seen| {
+                edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
             },
         )
         .when(equal),
@@ -82,33 +82,33 @@ fn ends() -> Vec<Fault> {
             "The lower bound alone is not looked at.",
             ignore(FROM),
         )
-        .when(|scene, seen| text(scene, seen, TO).is_none()),
+        .when(|context, seen| text(context, seen, TO).is_none()),
         Fault::request(
             "search.activated-range/to-ignored-alone",
             "The upper bound alone is not looked at.",
             ignore(TO),
         )
-        .when(|scene, seen| text(scene, seen, FROM).is_none()),
+        .when(|context, seen| text(context, seen, FROM).is_none()),
         Fault::request(
             "search.activated-range/to-ignored-beside-from",
             "Of two bounds the lower one counts.",
             ignore(TO),
         )
-        .when(move |scene, seen| {
-            text(scene, seen, FROM).is_some() && time(scene, seen, FROM) <= time(scene, seen, TO)
+        .when(move |context, seen| {
+            text(context, seen, FROM).is_some() && time(context, seen, FROM) <= time(context, seen, TO)
         }),
         Fault::request(
             "search.activated-range/from-needs-to",
             "The lower bound alone is rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none()),
+        .when(|context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_none()),
         Fault::request(
             "search.activated-range/to-needs-from",
             "The upper bound alone is rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none()),
+        .when(|context, seen| text(context, seen, TO).is_some() && text(context, seen, FROM).is_none()),
         Fault::success(
             "search.activated-range/ipv6-lost",
             "A bound finds no IPv6 instances.",
@@ -277,11 +277,11 @@ fn offsets() -> Vec<Fault> {
                 second.checked_add(SignedDuration::from_secs(1)).ok().filter(|_| second < time)
             },
         ),
-        Fault::request("search.activated-range/offset-rejected", "Only UTC is accepted.", Scene::reject)
-            .when(|scene, seen| {
+        Fault::request("search.activated-range/offset-rejected", "Only UTC is accepted.", Context::reject)
+            .when(|context, seen| {
                 [FROM, TO]
                     .into_iter()
-                    .filter_map(|which| text(scene, seen, which))
+                    .filter_map(|which| text(context, seen, which))
                     .any(|text| offset(&text).is_some())
             }),
     ]
@@ -289,17 +289,20 @@ fn offsets() -> Vec<Fault> {
 
 fn never() -> Vec<Fault> {
     // Shows what was never activated as well, by asking without the bound for what is null.
-    let shown = |id, breaks, fits: fn(&Scene, &ProxiedRequest) -> bool| {
-        Fault::serve(id, breaks, move |scene, seen| {
+    let shown = |id, breaks, fits: fn(&Context, &ProxiedRequest) -> bool| {
+        Fault::serve(id, breaks, move |context, seen| {
             Box::pin(async move {
-                let mut reply = scene.upstream.call(&seen).await;
-                if scene.operation(&seen).is_none() || !scene.accepted(&seen, &reply) || !fits(scene, &seen) {
+                let mut reply = context.upstream.call(&seen).await;
+                if context.operation(&seen).is_none()
+                    || !context.accepted(&seen, &reply)
+                    || !fits(context, &seen)
+                {
                     return reply;
                 }
                 let mut all = seen.clone();
-                ignore(FROM)(scene, &mut all);
-                ignore(TO)(scene, &mut all);
-                let all = scene.upstream.call(&all).await.json();
+                ignore(FROM)(context, &mut all);
+                ignore(TO)(context, &mut all);
+                let all = context.upstream.call(&all).await.json();
                 let null: Vec<_> = all["data"]["items"]
                     .as_array()
                     .into_iter()
@@ -322,23 +325,23 @@ fn never() -> Vec<Fault> {
         shown(
             "search.activated-range/never-is-early",
             "What was never activated matches an upper bound.",
-            |scene, seen| text(scene, seen, TO).is_some() && text(scene, seen, FROM).is_none(),
+            |context, seen| text(context, seen, TO).is_some() && text(context, seen, FROM).is_none(),
         ),
         shown(
             "search.activated-range/never-is-late",
             "What was never activated matches a lower bound.",
-            |scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_none(),
+            |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_none(),
         ),
         shown(
             "search.activated-range/never-is-between",
             "What was never activated matches two bounds.",
-            |scene, seen| text(scene, seen, FROM).is_some() && text(scene, seen, TO).is_some(),
+            |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_some(),
         ),
         shown(
             "search.activated-range/never-is-late-with-ports",
             "With ports, what was never activated matches a lower bound.",
-            |scene, seen| {
-                text(scene, seen, FROM).is_some() && ips(scene, seen).iter().all(|item| has_port(item))
+            |context, seen| {
+                text(context, seen, FROM).is_some() && ips(context, seen).iter().all(|item| has_port(item))
             },
         ),
     ]
@@ -350,10 +353,10 @@ fn form() -> Vec<Fault> {
         bare.then(|| format!("{text}Z"))
     };
     let taken = |id, breaks, fits: fn(&str) -> bool| {
-        Fault::request(id, breaks, move |scene, seen| {
+        Fault::request(id, breaks, move |context, seen| {
             for which in [FROM, TO] {
-                if text(scene, seen, which).is_some_and(|text| fits(&text)) {
-                    ignore(which)(scene, seen);
+                if text(context, seen, which).is_some_and(|text| fits(&text)) {
+                    ignore(which)(context, seen);
                 }
             }
         })
@@ -380,28 +383,31 @@ fn form() -> Vec<Fault> {
         Fault::request(
             "search.activated-range/fraction-rejected",
             "Nanoseconds are rejected.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(|scene, seen| {
+        .when(|context, seen| {
             [FROM, TO]
                 .into_iter()
-                .filter_map(|which| text(scene, seen, which))
+                .filter_map(|which| text(context, seen, which))
                 .any(|text| text.contains(".123456789"))
         }),
         Fault::request("search.activated-range/boolean", "true is taken for no bound.", ignore(FROM))
-            .when(|scene, seen| value(scene, seen, FROM).is_some_and(|value| value.is_boolean())),
+            .when(|context, seen| value(context, seen, FROM).is_some_and(|value| value.is_boolean())),
     ]
 }
 
 fn order() -> Vec<Fault> {
-    let both =
-        |scene: &Scene, seen: &ProxiedRequest| Some((time(scene, seen, FROM)?, time(scene, seen, TO)?));
-    let reversed =
-        move |scene: &Scene, seen: &ProxiedRequest| both(scene, seen).is_some_and(|(from, to)| to < from);
-    let texts = |scene: &Scene, seen: &ProxiedRequest| text(scene, seen, FROM).zip(text(scene, seen, TO));
-    let nothing = |scene: &Scene, seen: &mut ProxiedRequest| {
-        ignore(FROM)(scene, seen);
-        edit_ips(scene, seen, |items| *items = vec![NOBODY.into()]);
+    let both = |context: &Context, seen: &ProxiedRequest| {
+        Some((time(context, seen, FROM)?, time(context, seen, TO)?))
+    };
+    let reversed = move |context: &Context, seen: &ProxiedRequest| {
+        both(context, seen).is_some_and(|(from, to)| to < from)
+    };
+    let texts =
+        |context: &Context, seen: &ProxiedRequest| text(context, seen, FROM).zip(text(context, seen, TO));
+    let nothing = |context: &Context, seen: &mut ProxiedRequest| {
+        ignore(FROM)(context, seen);
+        edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
     };
     vec![
         Fault::request(
@@ -410,10 +416,10 @@ fn order() -> Vec<Fault> {
             nothing,
         )
         .when(reversed),
-        Fault::request("search.activated-order/swapped", "Reversed bounds are swapped.", |scene, seen| {
-            if let Some((from, to)) = text(scene, seen, FROM).zip(text(scene, seen, TO)) {
-                put(scene, seen, FROM, to);
-                put(scene, seen, TO, from);
+        Fault::request("search.activated-order/swapped", "Reversed bounds are swapped.", |context, seen| {
+            if let Some((from, to)) = text(context, seen, FROM).zip(text(context, seen, TO)) {
+                put(context, seen, FROM, to);
+                put(context, seen, TO, from);
             }
         })
         .when(reversed),
@@ -422,31 +428,35 @@ fn order() -> Vec<Fault> {
             "Bounds that are reversed by less than a second are taken.",
             nothing,
         )
-        .when(move |scene, seen| {
-            both(scene, seen)
+        .when(move |context, seen| {
+            both(context, seen)
                 .is_some_and(|(from, to)| to < from && from.duration_since(to) < SignedDuration::from_secs(1))
         }),
         Fault::request("search.activated-order/a-day", "Only the days of the bounds are compared.", nothing)
-            .when(move |scene, seen| {
-                both(scene, seen).is_some_and(|(from, to)| {
+            .when(move |context, seen| {
+                both(context, seen).is_some_and(|(from, to)| {
                     to < from && from.duration_since(to) < SignedDuration::from_hours(24)
                 })
             }),
         Fault::request("search.activated-order/by-text", "Bounds are compared as texts.", nothing).when(
-            move |scene, seen| {
-                reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| from <= to)
+            move |context, seen| {
+                reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| from <= to)
             },
         ),
         Fault::request(
             "search.activated-order/rejected-by-text",
             "Bounds in order are rejected when their texts are not.",
-            Scene::reject,
+            Context::reject,
         )
-        .when(move |scene, seen| {
-            !reversed(scene, seen) && texts(scene, seen).is_some_and(|(from, to)| to < from)
+        .when(move |context, seen| {
+            !reversed(context, seen) && texts(context, seen).is_some_and(|(from, to)| to < from)
         }),
-        Fault::request("search.activated-order/equal-rejected", "Equal bounds are rejected.", Scene::reject)
-            .when(move |scene, seen| both(scene, seen).is_some_and(|(from, to)| from == to)),
+        Fault::request(
+            "search.activated-order/equal-rejected",
+            "Equal bounds are rejected.",
+            Context::reject,
+        )
+        .when(move |context, seen| both(context, seen).is_some_and(|(from, to)| from == to)),
         Fault::reply("search.activated-order/breaks", "Reversed bounds break the server.", |_, _, reply| {
             *reply = Reply::json_with(500, &json!({"message": "range"}));
         })

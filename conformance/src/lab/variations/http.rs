@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::contract::OperationId;
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use sallyport_conformance::contract::OperationId;
 use serde_json::json;
 
-use crate::fault::Scene;
-use crate::proxy::{Framing, ProxiedRequest, Reply};
-use crate::variation::Variation;
+use crate::lab::Context;
+use crate::lab::Variation;
+use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
 
 /// All of them.
-pub fn variations() -> Vec<Variation> {
+pub(crate) fn variations() -> Vec<Variation> {
     travel().into_iter().chain(headers()).chain(waiting()).collect()
 }
 
@@ -28,10 +28,10 @@ fn travel() -> Vec<Variation> {
             reply.body = gzip(&reply.body).into();
             reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }),
-        Variation::serve("http.slow", |scene, seen| {
+        Variation::serve("http.slow", |context, seen| {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
-                scene.upstream.call(&seen).await
+                context.upstream.call(&seen).await
             })
         }),
         Variation::reply("http.pretty-json", |_, _, reply| {
@@ -117,7 +117,7 @@ fn waiting() -> Vec<Variation> {
         at_first("http.unavailable-at-first", |_, _| true, unavailable),
         at_first(
             "http.unavailable-at-first-without-region",
-            |scene, seen| seen.param(&scene.contract.extract.regions.name).is_none(),
+            |context, seen| seen.param(&context.contract.extract.regions.name).is_none(),
             unavailable,
         ),
         unavailable_in_windows(),
@@ -133,10 +133,10 @@ fn waiting() -> Vec<Variation> {
 /// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
 /// the request after a rejected one pass.
 fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
-    Variation::serve(id, move |scene: &Scene, seen: ProxiedRequest| {
+    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
         Box::pin(async move {
-            let call = scene.memory.calls();
-            if call % every == every - 1 { instead() } else { scene.upstream.call(&seen).await }
+            let call = context.memory.calls();
+            if call % every == every - 1 { instead() } else { context.upstream.call(&seen).await }
         })
     })
 }
@@ -145,20 +145,20 @@ fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation
 /// response may be a shortage; here it is not.
 fn at_first(
     id: &'static str,
-    when: fn(&Scene, &ProxiedRequest) -> bool,
+    when: fn(&Context, &ProxiedRequest) -> bool,
     instead: fn() -> Reply,
 ) -> Variation {
-    Variation::serve(id, move |scene: &Scene, seen: ProxiedRequest| {
+    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
         Box::pin(async move {
             let mut key = seen.clone();
-            key.drop_param(&scene.contract.extract.request_id.name);
+            key.drop_param(&context.contract.extract.request_id.name);
             let ProxiedRequest { method, path, query, headers, body } = &key;
-            let chosen = scene.operation(&key) == Some(OperationId::Extract) && when(scene, &key);
+            let chosen = context.operation(&key) == Some(OperationId::Extract) && when(context, &key);
             let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
-            if chosen && scene.memory.calls_of(&key) < 3 {
+            if chosen && context.memory.calls_of(&key) < 3 {
                 instead()
             } else {
-                scene.upstream.call(&seen).await
+                context.upstream.call(&seen).await
             }
         })
     })
@@ -167,11 +167,11 @@ fn at_first(
 /// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
 fn unavailable_in_windows() -> Variation {
     let begun = Instant::now();
-    Variation::serve("http.unavailable-in-windows", move |scene: &Scene, seen: ProxiedRequest| {
+    Variation::serve("http.unavailable-in-windows", move |context: &Context, seen: ProxiedRequest| {
         let serves = begun.elapsed().as_millis() % 730 < 460;
         Box::pin(async move {
             if serves {
-                return scene.upstream.call(&seen).await;
+                return context.upstream.call(&seen).await;
             }
             let mut reply = unavailable();
             reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
@@ -188,7 +188,7 @@ fn unavailable() -> Reply {
 
 fn throttled(retry_after: &str) -> Reply {
     let mut reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
-    reply.headers.insert(RETRY_AFTER, HeaderValue::from_str(retry_after).expect("a printable value"));
+    reply.set_header("retry-after", retry_after);
     reply
 }
 
@@ -200,7 +200,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
         stream.extend([1, 0, 0, 0xff, 0xff]);
     }
     while let Some(block) = blocks.next() {
-        let length = u16::try_from(block.len()).expect("a chunk is no longer than that");
+        let length = u16::try_from(block.len()).unwrap_or(u16::MAX);
         stream.push(u8::from(blocks.peek().is_none()));
         stream.extend(length.to_le_bytes());
         stream.extend((!length).to_le_bytes());

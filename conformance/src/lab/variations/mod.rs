@@ -7,10 +7,10 @@ mod http;
 mod rejections;
 mod search;
 
-use crate::variation::Variation;
+use crate::lab::Variation;
 
 /// Every variation.
-pub fn all() -> Vec<Variation> {
+pub(crate) fn all() -> Vec<Variation> {
     let tables = [
         accounts::variations,
         entries::variations,

@@ -1,27 +1,27 @@
 //! Variations in how a request is rejected.
 
+use crate::contract::OperationId;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, LOCATION};
-use sallyport_conformance::contract::OperationId;
 use serde_json::{Value, json};
 
-use crate::fault::Scene;
-use crate::proxy::{ProxiedRequest, Reply};
-use crate::variation::Variation;
+use crate::lab::Context;
+use crate::lab::Variation;
+use crate::lab::exchange::{ProxiedRequest, Reply};
 
 /// All of them.
-pub fn variations() -> Vec<Variation> {
+pub(crate) fn variations() -> Vec<Variation> {
     vec![
         Variation::rejection("rejections.within-200", |_, _, reply| reply.status = StatusCode::OK),
-        Variation::rejection("rejections.within-200-with-no-data", |scene, seen, reply| {
+        Variation::rejection("rejections.within-200-with-no-data", |context, seen, reply| {
             reply.status = StatusCode::OK;
             reply.edit(|body| {
                 body["success"] = json!(false);
                 body["data"] = Value::Null;
                 body["msg"] = json!("no");
             });
-            if is_static(scene, seen) {
+            if is_static(context, seen) {
                 reply.headers.remove("cache-control");
                 reply.headers.remove("x-request-id");
             }
@@ -46,9 +46,9 @@ pub fn variations() -> Vec<Variation> {
             let status = reply.status.as_u16();
             reply.edit(|body| body["code"] = json!(status));
         }),
-        Variation::rejection("rejections.code-of-the-other-kind", |scene, seen, reply| {
+        Variation::rejection("rejections.code-of-the-other-kind", |context, seen, reply| {
             // 200 is a success in a static operation alone, and 0 in an extraction alone.
-            let code = if is_static(scene, seen) { 0 } else { 200 };
+            let code = if is_static(context, seen) { 0 } else { 200 };
             reply.edit(|body| body["code"] = json!(code));
         }),
         Variation::rejection("rejections.with-more", |_, _, reply| {
@@ -61,43 +61,43 @@ pub fn variations() -> Vec<Variation> {
         Variation::rejection("rejections.message-empty", |_, _, reply| {
             reply.edit(|body| body["message"] = json!(""))
         }),
-        Variation::rejection("rejections.static-empty", |scene, seen, reply| {
-            of_static(scene, seen, reply, "", "text/plain")
+        Variation::rejection("rejections.static-empty", |context, seen, reply| {
+            of_static(context, seen, reply, "", "text/plain")
         }),
-        Variation::rejection("rejections.static-page", |scene, seen, reply| {
-            of_static(scene, seen, reply, "<!doctype html><title>400</title>", "text/html");
+        Variation::rejection("rejections.static-page", |context, seen, reply| {
+            of_static(context, seen, reply, "<!doctype html><title>400</title>", "text/html");
         }),
-        Variation::rejection("rejections.static-text", |scene, seen, reply| {
-            of_static(scene, seen, reply, "bad request", "text/plain");
+        Variation::rejection("rejections.static-text", |context, seen, reply| {
+            of_static(context, seen, reply, "bad request", "text/plain");
         }),
-        Variation::rejection("rejections.static-problem", |scene, seen, reply| {
+        Variation::rejection("rejections.static-problem", |context, seen, reply| {
             of_static(
-                scene,
+                context,
                 seen,
                 reply,
                 r#"{"type": "about:blank", "title": "Bad Request", "status": 400}"#,
                 "application/problem+json",
             );
         }),
-        Variation::rejection("rejections.static-nested", |scene, seen, reply| {
-            if is_static(scene, seen) {
+        Variation::rejection("rejections.static-nested", |context, seen, reply| {
+            if is_static(context, seen) {
                 reply.edit(|body| *body = json!({"error": body.clone()}));
             }
         }),
-        Variation::rejection("rejections.static-list", |scene, seen, reply| {
-            of_static(scene, seen, reply, r#"["bad request"]"#, "application/json");
+        Variation::rejection("rejections.static-list", |context, seen, reply| {
+            of_static(context, seen, reply, r#"["bad request"]"#, "application/json");
         }),
-        Variation::rejection("rejections.static-redirect", |scene, seen, reply| {
-            if is_static(scene, seen) {
+        Variation::rejection("rejections.static-redirect", |context, seen, reply| {
+            if is_static(context, seen) {
                 reply.status = StatusCode::FOUND;
                 reply.headers.insert(LOCATION, HeaderValue::from_static("https://login.invalid/"));
                 reply.body = Bytes::new();
             }
         }),
-        Variation::serve("rejections.static-status-alone", |scene, seen| {
+        Variation::serve("rejections.static-status-alone", |context, seen| {
             Box::pin(async move {
-                let mut reply = scene.upstream.call(&seen).await;
-                if is_static(scene, &seen) && !scene.accepted(&seen, &reply) {
+                let mut reply = context.upstream.call(&seen).await;
+                if is_static(context, &seen) && !context.accepted(&seen, &reply) {
                     reply.body = Bytes::new();
                     reply.headers.clear();
                 }
@@ -107,18 +107,18 @@ pub fn variations() -> Vec<Variation> {
     ]
 }
 
-fn is_static(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    scene.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
+fn is_static(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
 }
 
 fn of_static(
-    scene: &Scene,
+    context: &Context,
     seen: &ProxiedRequest,
     reply: &mut Reply,
     text: &'static str,
     media: &'static str,
 ) {
-    if is_static(scene, seen) {
+    if is_static(context, seen) {
         reply.body = Bytes::from_static(text.as_bytes());
         reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
     }

@@ -2,18 +2,18 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use crate::contract::OperationId;
 use futures::future::BoxFuture;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use sallyport_conformance::contract::OperationId;
 use serde_json::{Map, Value, json};
 
-use crate::fault::Scene;
-use crate::faults::edit::visit;
-use crate::proxy::{ProxiedRequest, Reply};
-use crate::variation::Variation;
+use crate::lab::Context;
+use crate::lab::Variation;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::faults::edit::visit;
 
 /// All of them.
-pub fn variations() -> Vec<Variation> {
+pub(crate) fn variations() -> Vec<Variation> {
     [times(), responses(), leniency(), addresses(), results()].into_iter().flatten().collect()
 }
 
@@ -50,8 +50,8 @@ fn times() -> Vec<Variation> {
 
 fn responses() -> Vec<Variation> {
     vec![
-        Variation::success("static.more-fields", |scene, seen, reply| {
-            if is_static(scene, seen) {
+        Variation::success("static.more-fields", |context, seen, reply| {
+            if is_static(context, seen) {
                 reply.edit(|body| {
                     body["success"] = json!(true);
                     body["timestamp"] = json!(1_767_519_000);
@@ -68,22 +68,22 @@ fn responses() -> Vec<Variation> {
             }
         }),
         Variation::success("static.members-in-other-order", |_, _, reply| reply.edit(reverse_members)),
-        Variation::success("static.empty-message", |scene, seen, reply| {
-            if is_static(scene, seen) {
+        Variation::success("static.empty-message", |context, seen, reply| {
+            if is_static(context, seen) {
                 reply.edit(|body| body["message"] = json!(""));
             }
         }),
-        Variation::success("static.says-how-long-it-took", |scene, seen, reply| {
-            if is_static(scene, seen) {
-                let took = scene.memory.calls() * 7_919 % 3;
+        Variation::success("static.says-how-long-it-took", |context, seen, reply| {
+            if is_static(context, seen) {
+                let took = context.memory.calls() * 7_919 % 3;
                 reply.edit(|body| body["tookMs"] = json!(took));
             }
         }),
         Variation::success("static.no-capabilities", |_, _, reply| {
             reply.edit(|body| visit(body, "/data/items/*/capabilities", &mut |found| *found = json!({})));
         }),
-        Variation::success("static.code-with-fraction", |scene, seen, reply| {
-            if is_static(scene, seen) {
+        Variation::success("static.code-with-fraction", |context, seen, reply| {
+            if is_static(context, seen) {
                 reply.edit(|body| body["code"] = json!(200.0));
             }
         }),
@@ -92,27 +92,27 @@ fn responses() -> Vec<Variation> {
 
 fn leniency() -> Vec<Variation> {
     vec![
-        Variation::request("static.unknown-parameters-ignored", |scene, seen| {
-            let name = &scene.contract.search.api_key.name;
-            if is_static(scene, seen) {
+        Variation::request("static.unknown-parameters-ignored", |context, seen| {
+            let name = &context.contract.search.api_key.name;
+            if is_static(context, seen) {
                 let mut params = seen.params();
                 params.retain(|(known, _)| known == name);
                 seen.set_params(&params);
             }
         }),
-        Variation::request("search.unknown-fields-ignored", |scene, seen| {
-            let known = scene.contract.search.properties().map(|property| property.name.clone());
-            in_body(scene, seen, |body| body.retain(|name, _| known.contains(name)));
+        Variation::request("search.unknown-fields-ignored", |context, seen| {
+            let known = context.contract.search.properties().map(|property| property.name.clone());
+            in_body(context, seen, |body| body.retain(|name, _| known.contains(name)));
         }),
-        Variation::request("search.null-is-absent", |scene, seen| {
-            let ips = &scene.contract.search.ips.name;
-            in_body(scene, seen, |body| body.retain(|name, value| name == ips || !value.is_null()));
+        Variation::request("search.null-is-absent", |context, seen| {
+            let ips = &context.contract.search.ips.name;
+            in_body(context, seen, |body| body.retain(|name, value| name == ips || !value.is_null()));
         }),
-        Variation::request("search.empty-filter-is-absent", |scene, seen| {
-            in_body(scene, seen, |body| body.retain(|_, value| value != ""));
+        Variation::request("search.empty-filter-is-absent", |context, seen| {
+            in_body(context, seen, |body| body.retain(|_, value| value != ""));
         }),
-        Variation::request("search.whole-number-with-fraction", |scene, seen| {
-            in_body(scene, seen, |body| {
+        Variation::request("search.whole-number-with-fraction", |context, seen| {
+            in_body(context, seen, |body| {
                 for value in body.values_mut() {
                     let whole = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
                     if let Some(number) = whole.filter(|number| number.abs() < 1e15) {
@@ -121,38 +121,38 @@ fn leniency() -> Vec<Variation> {
                 }
             });
         }),
-        Variation::request("search.any-content-type", |scene, seen| {
-            if is_search(scene, seen) {
+        Variation::request("search.any-content-type", |context, seen| {
+            if is_search(context, seen) {
                 seen.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
         }),
-        Variation::request("search.letter-case-of-country", |scene, seen| {
-            let name = &scene.contract.search.country_code.name;
-            in_body(scene, seen, |body| {
+        Variation::request("search.letter-case-of-country", |context, seen| {
+            let name = &context.contract.search.country_code.name;
+            in_body(context, seen, |body| {
                 if let Some(country) = body.get_mut(name) {
                     *country =
                         country.as_str().map_or_else(|| country.clone(), |text| json!(text.to_uppercase()));
                 }
             });
         }),
-        Variation::request("static.token-by-header", |scene, seen| {
-            let extract = &scene.contract.extract;
+        Variation::request("static.token-by-header", |context, seen| {
+            let extract = &context.contract.extract;
             let header =
                 seen.headers.get(extract.api_key_header.as_str()).and_then(|value| value.to_str().ok());
             let token = header.map(str::to_owned);
             if let Some(token) =
-                token.filter(|_| is_static(scene, seen) && seen.param(&extract.api_key.name).is_none())
+                token.filter(|_| is_static(context, seen) && seen.param(&extract.api_key.name).is_none())
             {
                 seen.set_param(&extract.api_key.name, &token);
             }
         }),
-        Variation::request("static.link-credentials-accepted", |scene, seen| {
-            let link = scene.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-            if is_static(scene, seen)
+        Variation::request("static.link-credentials-accepted", |context, seen| {
+            let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+            if is_static(context, seen)
                 && link.is_some()
-                && seen.param(&scene.contract.extract.api_key.name) == link
+                && seen.param(&context.contract.extract.api_key.name) == link
             {
-                scene.as_main(seen);
+                context.as_main(seen);
             }
         }),
     ]
@@ -160,9 +160,9 @@ fn leniency() -> Vec<Variation> {
 
 fn addresses() -> Vec<Variation> {
     let items = |id, how: fn(&str) -> String| {
-        Variation::request(id, move |scene, seen| {
-            let name = scene.contract.search.ips.name.clone();
-            in_body(scene, seen, |body| {
+        Variation::request(id, move |context, seen| {
+            let name = context.contract.search.ips.name.clone();
+            in_body(context, seen, |body| {
                 for item in body.get_mut(&name).and_then(Value::as_array_mut).into_iter().flatten() {
                     if let Some(text) = item.as_str() {
                         *item = json!(how(text));
@@ -219,43 +219,44 @@ fn addresses() -> Vec<Variation> {
 
 fn results() -> Vec<Variation> {
     vec![
-        Variation::serve("search.descending", |scene, seen| descending(scene, seen)),
-        Variation::serve("search.page-past-end-rejected", |scene, seen| {
+        Variation::serve("search.descending", |context, seen| descending(context, seen)).consistent(),
+        Variation::serve("search.page-past-end-rejected", |context, seen| {
             Box::pin(async move {
-                let reply = scene.upstream.call(&seen).await;
+                let reply = context.upstream.call(&seen).await;
                 let data = &reply.json()["data"];
                 let past = data["items"] == json!([]) && data["page"].as_i64() > Some(1);
-                if is_search(scene, &seen) && scene.accepted(&seen, &reply) && past {
+                if is_search(context, &seen) && context.accepted(&seen, &reply) && past {
                     return Reply::json_with(404, &json!({"code": 40400, "message": "no such page"}));
                 }
                 reply
             })
         }),
-        Variation::serve("search.page-past-end-rejected-within-200", |scene, seen| {
+        Variation::serve("search.page-past-end-rejected-within-200", |context, seen| {
             Box::pin(async move {
-                let reply = scene.upstream.call(&seen).await;
+                let reply = context.upstream.call(&seen).await;
                 let data = &reply.json()["data"];
                 let past = data["items"] == json!([]) && data["page"].as_i64() > Some(1);
-                if is_search(scene, &seen) && scene.accepted(&seen, &reply) && past {
+                if is_search(context, &seen) && context.accepted(&seen, &reply) && past {
                     return Reply::json_with(200, &json!({"code": 1404, "message": "no such page"}));
                 }
                 reply
             })
         }),
-        Variation::request("search.orders-not-held-rejected", |scene, seen| {
-            let order = seen.json()[&scene.contract.search.order_no.name].as_str().map(str::to_owned);
-            let held = |order: &String| scene.facts.orders.iter().any(|held| held.number == *order);
-            if is_search(scene, seen) && order.is_some_and(|order| !held(&order)) {
-                scene.reject(seen);
+        Variation::request("search.orders-not-held-rejected", |context, seen| {
+            let order = seen.json()[&context.contract.search.order_no.name].as_str().map(str::to_owned);
+            let held = |order: &String| context.facts.orders.iter().any(|held| held.number == *order);
+            if is_search(context, seen) && order.is_some_and(|order| !held(&order)) {
+                context.reject(seen);
             }
-        }),
-        Variation::serve("search.groups-not-held-rejected", |scene, seen| {
+        })
+        .consistent(),
+        Variation::serve("search.groups-not-held-rejected", |context, seen| {
             Box::pin(async move {
                 let mut seen = seen;
                 let group =
-                    seen.json()[&scene.contract.search.group_id.name].as_i64().filter(|group| *group > 0);
-                if let Some(group) = group.filter(|_| is_search(scene, &seen)) {
-                    let groups = &scene.contract.groups.operation;
+                    seen.json()[&context.contract.search.group_id.name].as_i64().filter(|group| *group > 0);
+                if let Some(group) = group.filter(|_| is_search(context, &seen)) {
+                    let groups = &context.contract.groups.operation;
                     let listing = ProxiedRequest {
                         method: hyper::Method::GET,
                         path: groups.path.clone(),
@@ -263,26 +264,27 @@ fn results() -> Vec<Variation> {
                         headers: hyper::HeaderMap::new(),
                         body: bytes::Bytes::new(),
                     };
-                    let listing = scene.upstream.call(&listing).await.json();
+                    let listing = context.upstream.call(&listing).await.json();
                     let held = listing["data"]["items"].as_array().into_iter().flatten();
                     if !held.into_iter().any(|held| held["groupId"] == json!(group)) {
-                        scene.reject(&mut seen);
+                        context.reject(&mut seen);
                     }
                 }
-                scene.upstream.call(&seen).await
+                context.upstream.call(&seen).await
             })
-        }),
+        })
+        .consistent(),
     ]
 }
 
 /// Responses with the instances in the opposite order, page by page.
-fn descending<'a>(scene: &'a Scene, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+fn descending<'a>(context: &'a Context, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
     Box::pin(async move {
-        let mut reply = scene.upstream.call(&seen).await;
-        if !is_search(scene, &seen) || !scene.accepted(&seen, &reply) {
+        let mut reply = context.upstream.call(&seen).await;
+        if !is_search(context, &seen) || !context.accepted(&seen, &reply) {
             return reply;
         }
-        let search = &scene.contract.search;
+        let search = &context.contract.search;
         let mut all = Vec::new();
         let size = *search.page_sizes.end();
         for page in *search.pages.start().. {
@@ -291,7 +293,7 @@ fn descending<'a>(scene: &'a Scene, seen: ProxiedRequest) -> BoxFuture<'a, Reply
                 body.insert(search.page.name.clone(), json!(page));
                 body.insert(search.page_size.name.clone(), json!(size));
             });
-            let items = scene.upstream.call(&next).await.json()["data"]["items"].take();
+            let items = context.upstream.call(&next).await.json()["data"]["items"].take();
             let items = items.as_array().cloned().unwrap_or_default();
             let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
             all.extend(items);
@@ -311,16 +313,16 @@ fn descending<'a>(scene: &'a Scene, seen: ProxiedRequest) -> BoxFuture<'a, Reply
     })
 }
 
-fn is_search(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    scene.operation(seen) == Some(OperationId::Search)
+fn is_search(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.operation(seen) == Some(OperationId::Search)
 }
 
-fn is_static(scene: &Scene, seen: &ProxiedRequest) -> bool {
-    scene.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
+fn is_static(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.operation(seen).is_some_and(|operation| operation != OperationId::Extract)
 }
 
-fn in_body(scene: &Scene, seen: &mut ProxiedRequest, change: impl FnOnce(&mut Map<String, Value>)) {
-    if is_search(scene, seen) {
+fn in_body(context: &Context, seen: &mut ProxiedRequest, change: impl FnOnce(&mut Map<String, Value>)) {
+    if is_search(context, seen) {
         seen.edit(change);
     }
 }
