@@ -15,6 +15,8 @@
 
 pub mod check;
 pub mod checks;
+#[cfg(feature = "embedded")]
+pub mod client;
 pub mod config;
 pub mod contract;
 pub mod detection;

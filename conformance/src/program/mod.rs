@@ -2,8 +2,11 @@
 
 pub(crate) mod arguments;
 pub(crate) mod baseline;
+#[cfg(feature = "embedded")]
+pub(crate) mod client;
 pub(crate) mod describe;
 pub(crate) mod init;
+pub(crate) mod lab;
 pub(crate) mod replay;
 pub(crate) mod run;
 mod setup;

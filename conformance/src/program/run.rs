@@ -5,7 +5,7 @@ use std::time::Duration;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
-use sallyport_conformance::report::{self, Detail, Progress, Screen, Style, quantity};
+use sallyport_conformance::report::{self, Detail, Format, Progress, Screen, Style, quantity};
 use sallyport_conformance::run::{Plan, PlannedCheck, Stopper};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
@@ -93,6 +93,11 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
+    /// A text of ours; what others wrote in it went through [`report::plain`].
+    pub(crate) fn write(self, text: &str) {
+        let _ = self.writer().write_all(text.as_bytes());
+    }
+
     fn writer(self) -> Box<dyn std::io::Write + Send> {
         match self {
             Self::Stdout => Box::new(std::io::stdout()),
@@ -195,7 +200,7 @@ async fn stop_on_interrupt(stopper: Stopper) {
 }
 
 /// Files that can't be written are better known before the run than after it.
-fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
+pub(crate) fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
     for request in requests.iter().filter(|request| !request.is_stdout()) {
         let opened = OpenOptions::new().create(true).append(true).open(&request.path);
         opened.map_err(|error| format!("{}: {error}", request.path.display()))?;
@@ -204,8 +209,15 @@ fn open_reports(requests: &[ReportRequest]) -> Result<(), UsageError> {
 }
 
 fn write_reports(requests: &[ReportRequest], report: &Report) -> Result<(), UsageError> {
+    write_rendered(requests, |format| Ok(format.render(report)?))
+}
+
+pub(crate) fn write_rendered(
+    requests: &[ReportRequest],
+    render: impl Fn(Format) -> Result<String, UsageError>,
+) -> Result<(), UsageError> {
     for request in requests {
-        let text = request.format.render(report)?;
+        let text = render(request.format)?;
         if request.is_stdout() {
             print(&text);
             continue;
