@@ -20,20 +20,29 @@ pub(crate) struct Entries {
 /// The layout of an entry is open, so a text is a list when at least one entry holds a host with its port, in whatever layout.
 /// A separator at the end is ignored. Services mix up line ends, so every kind separates where one is expected.
 pub(crate) fn entries(text: &str, separator: &Separator) -> Result<Entries, &'static str> {
+    let separator = separator.text();
+    let parts: Vec<&str> = if separator.trim().is_empty() {
+        // A tab may stand within an entry, unless it separates entries.
+        text.split(|letter| "\r\n".contains(letter) || separator.contains(letter)).collect()
+    } else {
+        text.split(separator).collect()
+    };
+    let parts: Vec<&str> = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
+    // Entries may be JSON objects, too. A single one cannot be told from a rejection.
+    if parts.len() > 1 && parts.iter().all(|part| part.starts_with('{') && is_one_value(part)) {
+        return Ok(Entries {
+            endpoints: Vec::new(),
+            unparsed: parts.into_iter().map(str::to_owned).collect(),
+        });
+    }
     if is_json(text) {
         return Err("expected a list of gateways, found JSON");
     }
     if is_markup(text) {
         return Err("expected a list of gateways, found HTML or XML");
     }
-    let separator = separator.text();
-    let parts: Vec<&str> = if separator.trim().is_empty() {
-        text.split(|letter| "\r\n\t".contains(letter) || separator.contains(letter)).collect()
-    } else {
-        text.split(separator).collect()
-    };
     let mut entries = Entries::default();
-    for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
+    for part in parts {
         match endpoint(part) {
             Some(endpoint) => entries.endpoints.push(endpoint),
             None => entries.unparsed.push(part.to_owned()),
@@ -87,8 +96,11 @@ pub(crate) fn is_cut(body: &[u8], separator: &Separator) -> bool {
 /// `[IPv6]:port` begins like JSON, so the text is parsed.
 fn is_json(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').trim();
-    text.starts_with(['{', '[', '"']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
-        || text.starts_with('{')
+    text.starts_with(['{', '[', '"']) && is_one_value(text) || text.starts_with('{')
+}
+
+fn is_one_value(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn is_markup(text: &str) -> bool {

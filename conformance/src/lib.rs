@@ -15,6 +15,8 @@
 
 pub mod check;
 pub mod checks;
+#[cfg(feature = "embedded")]
+pub mod client;
 pub mod config;
 pub mod contract;
 pub mod detection;
@@ -23,6 +25,7 @@ pub mod embedded;
 pub mod explain;
 pub mod explore;
 mod grammar;
+pub mod lab;
 pub mod observe;
 pub mod report;
 pub mod response;

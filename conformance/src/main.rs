@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use program::arguments::{Arguments, Command, ListFormat};
-use program::{UsageError, baseline, describe, init, observe, replay, run, snapshot, watch};
+use program::{UsageError, baseline, describe, init, lab, observe, replay, run, snapshot, watch};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -40,6 +40,13 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         }
         Command::Observe(arguments) => observe::run(&arguments),
         Command::Watch(arguments) => watch::run(*arguments).await,
+        Command::Faults { glob, clause, json } => lab::faults(glob.as_ref(), clause.as_deref(), json),
+        Command::Variations { glob, json } => lab::variations(glob.as_ref(), json),
+        Command::Proxy(arguments) => lab::proxy(*arguments).await,
+        #[cfg(feature = "embedded")]
+        Command::Client(arguments) => program::client::client(*arguments).await,
+        #[cfg(not(feature = "embedded"))]
+        Command::Client(_) => Err("this build has no embedded server, which `client` needs".into()),
         Command::Init { file, force, ask } => init::init(&file, force, ask),
         Command::Schema => {
             run::print(&report::schema()?);

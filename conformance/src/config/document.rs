@@ -10,6 +10,8 @@ use toml::de::{DeTable, DeValue};
 pub struct ConfigError {
     file: PathBuf,
     line: Option<usize>,
+    /// In characters, from 1; known where the line is.
+    column: usize,
     message: String,
 }
 
@@ -23,21 +25,30 @@ impl fmt::Display for ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn of_file(file: &Path, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line: None, message: message.into() }
+    pub(crate) fn of_file(file: &Path, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line: None, column: 0, message: message.into() }
+    }
+
+    /// The error with file, line and column.
+    pub(crate) fn with_column(&self) -> String {
+        let Self { file, line, column, message } = self;
+        match line {
+            Some(line) => format!("{}:{line}:{column}: {message}", file.display()),
+            None => self.to_string(),
+        }
     }
 }
 
 /// The text of a configuration, for errors to point into.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Document<'a> {
-    pub(super) file: &'a Path,
+pub(crate) struct Document<'a> {
+    pub(crate) file: &'a Path,
     text: &'a str,
 }
 
 /// A table from which keys are taken; the remaining ones are unknown.
 #[derive(Debug)]
-pub(super) struct Section<'a> {
+pub(crate) struct Section<'a> {
     document: Document<'a>,
     table: &'a DeTable<'a>,
     known: RefCell<Vec<String>>,
@@ -46,7 +57,7 @@ pub(super) struct Section<'a> {
 
 /// A value with its position.
 #[derive(Debug, Clone)]
-pub(super) struct Item<'a> {
+pub(crate) struct Item<'a> {
     document: Document<'a>,
     value: &'a Spanned<DeValue<'a>>,
     key: String,
@@ -54,7 +65,7 @@ pub(super) struct Item<'a> {
 
 impl<'a> Document<'a> {
     /// Parses TOML and passes its root to `read`.
-    pub(super) fn parse<T>(
+    pub(crate) fn parse<T>(
         file: &'a Path,
         text: &'a str,
         read: impl FnOnce(&Section<'_>) -> Result<T, ConfigError>,
@@ -71,9 +82,10 @@ impl<'a> Document<'a> {
     }
 
     fn error(&self, offset: usize, message: impl Into<String>) -> ConfigError {
-        let before = self.text.as_bytes().iter().take(offset);
-        let line = 1 + before.filter(|byte| **byte == b'\n').count();
-        ConfigError { file: self.file.to_owned(), line: Some(line), message: message.into() }
+        let before = String::from_utf8_lossy(self.text.as_bytes().get(..offset).unwrap_or_default());
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        ConfigError { file: self.file.to_owned(), line: Some(line), column, message: message.into() }
     }
 }
 
@@ -83,14 +95,14 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key, when there is one.
-    pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
+    pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         self.known.borrow_mut().push(key.to_owned());
         let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
         Some(Item { document: self.document, value, key: key.to_owned() })
     }
 
     /// The table of a key, when there is one; read it with `read`.
-    pub(super) fn section<T>(
+    pub(crate) fn section<T>(
         &self,
         key: &str,
         read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
@@ -99,7 +111,7 @@ impl<'a> Section<'a> {
     }
 
     /// Every key that is not asked for by name, for tables whose keys are free.
-    pub(super) fn entries(&self) -> Vec<(String, Item<'a>)> {
+    pub(crate) fn entries(&self) -> Vec<(String, Item<'a>)> {
         let entry = |(name, value): (&Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let key: &std::borrow::Cow<'_, str> = name.get_ref();
             (key.to_string(), Item { document: self.document, value, key: key.to_string() })
@@ -110,7 +122,7 @@ impl<'a> Section<'a> {
     }
 
     /// Rejects an unknown key.
-    pub(super) fn finish(&self) -> Result<(), ConfigError> {
+    pub(crate) fn finish(&self) -> Result<(), ConfigError> {
         let known = self.known.borrow();
         let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
         let Some((name, _)) = unknown else { return Ok(()) };
@@ -125,17 +137,17 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Item<'a> {
-    pub(super) fn document(&self) -> Document<'a> {
+    pub(crate) fn document(&self) -> Document<'a> {
         self.document
     }
 
     /// An error at this value.
-    pub(super) fn wrong(&self, expected: &str) -> ConfigError {
+    pub(crate) fn wrong(&self, expected: &str) -> ConfigError {
         self.document.error(self.value.span().start, format!("`{}`: expected {expected}", self.key))
     }
 
     /// The error of a value that is not allowed, with the nearest allowed one.
-    pub(super) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
+    pub(crate) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
         let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
         let near =
             nearest(found, &allowed).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
@@ -143,23 +155,23 @@ impl<'a> Item<'a> {
     }
 
     /// The error of an unknown id, with the nearest known one.
-    pub(super) fn unknown(&self, kind: &str, found: &str, known: &[&str]) -> ConfigError {
+    pub(crate) fn unknown(&self, kind: &str, found: &str, known: &[&str]) -> ConfigError {
         let known: Vec<String> = known.iter().map(ToString::to_string).collect();
         let near = nearest(found, &known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         self.wrong(&format!("the id of a {kind}, found `{found}`{near}"))
     }
 
-    pub(super) fn string(&self) -> Result<String, ConfigError> {
+    pub(crate) fn string(&self) -> Result<String, ConfigError> {
         let text = self.value.get_ref().as_str().ok_or_else(|| self.wrong_type("a string"))?;
         Ok(text.to_owned())
     }
 
-    pub(super) fn boolean(&self) -> Result<bool, ConfigError> {
+    pub(crate) fn boolean(&self) -> Result<bool, ConfigError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
     /// An integer in a range.
-    pub(super) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
+    pub(crate) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
         let expected = match (*allowed.start(), *allowed.end()) {
             (start, i64::MAX) => format!("an integer of at least {start}"),
             (start, end) => format!("an integer from {start} to {end}"),
@@ -169,8 +181,20 @@ impl<'a> Item<'a> {
         number.ok().filter(|number| allowed.contains(number)).ok_or_else(|| self.wrong(&expected))
     }
 
+    /// A number from 0 to 1.
+    pub(crate) fn share(&self) -> Result<f64, ConfigError> {
+        const EXPECTED: &str = "a number from 0 to 1";
+        let text = match self.value.get_ref() {
+            DeValue::Float(number) => number.as_str(),
+            DeValue::Integer(number) => number.as_str(),
+            _ => return Err(self.wrong_type(EXPECTED)),
+        };
+        let number = text.replace('_', "").parse().ok();
+        number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| self.wrong(EXPECTED))
+    }
+
     /// A date without a time, bare or in quotes.
-    pub(super) fn date(&self) -> Result<jiff::civil::Date, ConfigError> {
+    pub(crate) fn date(&self) -> Result<jiff::civil::Date, ConfigError> {
         let text = match self.value.get_ref() {
             DeValue::Datetime(date) => date.to_string(),
             DeValue::String(text) => text.to_string(),
@@ -179,27 +203,27 @@ impl<'a> Item<'a> {
         text.parse().map_err(|_| self.wrong("a date such as 2030-12-31"))
     }
 
-    pub(super) fn strings(&self) -> Result<Vec<String>, ConfigError> {
+    pub(crate) fn strings(&self) -> Result<Vec<String>, ConfigError> {
         self.items("a list of strings")?.iter().map(Item::string).collect()
     }
 
-    pub(super) fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         self.value.get_ref().is_str()
     }
 
-    pub(super) fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         self.value.get_ref().is_table()
     }
 
     /// The elements of a list.
-    pub(super) fn items(&self, expected: &str) -> Result<Vec<Item<'a>>, ConfigError> {
+    pub(crate) fn items(&self, expected: &str) -> Result<Vec<Item<'a>>, ConfigError> {
         let array = self.value.get_ref().as_array().ok_or_else(|| self.wrong_type(expected))?;
         let item = |value| Item { document: self.document, value, key: self.key.clone() };
         Ok(array.iter().map(item).collect())
     }
 
     /// The value as a table; read it with `read`, which must take every key.
-    pub(super) fn section<T>(
+    pub(crate) fn section<T>(
         &self,
         read: impl FnOnce(&Section<'a>) -> Result<T, ConfigError>,
     ) -> Result<T, ConfigError> {

@@ -2,7 +2,7 @@
 //!
 //! Arguments take precedence over environment variables, and those over the file.
 
-mod document;
+pub(crate) mod document;
 mod facts;
 mod template;
 

@@ -1,5 +1,5 @@
 //! Which known faults a run would have noticed. A fault is one way in which a server can break a clause. The proof of the
-//! suite (`tests/proof` and `tests/independent`) runs the checks against each of them, and the matrix keeps which case of
+//! suite (`tests/proof` with the faults of the lab, and `tests/independent`) runs the checks against each of them, and the matrix keeps which case of
 //! which check noticed it. The failing cases of a run are compared with it, to name the faults that they look like.
 
 mod diagnosis;

@@ -1,4 +1,6 @@
 use std::convert::Infallible;
+use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::num::{NonZeroU8, NonZeroU32};
 use std::path::PathBuf;
 
@@ -60,6 +62,34 @@ Examples:
   conformance watch --config conformance.toml --every 15m
   conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
   conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
+const CLIENT_EXAMPLES: &str = "\
+Examples:
+  conformance client -- python3 client.py
+  conformance client --only 'client.wait-*' --report junit=client.xml,md=client.md -- ./client
+  conformance client --list
+  conformance explain client.both-codes
+
+Exit codes:
+  0  no duty of callers is broken
+  1  at least one is
+  2  invalid usage, or the command does not start
+  4  no verdict: a case has no result, or nothing ran";
+
+const PROXY_EXAMPLES: &str = "\
+Examples:
+  conformance proxy --embedded --fault search.paging/overlap
+  conformance proxy --embedded --pedantic --seed 7
+  conformance proxy --upstream https://staging.example.com --scenario busy.toml --listen 127.0.0.1:8088
+
+A scenario is a TOML file of steps for each operation; conformance/LAB.md has all keys:
+  [[default.search]]
+  times = 2
+  status = 429
+  retry-after = 1
+
+Requests select another scenario than `default` with the header X-Lab-Scenario: NAME, or NAME/INSTANCE to count apart from
+other tests. With --upstream, faults that act as an account read its token from SALLYPORT_API_KEY and the facts from the
+variables that `conformance plan` names.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -137,6 +167,34 @@ pub(crate) enum Command {
     /// SIGTERM end it with exit code 0; the run under way is then dropped.
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(Box<WatchArguments>),
+    /// List the faults of the lab: ways to break a clause, with the operations whose requests they touch.
+    Faults {
+        /// List only faults whose id matches, for example 'search.paging/*'.
+        glob: Option<Glob>,
+        /// List only faults that break this clause, for example search.paging.
+        #[arg(long, value_name = "CLAUSE")]
+        clause: Option<String>,
+        /// Print a JSON array of objects with id, clause, sentence and operations.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the variations of the lab: conforming servers that decide unspecified behaviour otherwise.
+    Variations {
+        /// List only variations whose id matches, for example 'http.*'.
+        glob: Option<Glob>,
+        /// Print a JSON array of ids.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Serve a service with faults, variations or scenarios until Ctrl-C, and print what was changed where.
+    #[command(after_help = PROXY_EXAMPLES)]
+    Proxy(Box<ProxyArguments>),
+    /// Test a client: run a command once for each case in front of a misbehaving server, and judge the duties of callers.
+    ///
+    /// The command reads one JSON object from standard input and writes one to standard output; conformance/CLIENTS.md describes
+    /// both.
+    #[command(after_help = CLIENT_EXAMPLES)]
+    Client(Box<ClientArguments>),
     /// Write a commented configuration; on a terminal, ask for its values.
     Init {
         /// File to write.
@@ -223,6 +281,76 @@ pub(crate) struct RunArguments {
     // Last, because its heading would stand over the arguments after it.
     #[command(flatten)]
     pub(crate) gates: GateArguments,
+}
+
+/// What the lab serves, and where.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("backend").required(true).args(["upstream", "embedded"]))]
+pub(crate) struct ProxyArguments {
+    /// Serve the service at this URL, for example https://staging.example.com. Redirects of it are passed on, not followed.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Serve the embedded reference server with sample data.
+    #[arg(long)]
+    pub(crate) embedded: bool,
+    /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
+    #[arg(long, value_name = "ID")]
+    pub(crate) fault: Vec<String>,
+    /// Decide unspecified behaviour in this way, for example http.in-pieces; may be repeated. `conformance variations` lists the
+    /// ids.
+    #[arg(long, value_name = "ID")]
+    pub(crate) variation: Vec<String>,
+    /// Play the scenarios of this file, for example busy.toml.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// Choose a variation at random for each request, so that clients cannot rely on unspecified behaviour.
+    #[arg(long)]
+    pub(crate) pedantic: bool,
+    /// Choose the variations of --pedantic by this seed, for example 7 [default: a random one, which is printed].
+    #[arg(long, value_name = "N", requires = "pedantic")]
+    pub(crate) seed: Option<u64>,
+    /// Listen on this address; port 0 chooses a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Serve the control endpoint on this address of the loopback interface: scenarios, their reset, and the log.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
+    pub(crate) control: SocketAddr,
+    /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
+    #[arg(long, requires = "upstream")]
+    pub(crate) allow_http: bool,
+}
+
+/// The client to test.
+#[derive(Debug, Args)]
+pub(crate) struct ClientArguments {
+    /// Run only cases whose id or duty matches, for example 'client.wait-*'; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) only: Vec<Glob>,
+    /// Also write reports: json, junit or md, for example junit=client.xml; json=- writes to standard output.
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
+    pub(crate) report: Vec<ReportRequest>,
+    /// Run at most N cases at the same time.
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub(crate) concurrency: NonZeroU8,
+    /// Print failures and the verdict only.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// List the cases with their titles; run nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// The program and its arguments, after `--`.
+    #[arg(last = true, required_unless_present = "list", value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// An address that only this machine can reach.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr =
+        text.parse().map_err(|_| "expected an address such as 127.0.0.1:8089".to_owned())?;
+    match address.ip().is_loopback() {
+        true => Ok(address),
+        false => Err("expected an address of the loopback interface, such as 127.0.0.1:8089".to_owned()),
+    }
 }
 
 /// What a run must show; otherwise it has no verdict (exit code 4). [gates] of the configuration has the same keys without the dashes.

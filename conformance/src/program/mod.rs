@@ -3,9 +3,12 @@
 pub(crate) mod arguments;
 mod atomic_file;
 pub(crate) mod baseline;
+#[cfg(feature = "embedded")]
+pub(crate) mod client;
 pub(crate) mod describe;
 pub(crate) mod init;
 pub(crate) mod observe;
+pub(crate) mod lab;
 pub(crate) mod replay;
 mod reports;
 pub(crate) mod run;

@@ -84,14 +84,26 @@ pub(crate) fn write(
     report: &Report,
     reader: &mut dyn std::io::Write,
 ) -> Result<(), UsageError> {
+    write_rendered(requests, reader, |format| Ok(format.render(report)?))?;
+    if requests.iter().any(|request| request.destination == Destination::Workflow) {
+        append_summary(report)?;
+    }
+    Ok(())
+}
+
+/// The same for another kind of report, which `render` writes in each format that was asked for.
+pub(crate) fn write_rendered(
+    requests: &[ReportRequest],
+    reader: &mut dyn std::io::Write,
+    render: impl Fn(Format) -> Result<String, UsageError>,
+) -> Result<(), UsageError> {
     for request in requests {
-        let text = request.format.render(report)?;
+        let text = render(request.format)?;
         match &request.destination {
             Destination::Stdout => super::run::print(&text),
             Destination::Workflow => {
                 // A pipe that nobody reads any more is no error.
                 let _ = reader.write_all(text.as_bytes());
-                append_summary(report)?;
             }
             Destination::File(path) => {
                 let written = match request.format {

@@ -97,6 +97,11 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
+    /// A text of ours; what others wrote in it went through [`report::plain`].
+    pub(crate) fn write(self, text: &str) {
+        let _ = self.writer().write_all(text.as_bytes());
+    }
+
     pub(crate) fn writer(self) -> Box<dyn std::io::Write + Send> {
         match self {
             Self::Stdout => Box::new(std::io::stdout()),

@@ -22,6 +22,6 @@ pub fn schema() -> Result<String, serde_json::Error> {
     pretty(&schema)
 }
 
-pub(super) fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+pub(crate) fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
     Ok(plain_json(&serde_json::to_string_pretty(value)?) + "\n")
 }

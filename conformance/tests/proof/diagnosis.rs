@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
+use sallyport_conformance::lab::Fault;
 use sallyport_conformance::run::Diagnosis;
 
-use crate::fault::Fault;
 use crate::judge::Judge;
 use crate::record::AT_ONCE;
 

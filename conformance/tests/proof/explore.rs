@@ -5,31 +5,32 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use libtest_mimic::Failed;
 use sallyport_conformance::explore::{Exploration, ID};
+use sallyport_conformance::lab::{Context, Fault, FaultyServer, Handler, ProxiedRequest, Reply, Upstream};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
-    Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
+    Contract, Facts, Options, Report, Selection, SilentObserver, Suite, Target, Verdict,
 };
 use serde_json::Value;
 
-use crate::fault::{Fault, FaultyServer, Scene};
 use crate::judge::Judge;
-use crate::proxy::{ProxiedRequest, Proxy, Reply, Tamper, Upstream};
+use crate::world::proxy;
 
 /// Requests of an exploration here. Time bounds none of them.
 const REQUESTS: u64 = 600;
 
 /// A server that conforms, and a list of what it was asked.
-struct RecordingServer(Arc<Mutex<Vec<Value>>>);
+struct RecordingServer(Upstream, Arc<Mutex<Vec<Value>>>);
 
-impl Tamper for RecordingServer {
-    async fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> Reply {
+impl Handler for RecordingServer {
+    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
         if let Ok(body) = serde_json::from_slice(&seen.body) {
-            self.0.lock().expect("whole").push(body);
+            self.1.lock().expect("whole").push(body);
         }
-        upstream.call(&seen).await
+        self.0.handle(seen)
     }
 }
 
@@ -47,7 +48,7 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
         let mut sequences = Vec::new();
         for seed in [1, 2, 3, 1] {
             let asked = Arc::new(Mutex::new(Vec::new()));
-            let proxy = Proxy::start(judge.world.upstream.clone(), RecordingServer(Arc::clone(&asked))).await;
+            let proxy = proxy(RecordingServer(judge.world.upstream.clone(), Arc::clone(&asked)), false).await;
             let report = run(&judge.world.target(&proxy.base_url()), seed, REQUESTS / 2).await;
             let explored = report.explored.ok_or("nothing was explored")?;
             if report.verdict != Verdict::Conforms || explored.steps < 40 || explored.sent < REQUESTS / 2 {
@@ -74,12 +75,12 @@ fn faults() -> [(Fault, usize); 3] {
             Fault::request(
                 "search.intersection/explored-country",
                 "The country is ignored beside an upper bound when an item has a port.",
-                |scene, seen| {
-                    seen.edit(|body| drop(body.remove(&scene.contract.search.country_code.name)));
+                |context, seen| {
+                    seen.edit(|body| drop(body.remove(&context.contract.search.country_code.name)));
                 },
             )
-            .when(move |scene, seen| {
-                has(seen, &scene.contract.search.activated_to.name) && ips(seen).iter().any(has_port)
+            .when(move |context, seen| {
+                has(seen, &context.contract.search.activated_to.name) && ips(seen).iter().any(has_port)
             }),
             2,
         ),
@@ -87,8 +88,8 @@ fn faults() -> [(Fault, usize); 3] {
             Fault::success(
                 "search.paging/explored-group",
                 "Later pages lack their first instance when a group is asked for.",
-                |scene, seen, body| {
-                    let search = &scene.contract.search;
+                |context, seen, body| {
+                    let search = &context.contract.search;
                     let later = seen.json()[&search.page.name].as_i64().is_some_and(|page| page > 1);
                     let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
                     if let Some(items) = items.filter(|items| later && !items.is_empty()) {
@@ -96,16 +97,16 @@ fn faults() -> [(Fault, usize); 3] {
                     }
                 },
             )
-            .when(move |scene, seen| has(seen, &scene.contract.search.group_id.name)),
+            .when(move |context, seen| has(seen, &context.contract.search.group_id.name)),
             4,
         ),
         (
             Fault::request(
                 "search.match-port/explored-batch",
                 "The last item of a batch of more than 20 is lost.",
-                |scene, seen| {
+                |context, seen| {
                     seen.edit(|body| {
-                        let ips = body.get_mut(&scene.contract.search.ips.name);
+                        let ips = body.get_mut(&context.contract.search.ips.name);
                         ips.and_then(Value::as_array_mut).map(Vec::pop);
                     });
                 },
@@ -123,8 +124,8 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         for (fault, most_items) in faults() {
             let (id, fault) = (fault.id, Arc::new(fault));
-            let faulty = FaultyServer { fault, scene: Scene::new(&judge.world) };
-            let proxy = Proxy::start(judge.world.upstream.clone(), faulty).await;
+            let faulty = FaultyServer { fault, context: Context::new(&judge.world.backend) };
+            let proxy = proxy(faulty, false).await;
             let report = run(&judge.world.target(&proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
             if check.findings.is_empty() || report.verdict != Verdict::Findings {
@@ -153,11 +154,11 @@ fn size(body: &str) -> (usize, usize) {
 pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         let [_, _, (fault, _)] = faults();
-        let faulty = FaultyServer { fault: Arc::new(fault), scene: Scene::new(&judge.world) };
-        let proxy = Proxy::start(judge.world.upstream.clone(), faulty).await;
+        let faulty = FaultyServer { fault: Arc::new(fault), context: Context::new(&judge.world.backend) };
+        let proxy = proxy(faulty, false).await;
         let facts = Facts { own_addresses: judge.world.facts.own_addresses.clone(), ..Facts::default() };
         let addresses = facts.own_addresses.join(",");
-        let token = Secret::new("API_KEY", judge.world.token.as_str());
+        let token = judge.world.token.clone();
         let target = Target::new(&proxy.base_url(), token, facts, false)?;
         let report = run(&target, 7, REQUESTS).await;
         let folder = tempfile::tempdir()?;
@@ -165,7 +166,9 @@ pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
         std::fs::write(&file, Format::Json.render(&report)?)?;
         let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
         command.arg("replay").arg(&file).args([ID, "--profile", "full", "--base-url", &proxy.base_url()]);
-        command.env("SALLYPORT_API_KEY", &judge.world.token).env("SALLYPORT_OWN_ADDRESSES", addresses);
+        command
+            .env("SALLYPORT_API_KEY", judge.world.token.expose())
+            .env("SALLYPORT_OWN_ADDRESSES", addresses);
         let output = tokio::task::spawn_blocking(move || command.output()).await??;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         match output.status.code() == Some(1) && text.contains("seed 7, step ") {

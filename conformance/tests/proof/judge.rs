@@ -7,18 +7,17 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 use sallyport_conformance::check::{Case, Outcome, Scope, Severity};
 use sallyport_conformance::detection::{CaseName, KnownFault, Matrix};
+use sallyport_conformance::lab::{self, Context, Fault, FaultyServer, VariedServer};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
     Check, Contract, Options, Report, Selection, SilentObserver, Suite, Target, registry,
 };
 use tokio::runtime::Runtime;
 
-use crate::fault::{Fault, FaultyServer, Scene};
 use crate::other_server::OtherServer;
-use crate::proxy::{ProxiedRequest, Proxy, Reply, Tamper, Upstream};
-use crate::variation::{Variation, VariedServer};
-use crate::world::World;
-use crate::{faults, record, variations};
+use crate::variations::TestedVariation;
+use crate::world::{World, proxy};
+use crate::{record, variations};
 
 /// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
 const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
@@ -33,7 +32,7 @@ pub struct Judge {
     /// The world.
     pub world: Arc<World>,
     faults: Vec<Arc<Fault>>,
-    variations: Vec<Arc<Variation>>,
+    variations: Vec<TestedVariation>,
     runtime: Runtime,
 }
 
@@ -43,8 +42,8 @@ impl Judge {
         let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = threads.expect("a runtime");
         let world = runtime.block_on(World::start());
-        let faults = faults::all().into_iter().map(Arc::new).collect();
-        let variations = variations::all().into_iter().map(Arc::new).collect();
+        let faults = lab::faults().into_iter().map(Arc::new).collect();
+        let variations = variations::all();
         Self { world, faults, variations, runtime }
     }
 
@@ -72,8 +71,8 @@ impl Judge {
 
     /// The report of some checks or cases, against a fault.
     pub async fn against(&self, fault: &Arc<Fault>, only: &[String]) -> Report {
-        let faulty = FaultyServer { fault: Arc::clone(fault), scene: Scene::new(&self.world) };
-        let proxy = Proxy::start(self.world.upstream.clone(), faulty).await;
+        let faulty = FaultyServer { fault: Arc::clone(fault), context: Context::new(&self.world.backend) };
+        let proxy = proxy(faulty, false).await;
         let only = only.iter().map(Glob::new).collect();
         run(&self.world.target(&proxy.base_url()), Selection { only, skip: Vec::new() }).await
     }
@@ -126,7 +125,7 @@ impl Judge {
     /// Nothing may fail, and nothing be left out, on the reference server as it is.
     pub fn untampered(&self) -> Result<(), Failed> {
         self.runtime.block_on(async {
-            let proxy = Proxy::start(self.world.upstream.clone(), Passthrough).await;
+            let proxy = proxy(self.world.upstream.clone(), false).await;
             let report = run(&self.world.target(&proxy.base_url()), Selection::default()).await;
             match report.diagnosis.is_empty() {
                 true => all_pass(&report, &[]),
@@ -139,7 +138,7 @@ impl Judge {
     pub fn other_server(&self) -> Result<(), Failed> {
         self.runtime.block_on(async {
             let other = OtherServer::new();
-            let proxy = Proxy::start(Upstream::new("http://127.0.0.1"), OtherServer::new()).await;
+            let proxy = proxy(OtherServer::new(), false).await;
             let report = run(&other.target(&proxy.base_url()), Selection::default()).await;
             all_pass(&report, &SKIPS_OF_OTHERS)
         })
@@ -150,8 +149,13 @@ impl Judge {
         let variation =
             self.variations.iter().find(|variation| variation.id == id).ok_or("no such variation")?;
         let report = self.runtime.block_on(async {
-            let varied = VariedServer { variation: Arc::clone(variation), scene: Scene::new(&self.world) };
-            let proxy = Proxy::start_with(self.world.upstream.clone(), varied, variation.capitals).await;
+            let proxy = match &variation.variation {
+                Some(varied) => {
+                    let context = Context::new(&self.world.backend);
+                    proxy(VariedServer { variation: Arc::clone(varied), context }, varied.capitals).await
+                }
+                None => proxy(self.world.upstream.clone(), false).await,
+            };
             run(&(variation.target)(&self.world, &proxy.base_url()), Selection::default()).await
         });
         let mut failures = Vec::new();
@@ -208,13 +212,4 @@ async fn run(target: &Target, selection: Selection) -> Report {
     options.budget.wall = Duration::from_secs(600);
     let contract = Contract::embedded().expect("the embedded contract is complete");
     Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await
-}
-
-/// A proxy that changes nothing.
-struct Passthrough;
-
-impl Tamper for Passthrough {
-    async fn pass(&self, seen: ProxiedRequest, upstream: &Upstream) -> Reply {
-        upstream.call(&seen).await
-    }
 }

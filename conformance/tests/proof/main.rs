@@ -2,7 +2,7 @@
 //! server that only decides what the contract leaves open ever fails. Each fault and each variation is a test by its name:
 //! `cargo test --workspace --test proof -- fault::search.page`.
 //!
-//! PropertyGetter case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
+//! Which case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
 //! cases for each check that cites the clause, and all of them when that does not suffice. `… --test proof -- --record [TEXT]` runs all cases of those checks against the
 //! faults with that text in their id, and writes the file anew.
 
@@ -11,7 +11,6 @@
     reason = "the harness of a test fails by panicking, and says what it expected"
 )]
 #![expect(clippy::print_stdout, reason = "recording takes minutes, and shows how far it is")]
-#![expect(clippy::type_complexity, reason = "each such type of a tamper stands in one place only")]
 #![expect(
     unreachable_pub,
     reason = "a test binary has no outside; `pub` marks what a module shows to the others"
@@ -19,13 +18,9 @@
 
 mod diagnosis;
 mod explore;
-mod fault;
-mod faults;
 mod judge;
 mod other_server;
-mod proxy;
 mod record;
-mod variation;
 mod variations;
 mod world;
 
@@ -35,9 +30,9 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::contract::Clause;
+use sallyport_conformance::lab::{self, Fault};
 use sallyport_conformance::registry;
 
-use fault::Fault;
 use judge::Judge;
 use record::AT_ONCE;
 
@@ -78,7 +73,7 @@ fn main() -> ExitCode {
     for variation in variations::all() {
         trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
     }
-    for fault in faults::all() {
+    for fault in lab::faults() {
         trial(format!("fault::{}", fault.id), Judge::fault, fault.id);
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -91,7 +86,7 @@ fn done(test: fn()) -> Result<(), Failed> {
 }
 
 fn ids() {
-    let faults = faults::all();
+    let faults = lab::faults();
     let ids: BTreeSet<_> = faults.iter().map(|fault| fault.id).collect();
     assert_eq!(ids.len(), faults.len(), "two faults have one id");
     assert!(faults.iter().all(|fault| fault.id.contains('/') && fault.breaks.ends_with('.')));
@@ -104,7 +99,7 @@ fn ids() {
 }
 
 fn every_clause_has_a_fault() {
-    let broken: BTreeSet<_> = faults::all().iter().map(Fault::clause).collect();
+    let broken: BTreeSet<_> = lab::faults().iter().map(Fault::clause).collect();
     let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
     // The suite speaks plain http to loopback alone, so there is nothing here that could break this clause.
     let unproven: Vec<_> =

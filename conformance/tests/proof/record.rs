@@ -7,9 +7,9 @@ use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
+use sallyport_conformance::lab::Fault;
 use sallyport_conformance::{Report, registry};
 
-use crate::fault::Fault;
 use crate::judge::{Judge, cites};
 
 /// Faults and variations that are tried at the same time.

@@ -1,22 +1,16 @@
 //! What all faults and variations share: one reference server and what is known of it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::{Contract, Facts, Secret, Target};
+use sallyport_conformance::lab::{Backend, Handler, Proxy, ProxyOptions, Upstream};
+use sallyport_conformance::{Contract, Target};
 
-use crate::proxy::Upstream;
-
-/// The reference server, the contract and the facts of the sample data.
+/// The reference server as the backend of the lab.
 pub struct World {
-    /// The contract.
-    pub contract: &'static Contract,
-    /// The server that keeps every clause.
-    pub upstream: Upstream,
-    /// Token of the main account.
-    pub token: String,
-    /// What is known of the sample data.
-    pub facts: Facts,
+    /// The backend.
+    pub backend: Arc<Backend>,
     _reference: Reference,
 }
 
@@ -24,19 +18,28 @@ impl World {
     /// Starts the reference server.
     pub async fn start() -> Arc<Self> {
         let reference = Reference::start().await.expect("the reference server starts");
-        let target = reference.target();
-        Arc::new(Self {
-            contract: Contract::embedded().expect("the embedded contract is complete"),
-            upstream: Upstream::new(target.base().as_str()),
-            token: target.token.expose().to_owned(),
-            facts: target.facts.clone(),
-            _reference: reference,
-        })
+        let contract = Contract::embedded().expect("the embedded contract is complete");
+        let backend = Backend::new(contract, reference.target()).expect("a client for plain http");
+        Arc::new(Self { backend, _reference: reference })
     }
 
     /// The world as the suite sees it through a proxy.
     pub fn target(&self, base_url: &str) -> Target {
-        let token = Secret::new("API_KEY", self.token.as_str());
-        Target::new(base_url, token, self.facts.clone(), false).expect("a proxy has a usable address")
+        Target::new(base_url, self.token.clone(), self.facts.clone(), false)
+            .expect("a proxy has a usable address")
     }
+}
+
+impl Deref for World {
+    type Target = Backend;
+
+    fn deref(&self) -> &Backend {
+        &self.backend
+    }
+}
+
+/// A proxy on a free port.
+pub async fn proxy(handler: impl Handler, capitals: bool) -> Proxy {
+    let options = ProxyOptions { capitals, ..ProxyOptions::default() };
+    Proxy::start_with(Upstream::new(handler), options).await.expect("loopback has a free port")
 }

@@ -140,8 +140,8 @@ fn fault(new: &NewOperation) -> Stub {
          groups.rs beside this file has them, with ids such as \\\n     `{kebab}.envelope/no-code`; add them to the list in \
          mod.rs, then run `cargo test --workspace --test proof -- --record {kebab}`\"\n);\n"
     );
-    let declared = ("conformance/tests/proof/faults/mod.rs", "");
-    Stub { path: format!("conformance/tests/proof/faults/{snake}.rs"), contents, declared }
+    let declared = ("conformance/src/lab/faults/mod.rs", "");
+    Stub { path: format!("conformance/src/lab/faults/{snake}.rs"), contents, declared }
 }
 
 fn variation(new: &NewOperation) -> Stub {
@@ -151,6 +151,6 @@ fn variation(new: &NewOperation) -> Stub {
          behaviour that the contract leaves open, as search.rs beside this file has them, and add it to \\\n     the list in \
          mod.rs; without such a behaviour remove this file\"\n);\n"
     );
-    let declared = ("conformance/tests/proof/variations/mod.rs", "");
-    Stub { path: format!("conformance/tests/proof/variations/{snake}.rs"), contents, declared }
+    let declared = ("conformance/src/lab/variations/mod.rs", "");
+    Stub { path: format!("conformance/src/lab/variations/{snake}.rs"), contents, declared }
 }

@@ -4,11 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use sallyport_conformance::lab::{ProxiedRequest, Reply};
 use serde_json::{Value, json};
 
 use super::data::Account;
 use super::{OtherServer, Rejection};
-use crate::proxy::{ProxiedRequest, Reply};
 
 /// What a caller asks for.
 struct Order {

@@ -9,13 +9,14 @@ use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Mutex, PoisonError};
 
+use futures::future::BoxFuture;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use sallyport_conformance::contract::OperationId;
+use sallyport_conformance::lab::{Handler, ProxiedRequest, Reply};
 use sallyport_conformance::target::{KnownInstance, RejectedToken, RejectionReason};
 use sallyport_conformance::{Contract, Facts, Secret, Target};
 use serde_json::{Value, json};
 
-use crate::proxy::{ProxiedRequest, Reply, Tamper, Upstream};
 use data::Account;
 
 /// The service.
@@ -142,18 +143,24 @@ fn response(result: Result<Value, Rejection>) -> Reply {
     reply
 }
 
-impl Tamper for OtherServer {
-    async fn pass(&self, seen: ProxiedRequest, _: &Upstream) -> Reply {
+impl Handler for OtherServer {
+    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::ready(self.respond(&seen)))
+    }
+}
+
+impl OtherServer {
+    fn respond(&self, seen: &ProxiedRequest) -> Reply {
         let operation = |id| {
             let operation = self.contract.operation(id);
             operation.path == seen.path && operation.method == seen.method.as_str()
         };
         if operation(OperationId::Groups) {
-            response(self.groups(&seen))
+            response(self.groups(seen))
         } else if operation(OperationId::Search) {
-            response(self.search(&seen))
+            response(self.search(seen))
         } else if operation(OperationId::Extract) {
-            self.extract(&seen)
+            self.extract(seen)
         } else {
             Reply::json_with(410, &json!("gone"))
         }

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use hyper::header::CONTENT_TYPE;
 use jiff::Timestamp;
+use sallyport_conformance::lab::ProxiedRequest;
 use serde_json::{Map, Value, json};
 
 use super::data::{DIRECTORY, Instance, groups};
 use super::{OtherServer, Rejection};
-use crate::proxy::ProxiedRequest;
 
 /// An item of `ips` as it was first written.
 struct Item {

@@ -1,0 +1,118 @@
+use std::time::Duration;
+
+use super::duty::Duty;
+use super::evidence::{Evidence, Problem};
+use super::protocol::Call;
+
+/// What a conforming client reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expectation {
+    /// The result that the service sends.
+    Result,
+    /// An error.
+    Error,
+    /// Either: a client may give up where it may also wait.
+    Either,
+}
+
+/// Where the client is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The lab, on the loopback interface.
+    Lab,
+    /// The lab by an address that is not of the loopback interface, although it leads there.
+    PlainHttp,
+    /// A port at which nobody listens.
+    Nobody,
+}
+
+/// What the service gets and does in a case.
+#[derive(Debug, Clone)]
+pub(super) enum Stage {
+    /// The steps of a scenario: the keys and tables after its name, in TOML. `{elsewhere}` stands for the URL of another
+    /// host, `{token}` for the token.
+    Scenario(&'static str),
+    /// A variation, for all requests.
+    Variation(&'static str),
+    /// Nothing happens.
+    Plain,
+}
+
+pub(super) type Judge = fn(&Evidence) -> Vec<Problem>;
+
+/// One situation that a client has to cope with.
+#[derive(Debug, Clone)]
+pub struct ClientCase {
+    /// Unique id: the duty, and what happens.
+    pub id: String,
+    /// The duty that it is about.
+    pub duty: Duty,
+    /// What happens, and what a conforming client does.
+    pub title: String,
+    /// What is asked for.
+    pub call: Call,
+    /// What a conforming client reports.
+    pub expectation: Expectation,
+    /// Time for the call.
+    pub limit: Duration,
+    /// How often the command is executed, one after the other.
+    pub executions: usize,
+    pub(super) stage: Stage,
+    pub(super) place: Place,
+    pub(super) has_valid_token: bool,
+    pub(super) judge: Judge,
+}
+
+impl ClientCase {
+    /// Time of a call unless a case is about time: enough for every wait that a case asks for.
+    pub(super) const LIMIT: Duration = Duration::from_secs(12);
+
+    pub(super) fn new(duty: Duty, name: &str, title: &str, call: Call) -> Self {
+        Self {
+            id: format!("{duty}.{name}"),
+            duty,
+            title: title.to_owned(),
+            call,
+            expectation: Expectation::Result,
+            limit: Self::LIMIT,
+            executions: 1,
+            stage: Stage::Plain,
+            place: Place::Lab,
+            has_valid_token: true,
+            judge: |_| Vec::new(),
+        }
+    }
+
+    pub(super) fn expects(self, expectation: Expectation) -> Self {
+        Self { expectation, ..self }
+    }
+
+    /// Plays these steps.
+    pub(super) fn plays(self, steps: &'static str) -> Self {
+        Self { stage: Stage::Scenario(steps), ..self }
+    }
+
+    pub(super) fn varied(self, variation: &'static str) -> Self {
+        Self { stage: Stage::Variation(variation), ..self }
+    }
+
+    pub(super) fn judged(self, judge: Judge) -> Self {
+        Self { judge, ..self }
+    }
+
+    pub(super) fn within(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Every problem of the evidence.
+    #[must_use]
+    pub fn problems(&self, evidence: &Evidence) -> Vec<Problem> {
+        let mut problems = match self.expectation {
+            Expectation::Result => evidence.result_problems(self.duty, true),
+            Expectation::Error => evidence.error_problems(self.duty),
+            Expectation::Either => evidence.result_problems(self.duty, false),
+        };
+        problems.extend((self.judge)(evidence));
+        problems
+    }
+}

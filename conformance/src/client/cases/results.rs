@@ -1,0 +1,136 @@
+//! What counts as a success, texts, and pages.
+
+use super::Calls;
+use crate::client::case::{ClientCase, Expectation};
+use crate::client::duty::Duty;
+
+pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
+    [codes(calls), texts(calls), pages(calls)].concat()
+}
+
+fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
+    let case = |name: &str, title: &str, call| ClientCase::new(Duty::BothCodes, name, title, call);
+    let rejected = |name: &str, title: &str, call, steps| {
+        case(name, title, call).expects(Expectation::Error).plays(steps)
+    };
+    vec![
+        case("extract-success", "an extraction that is served gives its gateways", calls.extract()),
+        case("groups-success", "a listing that is served gives its groups", calls.groups()),
+        case("search-success", "a search that is served gives its instances", calls.search(50)),
+        rejected(
+            "extract-rejected-within-200",
+            "an extraction that is rejected within HTTP 200 is an error",
+            calls.extract(),
+            "[[extract]]\nforever = true\ncode = 40100",
+        ),
+        rejected(
+            "groups-rejected-within-200",
+            "a listing that is rejected within HTTP 200 is an error",
+            calls.groups(),
+            "[[groups]]\nforever = true\ncode = 40100",
+        ),
+        rejected(
+            "search-rejected-within-200",
+            "a search that is rejected within HTTP 200 is an error",
+            calls.search(50),
+            "[[search]]\nforever = true\ncode = 40000",
+        ),
+        rejected(
+            "text-rejected-within-200",
+            "a text extraction that is rejected with JSON within HTTP 200 is an error",
+            calls.text("4", None),
+            "[[extract]]\nforever = true\ncode = 40100",
+        ),
+        rejected(
+            "extract-code-200",
+            "code 200 is no success of an extraction",
+            calls.extract(),
+            r#"
+            [[extract]]
+            forever = true
+            content-type = "application/json"
+            body = '{"code": 200, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
+        ),
+        rejected(
+            "groups-code-0",
+            "code 0 is no success of a listing",
+            calls.groups(),
+            r#"
+            [[groups]]
+            forever = true
+            content-type = "application/json"
+            body = '{"code": 0, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
+        ),
+        rejected(
+            "search-code-0",
+            "code 0 is no success of a search",
+            calls.search(50),
+            r#"
+            [[search]]
+            forever = true
+            content-type = "application/json"
+            body = '{"code": 0, "message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0}}'"#,
+        ),
+        rejected(
+            "extract-status-403-code-0",
+            "code 0 under HTTP 403 is no success of an extraction",
+            calls.extract(),
+            r#"
+            [[extract]]
+            forever = true
+            status = 403
+            content-type = "application/json"
+            body = '{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1"}'"#,
+        ),
+        rejected(
+            "groups-status-403-code-200",
+            "code 200 under HTTP 403 is no success of a listing",
+            calls.groups(),
+            r#"
+            [[groups]]
+            forever = true
+            status = 403
+            content-type = "application/json"
+            body = '{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}'"#,
+        ),
+    ]
+}
+
+fn texts(calls: &Calls<'_>) -> Vec<ClientCase> {
+    let separators = [
+        ("1", None, "CRLF"),
+        ("2", None, "the text /br"),
+        ("3", None, "CR"),
+        ("4", None, "LF"),
+        ("5", None, "TAB"),
+        ("6", Some("||"), "a text of its own"),
+    ];
+    let case = |(lb, sb, what): (&str, Option<&str>, &str)| {
+        let title = format!("a text is split by {what}");
+        ClientCase::new(Duty::TextEntries, &format!("lb-{lb}"), &title, calls.text(lb, sb))
+    };
+    separators.into_iter().map(case).collect()
+}
+
+fn pages(calls: &Calls<'_>) -> Vec<ClientCase> {
+    let case = |name: &str, title: &str, call| ClientCase::new(Duty::Paging, name, title, call);
+    let none = vec!["203.0.113.251".to_owned()];
+    vec![
+        case("several-pages", "several pages are walked to the end", calls.search(3)),
+        case("one-instance-per-page", "pages of one instance are walked to the end", calls.search(1)),
+        case("nothing-found", "a search that finds nothing gives an empty list", calls.search_for(none, 3)),
+        case(
+            "past-end-rejected",
+            "a service may reject a page past the last one, which nobody needs",
+            calls.search(1),
+        )
+        .varied("search.page-past-end-rejected"),
+        case(
+            "interrupted",
+            "an interruption between two pages loses and repeats no instance",
+            calls.search(3),
+        )
+        .expects(Expectation::Either)
+        .plays("[[search]]\n[[search]]\nreset = true"),
+    ]
+}

@@ -1,0 +1,113 @@
+//! Further fields, further values, and each variation of the lab.
+
+use super::Calls;
+use crate::client::case::{ClientCase, Expectation};
+use crate::client::duty::Duty;
+use crate::client::protocol::Call;
+
+/// Variations that no case is about, with the reason.
+const LEFT_OUT: [(&str, &str); 8] = [
+    ("accounts.ids-counted-in-each", "it shows in two accounts alone"),
+    ("http.gzip", "a client may ask for uncompressed bodies, and HTTP then forbids gzip"),
+    ("http.throttles-for-seconds", "one request in forty shows it"),
+    ("http.throttles-until-a-date", "one request in forty shows it"),
+    ("http.unavailable-at-times", "one request in sixty shows it"),
+    ("http.unavailable-in-windows", "whether a call meets a window is left to chance"),
+    ("extract.proxy-on-this-machine-trusted", "a header of the request decides, which no client sends"),
+    ("search.page-past-end-rejected", "a case of client.paging"),
+];
+
+pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
+    further(calls).into_iter().chain(variations(calls)).collect()
+}
+
+fn further(calls: &Calls<'_>) -> Vec<ClientCase> {
+    let case = |name: &str, title: &str, call, steps| {
+        ClientCase::new(Duty::Tolerant, name, title, call).plays(steps)
+    };
+    vec![
+        case(
+            "unknown-fields-extract",
+            "further fields in an extraction are ignored",
+            calls.extract(),
+            "[[extract]]\nforever = true\nunknown-fields = true",
+        ),
+        case(
+            "unknown-fields-groups",
+            "further fields in a listing are ignored",
+            calls.groups(),
+            "[[groups]]\nforever = true\nunknown-fields = true",
+        ),
+        case(
+            "unknown-fields-search",
+            "further fields in a search are ignored",
+            calls.search(50),
+            "[[search]]\nforever = true\nunknown-fields = true",
+        ),
+        case(
+            "unknown-values-search",
+            "a status and a protocol that nobody knew lose no instance",
+            calls.search(50),
+            "[[search]]\nforever = true\nunknown-values = true",
+        ),
+        case(
+            "closed-connections",
+            "a service that closes each connection is served",
+            calls.search(3),
+            "[[search]]\nforever = true\nclose = true",
+        ),
+    ]
+}
+
+/// A case for each variation that a call can meet.
+fn variations(calls: &Calls<'_>) -> Vec<ClientCase> {
+    let ids = crate::lab::variations().into_iter().map(|variation| variation.id);
+    let shown = ids.filter(|id| LEFT_OUT.iter().all(|(left_out, _)| left_out != id));
+    shown
+        .filter_map(|id| {
+            let (call, is_rejected) = suited(calls, id)?;
+            let title = match is_rejected {
+                true => format!("a rejection is an error, also where the service decides `{id}`"),
+                false => format!("the result is the same where the service decides `{id}`"),
+            };
+            let case = ClientCase::new(Duty::Tolerant, id, &title, call).varied(id);
+            let is_waiting = id.contains("throttle") || id.contains("unavailable");
+            let expectation = match (is_rejected, is_waiting) {
+                (true, _) => Expectation::Error,
+                // A client may give up instead.
+                (_, true) => Expectation::Either,
+                _ => Expectation::Result,
+            };
+            Some(ClientCase { has_valid_token: !is_rejected, ..case }.expects(expectation))
+        })
+        .collect()
+}
+
+/// The call that meets a variation, and whether it is rejected. None where a valid call of a client never meets it.
+fn suited(calls: &Calls<'_>, id: &str) -> Option<(Call, bool)> {
+    let (family, name) = id.split_once('.')?;
+    Some(match family {
+        "rejections" if name.starts_with("static") => (calls.groups(), true),
+        "rejections" => (calls.extract(), true),
+        "extract" if name.contains("text") => (calls.text("4", None), false),
+        "extract" => (calls.extract(), false),
+        "times" | "addresses" | "search" | "static" => (calls.search(50), false),
+        "http" if name.contains("first") => (calls.extract(), false),
+        "http" if name.contains("json") || name.contains("ids") => (calls.groups(), false),
+        "http" => (calls.search(3), false),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_a_variation() {
+        let known = crate::lab::variations();
+        for (id, _) in LEFT_OUT {
+            assert!(known.iter().any(|variation| variation.id == id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! What a case leaves behind, and judgements on it that several cases share.
+
+use std::time::Duration;
+
+use hyper::header::RETRY_AFTER;
+use serde_json::Value;
+
+use super::duty::Duty;
+use super::protocol::{Operation, Output};
+use crate::contract::{Contract, OperationId};
+use crate::lab::{Framing, ProxiedRequest, Reply};
+use crate::target::Secret;
+use crate::wire::RetryAfter;
+
+/// Timers of a client and of this process may differ by so much.
+const TOLERANCE: Duration = Duration::from_millis(30);
+
+/// A request that arrived, and its response.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// Number of the execution that it belongs to, from 0.
+    pub execution: usize,
+    /// When it arrived, after the beginning of the case.
+    pub at: Duration,
+    /// When its response was ready.
+    pub replied: Duration,
+    /// Wall clock at that time, for dates.
+    pub replied_at: std::time::SystemTime,
+    /// The operation; none for another path.
+    pub operation: Option<OperationId>,
+    /// The request. It holds the token.
+    pub request: ProxiedRequest,
+    /// The response.
+    pub reply: Reply,
+}
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself.
+    Code(i32),
+    /// By a signal that it was not sent here.
+    Signal,
+    /// It was killed when its time was over.
+    Killed,
+}
+
+/// One execution of the command.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    /// How it ended.
+    pub exit: Exit,
+    /// What it wrote to standard output, up to 1 MiB.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error, up to 1 MiB.
+    pub stderr: Vec<u8>,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Its answer; none when standard output is not one JSON object of the protocol.
+    pub output: Option<Output>,
+}
+
+impl Execution {
+    /// Whether it reports a result.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        let is_result = |output: &Output| output.has_result() && output.error.is_none();
+        self.exit == Exit::Code(0) && self.output.as_ref().is_some_and(is_result)
+    }
+}
+
+/// What a case leaves behind.
+#[derive(Debug)]
+pub struct Evidence {
+    /// What was asked for.
+    pub operation: Operation,
+    /// The executions of the command, in their order.
+    pub executions: Vec<Execution>,
+    /// The requests that arrived, in their order.
+    pub requests: Vec<Recorded>,
+    /// Requests that arrived at another host.
+    pub elsewhere: Vec<ProxiedRequest>,
+    /// The ids of the instances that a search finds, on all pages.
+    pub instances: Vec<i64>,
+    /// The token.
+    pub token: Secret,
+    /// The contract.
+    pub contract: &'static Contract,
+}
+
+/// A duty that was not kept. It holds no token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The duty.
+    pub duty: Duty,
+    /// What was expected.
+    pub expected: String,
+    /// What happened.
+    pub actual: String,
+}
+
+impl Problem {
+    /// A problem.
+    #[must_use]
+    pub fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        Self { duty, expected: expected.into(), actual: actual.into() }
+    }
+}
+
+impl Evidence {
+    /// The result that an execution has to report; none when no success was sent.
+    #[must_use]
+    pub fn truth(&self, execution: usize) -> Option<Output> {
+        let of_execution = |recorded: &&Recorded| recorded.execution == execution;
+        let last = self.requests.iter().filter(of_execution).rfind(|recorded| self.is_success(recorded))?;
+        let body = last.reply.json();
+        let ids = |name: &str| {
+            let items = body["data"]["items"].as_array().into_iter().flatten();
+            items.filter_map(|item| item[name].as_i64()).collect::<Vec<_>>()
+        };
+        let mut output = Output::default();
+        match self.operation {
+            Operation::Extract => {
+                let entries = body["data"].as_array().into_iter().flatten();
+                let text =
+                    |entry: &Value| format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]);
+                output.gateways = Some(entries.map(text).collect());
+            }
+            Operation::ExtractText => {
+                let separator = separator(self.contract, &last.request);
+                let text = String::from_utf8_lossy(&last.reply.body).into_owned();
+                output.entries = Some(text.split(&separator).map(str::to_owned).collect());
+            }
+            Operation::Groups => output.groups = Some(ids("groupId")),
+            Operation::Search => {
+                output.instances = Some(self.instances.clone());
+                output.total = i64::try_from(self.instances.len()).ok();
+            }
+        }
+        Some(output)
+    }
+
+    /// Whether a response is a complete success.
+    fn is_success(&self, recorded: &Recorded) -> bool {
+        let Some(id) = recorded.operation else { return false };
+        let success = &self.contract.operation(id).success;
+        let is_whole = !matches!(
+            recorded.reply.framing,
+            Framing::Cut(_) | Framing::Reset(_) | Framing::Silent(_) | Framing::WrongLength(_)
+        );
+        let code = recorded.reply.json().get("code").and_then(Value::as_f64);
+        let is_code =
+            code == Some(success.code as f64) || (self.operation == Operation::ExtractText && code.is_none());
+        is_whole && recorded.reply.status.as_u16() == success.status && is_code
+    }
+
+    /// Problems of an execution that has to report a result, and of a result that is not what was sent.
+    #[must_use]
+    pub fn result_problems(&self, duty: Duty, must: bool) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (number, execution) in self.executions.iter().enumerate() {
+            if !execution.has_result() {
+                if must {
+                    let actual = format!("{}, after {}", ending(execution), self.summary(number));
+                    problems.push(Problem::new(duty, "a result: the service served the call", actual));
+                }
+                continue;
+            }
+            let output = execution.output.clone().unwrap_or_default();
+            let Some(truth) = self.truth(number) else {
+                let actual = format!("a result, after {}", self.summary(number));
+                problems.push(Problem::new(duty, "an error: no success was sent", actual));
+                continue;
+            };
+            problems.extend(
+                difference(&output, &truth).map(|(expected, actual)| Problem::new(duty, expected, actual)),
+            );
+        }
+        problems
+    }
+
+    /// Problems of an execution that has to report an error.
+    #[must_use]
+    pub fn error_problems(&self, duty: Duty) -> Vec<Problem> {
+        let unaware = self.executions.iter().enumerate().filter(|(_, execution)| execution.has_result());
+        let problem = |(number, _)| {
+            let actual = format!("a result, after {}", self.summary(number));
+            Problem::new(duty, "an error: no response was a success", actual)
+        };
+        unaware.map(problem).collect()
+    }
+
+    /// Requests that came before the time of Retry-After was over.
+    #[must_use]
+    pub fn early_requests(&self, duty: Duty) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for pair in self.requests.windows(2) {
+            let [before, after] = pair else { continue };
+            let value = before.reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+            let Some(Ok(wait)) = value.map(RetryAfter::parse) else { continue };
+            if before.execution != after.execution {
+                continue;
+            }
+            let due = before.replied + wait.delay(before.replied_at);
+            if after.at + TOLERANCE < due {
+                let status = before.reply.status.as_u16();
+                problems.push(Problem::new(
+                    duty,
+                    format!(
+                        "no request for {:.2} s after HTTP {status} with Retry-After",
+                        wait.delay(before.replied_at).as_secs_f64()
+                    ),
+                    format!(
+                        "the next one came after {:.2} s",
+                        after.at.saturating_sub(before.replied).as_secs_f64()
+                    ),
+                ));
+            }
+        }
+        problems
+    }
+
+    /// More requests of one execution than `most`.
+    #[must_use]
+    pub fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<Problem> {
+        let counts = (0..self.executions.len())
+            .map(|number| self.requests.iter().filter(|recorded| recorded.execution == number).count());
+        let many = counts.filter(|count| *count > most);
+        many.map(|count| {
+            Problem::new(duty, format!("at most {most} requests of one call"), format!("{count} requests"))
+        })
+        .collect()
+    }
+
+    /// The request ids of the extractions of an execution; none for one without.
+    #[must_use]
+    pub fn request_ids(&self, execution: usize) -> Vec<Option<String>> {
+        let extract = &self.contract.extract;
+        let id = |recorded: &Recorded| {
+            let header = recorded.request.headers.get(extract.request_id_header.name.as_str());
+            let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+            recorded.request.param(&extract.request_id.name).or_else(header).filter(|id| !id.is_empty())
+        };
+        let extractions = self.requests.iter().filter(|recorded| {
+            recorded.execution == execution && recorded.operation == Some(OperationId::Extract)
+        });
+        extractions.map(id).collect()
+    }
+
+    /// Repeats of an extraction without a request id, and under another one.
+    #[must_use]
+    pub fn request_id_problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for number in 0..self.executions.len() {
+            let ids = self.request_ids(number);
+            if ids.len() < 2 {
+                continue;
+            }
+            if ids.iter().any(Option::is_none) {
+                problems.push(Problem::new(
+                    Duty::NoBlindRepeat,
+                    "a request id in each request of an extraction that is repeated",
+                    format!("{} requests, of which some have none", ids.len()),
+                ));
+            } else if ids.windows(2).any(|pair| pair[0] != pair[1]) {
+                problems.push(Problem::new(
+                    Duty::SameRequestId,
+                    "the same request id in each request of an extraction",
+                    format!("{} requests with different ones", ids.len()),
+                ));
+            }
+        }
+        problems
+    }
+
+    /// What was sent to an execution, without any value: "GET groups -> 429, GET groups -> 200".
+    #[must_use]
+    pub fn summary(&self, execution: usize) -> String {
+        let of_execution = self.requests.iter().filter(|recorded| recorded.execution == execution);
+        let lines: Vec<String> = of_execution.map(Recorded::line).collect();
+        match lines.as_slice() {
+            [] => "no request".to_owned(),
+            [lines @ .., last] if lines.len() > 5 => {
+                format!("{}, …, {last} ({} requests)", lines[..3].join(", "), lines.len() + 1)
+            }
+            lines => lines.join(", "),
+        }
+    }
+}
+
+impl Recorded {
+    /// Method, operation and status, with what was done to the connection.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let operation = self.operation.map_or("another path", |operation| operation.prefix());
+        let end = match self.reply.framing {
+            Framing::Silent(_) => "nothing".to_owned(),
+            Framing::Reset(_) => "reset".to_owned(),
+            Framing::Cut(_) | Framing::WrongLength(_) => "cut".to_owned(),
+            _ => self.reply.status.as_u16().to_string(),
+        };
+        format!("{operation} -> {end}")
+    }
+}
+
+/// How an execution without a result ended.
+fn ending(execution: &Execution) -> String {
+    match execution.exit {
+        Exit::Killed => "it was killed when its time was over".to_owned(),
+        Exit::Signal => "it was ended by a signal".to_owned(),
+        Exit::Code(0) => match &execution.output {
+            Some(Output { error: Some(_), .. }) => "an error".to_owned(),
+            Some(_) => "an answer without a result of this operation".to_owned(),
+            None => "standard output without one JSON object".to_owned(),
+        },
+        Exit::Code(code) => format!("exit code {code}"),
+    }
+}
+
+/// What a result lacks and has too much, in words.
+fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
+    let texts = |list: &Option<Vec<String>>| {
+        let list = list.iter().flatten().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let mut list: Vec<String> = list.collect();
+        list.sort_unstable();
+        list
+    };
+    let numbers = |list: &Option<Vec<i64>>| {
+        let mut list: Vec<String> = list.iter().flatten().map(ToString::to_string).collect();
+        list.sort_unstable();
+        list
+    };
+    let of = |output: &Output, which: usize| match which {
+        0 => texts(&output.gateways),
+        1 => texts(&output.entries),
+        2 => numbers(&output.groups),
+        _ => numbers(&output.instances),
+    };
+    let asked = [
+        truth.gateways.is_some(),
+        truth.entries.is_some(),
+        truth.groups.is_some(),
+        truth.instances.is_some(),
+    ];
+    let which = asked.iter().position(|asked| *asked)?;
+    let what = ["gateways", "entries", "groups", "instances"].get(which).copied().unwrap_or_default();
+    let (found, sent) = (of(output, which), of(truth, which));
+    if found != sent {
+        let mut distinct = found.clone();
+        distinct.dedup();
+        let repeated = found.len() - distinct.len();
+        let lost = sent.iter().filter(|one| !distinct.contains(one)).count();
+        let foreign = distinct.iter().filter(|one| !sent.contains(one)).count();
+        return Some((
+            format!("the {} {what} that were sent, each once", sent.len()),
+            format!(
+                "{} {what}: {lost} missing, {repeated} repeated, {foreign} that were not sent",
+                found.len()
+            ),
+        ));
+    }
+    match (output.total, truth.total) {
+        (Some(found), Some(sent)) if found != sent => {
+            Some((format!("the total {sent}, which counts all pages"), format!("the total {found}")))
+        }
+        _ => None,
+    }
+}
+
+/// The separator that a request asks for.
+fn separator(contract: &Contract, request: &ProxiedRequest) -> String {
+    let extract = &contract.extract;
+    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
+    let code = request.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
+    let named = extract.separators.iter().find(|separator| separator.code == code);
+    let custom = || request.param(&extract.sb.name).unwrap_or_default();
+    named.map_or_else(custom, |separator| separator.text.clone())
+}

@@ -1,0 +1,20 @@
+//! Tests clients: runs a command once for each case in front of a misbehaving server, and judges the duties of callers.
+//!
+//! The command speaks the protocol of `CLIENTS.md`: one JSON object on standard input, one on standard output. The server is
+//! the embedded one, behind a [`lab`](crate::lab) that plays the scenario of the case and records what arrives.
+
+mod case;
+mod cases;
+mod duty;
+mod evidence;
+mod protocol;
+mod report;
+mod run;
+
+pub use case::{ClientCase, Expectation};
+pub use cases::all as cases;
+pub use duty::Duty;
+pub use evidence::{Evidence, Execution, Exit, Problem, Recorded};
+pub use protocol::{Call, Input, Operation, Output};
+pub use report::{CaseOutcome, ClientCaseResult, ClientFinding, ClientReport, ClientTotals};
+pub use run::{ClientSuite, ClientSuiteError};

@@ -1,0 +1,104 @@
+//! What the command is told and what it answers: one JSON object each.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a client is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Extract gateways as JSON. Arguments: those of the document, `num` always.
+    Extract,
+    /// Extract gateways as plain text. Arguments: `num` and `lb`, and `sb` for a separator of one's own.
+    ExtractText,
+    /// List all groups. No arguments.
+    Groups,
+    /// Search and return the instances of all pages. Arguments: `ips` and `pageSize`.
+    Search,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Extract, Self::ExtractText, Self::Groups, Self::Search];
+
+    /// The name that the protocol uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Extract => "extract",
+            Self::ExtractText => "extract_text",
+            Self::Groups => "groups",
+            Self::Search => "search",
+        }
+    }
+}
+
+/// A call with its arguments.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Call {
+    /// What to do.
+    pub operation: Operation,
+    /// By the names of the document.
+    pub arguments: Map<String, Value>,
+}
+
+/// The object on standard input.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Input {
+    /// What to do.
+    #[serde(flatten)]
+    pub call: Call,
+    /// Time for the whole call with its retries, in milliseconds.
+    pub time_limit_ms: u64,
+}
+
+impl Input {
+    /// A call with its time.
+    #[must_use]
+    pub fn new(call: Call, limit: Duration) -> Self {
+        Self { call, time_limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX) }
+    }
+}
+
+/// The object on standard output: what the client understood, or that the call failed. Further members are ignored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Output {
+    /// Of `extract`: each gateway as `host:port`.
+    pub gateways: Option<Vec<String>>,
+    /// Of `extract_text`: each entry as it stands in the text.
+    pub entries: Option<Vec<String>>,
+    /// Of `groups`: the ids.
+    pub groups: Option<Vec<i64>>,
+    /// Of `search`: the ids of the instances, of all pages.
+    pub instances: Option<Vec<i64>>,
+    /// Of `search`: the total that the service declares.
+    pub total: Option<i64>,
+    /// Why the call failed.
+    pub error: Option<Failure>,
+}
+
+impl Output {
+    /// Whether it holds the result of an operation.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        let Self { gateways, entries, groups, instances, total: _, error: _ } = self;
+        gateways.is_some() || entries.is_some() || groups.is_some() || instances.is_some()
+    }
+
+    /// Whether it holds a result or an error.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        self.has_result() || self.error.is_some()
+    }
+}
+
+/// An error as the client reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Failure {
+    /// Its kind in the client's own words, such as `throttled` or `timeout`.
+    pub class: Option<String>,
+    /// What a user would read.
+    pub message: Option<String>,
+}

@@ -1,0 +1,335 @@
+//! The report of a client test: JSON, JUnit, Markdown, and lines for a terminal. It holds no token.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::duty::Duty;
+use super::evidence::Problem;
+use crate::contract::Contract;
+use crate::report::{Format, RenderError, plain, quantity};
+use crate::run::Verdict;
+
+/// The result of all cases.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ClientReport {
+    /// Version of this shape.
+    pub schema_version: u32,
+    /// Name and version of the suite.
+    pub suite: String,
+    /// The program that was tested, without its folder and its arguments.
+    pub client: String,
+    /// Version of the contract.
+    pub contract: String,
+    /// SHA-256 of the contract's document, in hexadecimal digits.
+    pub contract_sha256: String,
+    /// When it began, RFC 3339.
+    pub begun: String,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Number of cases by outcome.
+    pub totals: ClientTotals,
+    /// Each case, by duty.
+    pub cases: Vec<ClientCaseResult>,
+}
+
+/// Number of cases by outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClientTotals {
+    /// The duty is kept.
+    pub passed: usize,
+    /// It is not.
+    pub failed: usize,
+    /// The command does not support the operation.
+    pub skipped: usize,
+    /// The command does not speak the protocol.
+    pub errors: usize,
+}
+
+/// The result of one case.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ClientCaseResult {
+    /// The case.
+    pub id: String,
+    /// The duty that it is about.
+    pub duty: Duty,
+    /// What happens, and what a conforming client does.
+    pub title: String,
+    /// Its outcome.
+    pub outcome: CaseOutcome,
+    /// What was wrong.
+    pub findings: Vec<ClientFinding>,
+    /// The requests that arrived, without any value: time, operation and response. A long list is cut.
+    pub requests: Vec<String>,
+    /// The end of standard error, unless it shows the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<String>,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// The outcome of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseOutcome {
+    /// The duty is kept.
+    Passed,
+    /// It is not.
+    Failed,
+    /// The command does not support the operation.
+    Skipped(String),
+    /// The command does not speak the protocol.
+    Error(String),
+}
+
+/// A duty that is not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClientFinding {
+    /// The duty; another one than that of the case where its requests or its output show it.
+    pub duty: Duty,
+    /// What a caller does.
+    pub requirement: &'static str,
+    /// What was expected.
+    pub expected: String,
+    /// What happened.
+    pub actual: String,
+    /// The sentences that presuppose the duty, when the contract does not state it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inferred_from: Option<&'static str>,
+}
+
+impl From<Problem> for ClientFinding {
+    fn from(problem: Problem) -> Self {
+        let Problem { duty, expected, actual } = problem;
+        Self { duty, requirement: duty.text(), expected, actual, inferred_from: duty.inferred_from() }
+    }
+}
+
+impl ClientReport {
+    /// Version of the JSON report; it is increased when readers have to change.
+    pub const VERSION: u32 = 1;
+
+    /// The formats that it is written in. A client has no line in the document, so there is no SARIF.
+    pub const FORMATS: [Format; 3] = [Format::Json, Format::Junit, Format::Markdown];
+
+    pub(super) fn new(
+        contract: &Contract,
+        client: String,
+        (begun, at): (Instant, jiff::Timestamp),
+        cases: Vec<ClientCaseResult>,
+    ) -> Self {
+        let mut totals = ClientTotals::default();
+        for case in &cases {
+            match case.outcome {
+                CaseOutcome::Passed => totals.passed += 1,
+                CaseOutcome::Failed => totals.failed += 1,
+                CaseOutcome::Skipped(_) => totals.skipped += 1,
+                CaseOutcome::Error(_) => totals.errors += 1,
+            }
+        }
+        let verdict = match totals {
+            ClientTotals { failed: 1.., .. } => Verdict::Findings,
+            ClientTotals { errors: 0, passed: 1.., .. } => Verdict::Conforms,
+            _ => Verdict::Incomplete,
+        };
+        Self {
+            schema_version: Self::VERSION,
+            suite: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
+            client,
+            contract: contract.version.clone(),
+            contract_sha256: contract.sha256.clone(),
+            begun: at.to_string(),
+            elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            verdict,
+            totals,
+            cases,
+        }
+    }
+
+    /// The report in one of [`ClientReport::FORMATS`]; JSON for others.
+    ///
+    /// # Errors
+    /// When it can't be written, which would be a bug of the suite.
+    pub fn render(&self, format: Format) -> Result<String, RenderError> {
+        match format {
+            Format::Junit => Ok(self.junit()?),
+            Format::Markdown => Ok(self.markdown()),
+            _ => Ok(crate::report::pretty_json(self)?),
+        }
+    }
+
+    /// The failed and the undecided cases, and the sum, for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for case in &self.cases {
+            text.push_str(&case.details());
+        }
+        let ClientTotals { passed, failed, skipped, errors } = self.totals;
+        let parts =
+            [(passed, "passed"), (failed, "failed"), (skipped, "skipped"), (errors, "without a result")];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), parts.join(", "));
+        let _ =
+            writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
+        let broken = self.broken();
+        let verdict = match self.verdict {
+            Verdict::Conforms => format!("no duty of callers was broken in {}", quantity(passed, "case")),
+            Verdict::Findings => format!(
+                "{} broken: {}",
+                quantity(broken.len(), "duty").replace("dutys", "duties"),
+                broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", ")
+            ),
+            _ => "none: a case has no result, or nothing ran".to_owned(),
+        };
+        let _ = writeln!(text, "{:>16} {}: {verdict}", "verdict", plain(&self.client));
+        text
+    }
+
+    /// The duties that findings cite, each once.
+    fn broken(&self) -> Vec<Duty> {
+        let mut broken: Vec<Duty> =
+            self.cases.iter().flat_map(|case| &case.findings).map(|finding| finding.duty).collect();
+        broken.sort_unstable();
+        broken.dedup();
+        broken
+    }
+
+    /// One suite for each duty, one case for each case.
+    fn junit(&self) -> Result<String, quick_junit::SerializeError> {
+        let mut document = Document::new("sallyport-client-conformance");
+        document.set_time(Duration::from_millis(self.elapsed_ms));
+        for duty in Duty::ALL {
+            let of_duty: Vec<_> = self.cases.iter().filter(|case| case.duty == duty).collect();
+            if of_duty.is_empty() {
+                continue;
+            }
+            let mut suite = TestSuite::new(duty.id());
+            suite.add_property(("client", &*plain(&self.client)));
+            suite.add_property(("contract", &*self.contract));
+            for case in of_duty {
+                suite.add_test_case(case.junit());
+            }
+            document.add_test_suite(suite);
+        }
+        document.to_string()
+    }
+
+    fn markdown(&self) -> String {
+        let ClientTotals { passed, failed, skipped, errors } = self.totals;
+        let mut text = format!(
+            "## Client `{}`\n\n{passed} cases passed, {failed} failed, {skipped} skipped, {errors} without a result; \
+             contract {}.\n\n| duty | passed | failed | other |\n|---|---|---|---|\n",
+            cell(&self.client),
+            self.contract
+        );
+        for duty in Duty::ALL {
+            let of_duty = || self.cases.iter().filter(|case| case.duty == duty);
+            if of_duty().next().is_none() {
+                continue;
+            }
+            let count = |outcome: &CaseOutcome| of_duty().filter(|case| case.outcome == *outcome).count();
+            let (passed, failed) = (count(&CaseOutcome::Passed), count(&CaseOutcome::Failed));
+            let _ = writeln!(
+                text,
+                "| `{duty}` | {passed} | {failed} | {} |",
+                of_duty().count() - passed - failed
+            );
+        }
+        let failing: Vec<_> = self.cases.iter().filter(|case| !case.findings.is_empty()).collect();
+        if !failing.is_empty() {
+            text.push_str("\n| case | expected | found |\n|---|---|---|\n");
+        }
+        for case in failing {
+            for finding in &case.findings {
+                let (expected, actual) = (cell(&finding.expected), cell(&finding.actual));
+                let _ = writeln!(text, "| `{}` | {expected} | {actual} |", case.id);
+            }
+        }
+        text
+    }
+}
+
+/// Text of others in a cell of a table.
+fn cell(text: &str) -> String {
+    plain(text).replace('|', "\\|")
+}
+
+impl ClientCaseResult {
+    /// One line: outcome, id and title.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let outcome = match &self.outcome {
+            CaseOutcome::Passed => "passed",
+            CaseOutcome::Failed => "FAILED",
+            CaseOutcome::Skipped(_) => "skipped",
+            CaseOutcome::Error(_) => "ERROR",
+        };
+        format!("{outcome:>16} {}  {}\n", self.id, self.title)
+    }
+
+    /// What was expected and found; nothing for a case that passed.
+    fn details(&self) -> String {
+        let mut text = String::new();
+        let reason = match &self.outcome {
+            CaseOutcome::Passed => return text,
+            CaseOutcome::Failed => None,
+            CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
+        };
+        text.push_str(&self.line());
+        if let Some(reason) = reason {
+            let _ = writeln!(text, "{:>16} {}", "", plain(reason));
+        }
+        for finding in &self.findings {
+            let from =
+                finding.inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
+            let _ = writeln!(text, "{:>16} {}: {}{from}", "", finding.duty, finding.requirement);
+            let _ = writeln!(text, "{:>16} {}", "expected", plain(&finding.expected));
+            let _ = writeln!(text, "{:>16} {}", "found", plain(&finding.actual));
+        }
+        for request in &self.requests {
+            let _ = writeln!(text, "{:>16} {request}", "");
+        }
+        if let Some(error) = &self.standard_error {
+            let _ = writeln!(text, "{:>16} {}", "standard error", plain(error));
+        }
+        text
+    }
+
+    fn junit(&self) -> TestCase {
+        let non_success = |kind, name: &str, reason: &str| {
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_type(name).set_message(plain(reason));
+            status
+        };
+        let status = match &self.outcome {
+            CaseOutcome::Passed => TestCaseStatus::success(),
+            CaseOutcome::Failed => {
+                let first = self.findings.first();
+                let message =
+                    first.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
+                let duty = first.map_or(self.duty, |finding| finding.duty);
+                let mut status =
+                    non_success(NonSuccessKind::Failure, duty.id(), &message.unwrap_or_default());
+                status.set_description(self.details());
+                status
+            }
+            CaseOutcome::Skipped(reason) => {
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(plain(reason));
+                status
+            }
+            CaseOutcome::Error(reason) => non_success(NonSuccessKind::Error, "error", reason),
+        };
+        let mut case = TestCase::new(self.id.clone(), status);
+        case.set_classname(self.duty.id());
+        case.set_time(Duration::from_millis(self.elapsed_ms));
+        case
+    }
+}

@@ -1,0 +1,111 @@
+//! The control endpoint of a lab: scenarios and the journal over HTTP, on an address of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use hyper::Method;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
+use serde_json::{Value, json};
+
+use super::exchange::{ProxiedRequest, Reply};
+use super::journal::Journal;
+use super::scenario::Scenarios;
+use super::upstream::Handler;
+
+/// What the endpoint says of itself.
+const HELP: &str = "\
+GET /scenarios           names of the scenarios, and how far each instance is played
+PUT /scenarios           replace them by the TOML of the body, and begin anew
+POST /reset              begin all scenarios anew
+POST /reset?scenario=X   begin the scenario X with its instances anew, or the instance X
+GET /log                 the latest 1,000 requests and what was changed where
+DELETE /log              empty it
+";
+
+/// Serves the control endpoint; give it to a [`Proxy`](super::Proxy) on the loopback interface.
+///
+/// It needs no token and shows none. Requests of web pages (with Origin) and for other hosts are rejected, so that no page in
+/// a browser can reach it.
+#[derive(Debug)]
+pub struct Control {
+    scenarios: Arc<Scenarios>,
+    journal: Arc<Journal>,
+}
+
+impl Control {
+    /// The endpoint of a lab with these scenarios and this journal.
+    #[must_use]
+    pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
+        Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
+    }
+
+    fn respond(&self, request: &ProxiedRequest) -> Reply {
+        if let Some(reason) = rejected(request) {
+            return message(403, reason);
+        }
+        match (&request.method, request.path.as_str()) {
+            (&Method::GET, "/") => text(HELP),
+            (&Method::GET, "/scenarios") => {
+                let body = json!({"scenarios": self.scenarios.names(), "playing": self.scenarios.progress()});
+                Reply::json_with(200, &body)
+            }
+            (&Method::PUT, "/scenarios") => {
+                let Ok(toml) = std::str::from_utf8(&request.body) else {
+                    return message(400, "expected TOML in UTF-8");
+                };
+                match self.scenarios.replace(Path::new("body"), toml) {
+                    Ok(()) => Reply::json_with(200, &json!({"scenarios": self.scenarios.names()})),
+                    Err(error) => message(400, &error.to_string()),
+                }
+            }
+            (&Method::POST, "/reset") => {
+                let instances = self.scenarios.reset(request.param("scenario").as_deref());
+                Reply::json_with(200, &json!({"reset": instances}))
+            }
+            (&Method::GET, "/log") => {
+                let entries = serde_json::to_value(self.journal.entries()).unwrap_or(Value::Null);
+                Reply::json_with(200, &json!({"requests": entries}))
+            }
+            (&Method::DELETE, "/log") => {
+                self.journal.clear();
+                Reply::json_with(200, &json!({}))
+            }
+            _ => message(404, "unknown method or path; GET / lists them"),
+        }
+    }
+}
+
+impl Handler for Control {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::ready(self.respond(&request)))
+    }
+}
+
+/// Why a request is none of this machine's programs.
+fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
+    if request.headers.contains_key(ORIGIN) {
+        return Some("expected no Origin: web pages may not use this endpoint");
+    }
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let url = url::Url::parse(&format!("http://{host}/")).ok();
+    let is_here = url.is_some_and(|url| match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    });
+    (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
+}
+
+fn message(status: u16, message: &str) -> Reply {
+    Reply::json_with(status, &json!({"message": message}))
+}
+
+fn text(text: &'static str) -> Reply {
+    let mut reply = Reply::json_with(200, &Value::Null);
+    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    reply.body = Bytes::from_static(text.as_bytes());
+    reply
+}

@@ -1,0 +1,164 @@
+//! Requests and responses on their way through the lab, and small changes to both.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
+
+/// A request on its way to the upstream.
+#[derive(Clone)]
+pub struct ProxiedRequest {
+    /// Method.
+    pub method: Method,
+    /// Path without the query.
+    pub path: String,
+    /// Raw query without the question mark; `None` when there was none.
+    pub query: Option<String>,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Whole body.
+    pub body: Bytes,
+}
+
+/// Query, headers and body may hold a token.
+impl std::fmt::Debug for ProxiedRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { method, path: _, query: _, headers, body } = self;
+        let (headers, body) = (headers.len(), body.len());
+        write!(f, "ProxiedRequest({method}, {headers} headers, {body} bytes)")
+    }
+}
+
+impl ProxiedRequest {
+    /// Decoded value of a query parameter (its first occurrence).
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<String> {
+        self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// All query parameters, decoded, in order.
+    #[must_use]
+    pub fn params(&self) -> Vec<(String, String)> {
+        let query = self.query.as_deref().unwrap_or_default();
+        url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
+    }
+
+    /// Replaces the whole query.
+    pub fn set_params(&mut self, params: &[(String, String)]) {
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(params).finish();
+        self.query = (!query.is_empty()).then_some(query);
+    }
+
+    /// Sets a parameter, in place of every occurrence of it.
+    pub fn set_param(&mut self, name: &str, value: &str) {
+        let mut params = self.params();
+        params.retain(|(key, _)| key != name);
+        params.push((name.to_owned(), value.to_owned()));
+        self.set_params(&params);
+    }
+
+    /// Removes every occurrence of a parameter.
+    pub fn drop_param(&mut self, name: &str) {
+        let mut params = self.params();
+        let before = params.len();
+        params.retain(|(key, _)| key != name);
+        if params.len() != before {
+            self.set_params(&params);
+        }
+    }
+
+    /// The body as JSON, or null.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// Replaces the body by a JSON value.
+    pub fn set_json(&mut self, value: &Value) {
+        self.body = value.to_string().into();
+    }
+
+    /// Changes the body where it is a JSON object; leaves it alone where it is not.
+    pub fn edit(&mut self, change: impl FnOnce(&mut serde_json::Map<String, Value>)) {
+        if let Value::Object(mut object) = self.json() {
+            change(&mut object);
+            self.set_json(&Value::Object(object));
+        }
+    }
+}
+
+/// A response on its way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// Headers without those of the connection.
+    pub headers: HeaderMap,
+    /// Whole body.
+    pub body: Bytes,
+    /// How the response is sent.
+    pub framing: Framing,
+}
+
+/// How a response is sent. The variants after [`Framing::Drip`] break HTTP or take long; they come from scenarios.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// At once, with its length.
+    #[default]
+    Whole,
+    /// In pieces of so many bytes, without its length.
+    Pieces(usize),
+    /// In pieces of so many bytes, with a wait of two milliseconds before each.
+    Drip(usize),
+    /// In pieces of so many bytes, with this wait before each.
+    Slow(usize, Duration),
+    /// The body is followed by so many blanks, which are no part of its JSON.
+    Padded(u64),
+    /// The connection is closed after so many bytes of the body; Content-Length declares all of it.
+    Cut(usize),
+    /// The connection is reset after so many bytes of the body, or before the head.
+    Reset(Option<usize>),
+    /// Nothing is sent for this time; then the connection is closed.
+    Silent(Duration),
+    /// Content-Length declares so many bytes more (or fewer) than the body has; then the connection is closed.
+    WrongLength(i64),
+}
+
+impl Reply {
+    /// The body as JSON, or null.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// Replaces the body by a JSON value.
+    pub fn set_json(&mut self, value: &Value) {
+        self.body = value.to_string().into();
+    }
+
+    /// Changes the body where it is JSON; leaves it alone where it is not.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Value)) {
+        if let Ok(mut value) = serde_json::from_slice::<Value>(&self.body) {
+            change(&mut value);
+            self.set_json(&value);
+        }
+    }
+
+    /// A response with a JSON body. A number that is no HTTP status becomes 500.
+    #[must_use]
+    pub fn json_with(status: u16, value: &Value) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, headers, body: value.to_string().into(), framing: Framing::Whole }
+    }
+
+    /// Sets a header. A value that cannot stand in a header changes nothing.
+    pub fn set_header(&mut self, name: &'static str, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(name, value);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! When a fault shows, and what a request asks for.
+
+use crate::lab::Context;
+use crate::lab::exchange::ProxiedRequest;
+
+/// `num` as it was sent, when it is a number.
+pub(crate) fn num(context: &Context, seen: &ProxiedRequest) -> Option<i64> {
+    seen.param(&context.contract.extract.num.name)?.parse().ok()
+}
+
+/// Plain text is asked for.
+pub(crate) fn in_text(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.wants_text(seen)
+}
+
+/// A protocol other than the default is asked for.
+pub(crate) fn with_other_protocol(context: &Context, seen: &ProxiedRequest) -> bool {
+    let protocol = &context.contract.extract.protocol;
+    let default = protocol.schema.default.as_ref().and_then(|default| default.as_str());
+    seen.param(&protocol.name).is_some_and(|sent| {
+        Some(sent.as_str()) != default && context.contract.extract.protocols.contains(&sent)
+    })
+}
+
+/// As many entries are asked for as one call may.
+pub(crate) fn at_maximum(context: &Context, seen: &ProxiedRequest) -> bool {
+    num(context, seen) == Some(*context.contract.extract.num_range.end())
+}
+
+/// The token is in the header of its own.
+pub(crate) fn by_header(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen.headers.contains_key(context.contract.extract.api_key_header.as_str())
+}
+
+/// The token is in Authorization.
+pub(crate) fn by_bearer(_: &Context, seen: &ProxiedRequest) -> bool {
+    seen.headers.contains_key(hyper::header::AUTHORIZATION)
+}
+
+/// The token is in the query.
+pub(crate) fn by_query(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen.param(&context.contract.extract.api_key.name).is_some()
+}
+
+/// A request id is sent, in the query or in the header.
+pub(crate) fn with_request_id(context: &Context, seen: &ProxiedRequest) -> bool {
+    request_id(context, seen).is_some()
+}
+
+/// The request id that counts.
+pub(crate) fn request_id(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    let extract = &context.contract.extract;
+    let header = seen.headers.get(extract.request_id_header.name.as_str());
+    let header = || header.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    seen.param(&extract.request_id.name).or_else(header)
+}
+
+/// The region that counts, under either name; the default when none is sent.
+pub(crate) fn region(context: &Context, seen: &ProxiedRequest) -> String {
+    let extract = &context.contract.extract;
+    let default = extract.regions.schema.default.as_ref().and_then(|default| default.as_str());
+    let sent = seen.param(&extract.regions.name).or_else(|| seen.param(&extract.country.name));
+    sent.unwrap_or_else(|| default.unwrap_or_default().to_owned())
+}
+
+/// The region with a few gateways only is asked for.
+pub(crate) fn of_scarce_region(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.facts.scarce_region.as_ref() == Some(&region(context, seen))
+}
+
+/// The region without gateways is asked for.
+pub(crate) fn of_empty_region(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.facts.empty_region.as_ref() == Some(&region(context, seen))
+}

@@ -1,0 +1,109 @@
+//! Small changes to JSON bodies and headers, for tables to be made of. In a path, `*` is every element of a list and
+//! `-` the last one.
+
+use hyper::header::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+use crate::lab::Context;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+
+/// Puts a value at a path whose parent is there.
+pub(crate) fn set(
+    path: &'static str,
+    value: Value,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    move |_, _, body| put(body, path, &value)
+}
+
+/// Takes away what is at a path.
+pub(crate) fn remove(path: &'static str) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    let (parent, name) = path.rsplit_once('/').unwrap_or_default();
+    move |_, _, body| {
+        visit(body, parent, &mut |value| {
+            if let Some(object) = value.as_object_mut() {
+                object.shift_remove(name);
+            }
+        });
+    }
+}
+
+/// Gives a member another name.
+pub(crate) fn rename(
+    path: &'static str,
+    name: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    let (parent, old) = path.rsplit_once('/').unwrap_or_default();
+    move |_, _, body| {
+        visit(body, parent, &mut |value| {
+            let Some(object) = value.as_object_mut() else { return };
+            if let Some(moved) = object.shift_remove(old) {
+                object.insert(name.to_owned(), moved);
+            }
+        });
+    }
+}
+
+/// Changes what is at a path.
+pub(crate) fn change(
+    path: &'static str,
+    how: impl Fn(&mut Value) + Send + Sync,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    move |_, _, body| visit(body, path, &mut |value| how(value))
+}
+
+/// Puts a value at a path whose parent is there.
+pub(crate) fn put(body: &mut Value, path: &str, value: &Value) {
+    let (parent, name) = path.rsplit_once('/').unwrap_or_default();
+    visit(body, parent, &mut |found| match found {
+        Value::Object(object) => {
+            object.insert(name.to_owned(), value.clone());
+        }
+        Value::Array(items) => visit_items(items, name, &mut |item| *item = value.clone()),
+        _ => {}
+    });
+}
+
+/// Calls `found` with each value at a path; an empty path is the body itself.
+pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Value)) {
+    let Some(path) = path.strip_prefix('/') else { return found(body) };
+    let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+    match body {
+        Value::Object(object) => {
+            if let Some(value) = object.get_mut(name) {
+                visit(value, rest, found);
+            }
+        }
+        Value::Array(items) => visit_items(items, name, &mut |item| visit(item, rest, found)),
+        _ => {}
+    }
+}
+
+/// Takes a header out of the response.
+pub(crate) fn without_header(
+    name: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        reply.headers.remove(name);
+    }
+}
+
+/// Sets a header of the response.
+pub(crate) fn with_header(
+    name: &'static str,
+    value: &'static str,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Reply) + Send + Sync {
+    move |_, _, reply| {
+        reply.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+}
+
+fn visit_items(items: &mut [Value], name: &str, found: &mut dyn FnMut(&mut Value)) {
+    match name {
+        "*" => items.iter_mut().for_each(found),
+        "-" => items.last_mut().into_iter().for_each(found),
+        index => {
+            let index = index.parse().ok().and_then(|index: usize| items.get_mut(index));
+            index.into_iter().for_each(found);
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Faults in where gateways come from, what they speak and in which form they come.
+
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use serde_json::json;
+
+use super::condition::{
+    by_bearer, by_header, in_text, of_empty_region, of_scarce_region, with_other_protocol, with_request_id,
+};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [default_region(), region(), alias(), equal(), protocol(), known_protocol(), form()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn default_region() -> Vec<Fault> {
+    let absent = |context: &Context, seen: &ProxiedRequest| {
+        regions(context, seen).is_none() && country(context, seen).is_none()
+    };
+    let named = |context: &Context, seen: &ProxiedRequest| {
+        let sent = regions(context, seen);
+        sent.is_some_and(|sent| Some(sent.as_str()) == default(context))
+    };
+    let empty = |context: &Context, seen: &mut ProxiedRequest| {
+        set_region(context, seen, context.facts.empty_region.as_deref())
+    };
+    let scarce = |context: &Context, seen: &mut ProxiedRequest| {
+        set_region(context, seen, context.facts.scarce_region.as_deref())
+    };
+    vec![
+        Fault::request("extract.regions-default/required", "regions must be sent.", Context::reject)
+            .when(absent),
+        Fault::request(
+            "extract.regions-default/required-in-text",
+            "regions must be sent in text.",
+            Context::reject,
+        )
+        .when(absent)
+        .when(in_text),
+        Fault::request(
+            "extract.regions-default/required-other-protocol",
+            "regions must be sent for the other protocol.",
+            Context::reject,
+        )
+        .when(absent)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.regions-default/default-rejected",
+            "The default must not be sent.",
+            Context::reject,
+        )
+        .when(named),
+        Fault::request(
+            "extract.regions-default/empty-region",
+            "Without regions an empty region is taken.",
+            empty,
+        )
+        .when(absent),
+        Fault::request(
+            "extract.regions-default/scarce-region",
+            "Without regions one small region is taken.",
+            scarce,
+        )
+        .when(absent),
+        Fault::request(
+            "extract.regions-default/scarce-in-text",
+            "Without regions one small region is taken in text.",
+            scarce,
+        )
+        .when(absent)
+        .when(in_text),
+    ]
+}
+
+fn region() -> Vec<Fault> {
+    let plentiful =
+        |context: &Context, seen: &ProxiedRequest| regions(context, seen) == context.facts.plentiful_region;
+    let anywhere = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.drop_param(&extract.regions.name);
+        seen.drop_param(&extract.country.name);
+    };
+    // A region that no fact but the gateways names.
+    let other = |context: &Context, seen: &mut ProxiedRequest| {
+        let facts = &context.facts;
+        let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+        let mut regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
+        set_region(
+            context,
+            seen,
+            regions.find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region))),
+        );
+    };
+    let fault = |id, breaks| Fault::request(id, breaks, anywhere).when(plentiful);
+    vec![
+        fault("extract.region/ignored", "A region is served from everywhere."),
+        fault("extract.region/ignored-in-text", "A region is served from everywhere in text.").when(in_text),
+        fault("extract.region/ignored-by-header", "A region is served from everywhere with X-API-Key.")
+            .when(by_header),
+        fault("extract.region/ignored-by-bearer", "A region is served from everywhere with a bearer token.")
+            .when(by_bearer),
+        fault("extract.region/ignored-with-request-id", "A region is ignored beside a request id.")
+            .when(with_request_id),
+        fault("extract.region/ignored-other-protocol", "A region is ignored for the other protocol.")
+            .when(with_other_protocol),
+        Fault::request("extract.region/other", "Gateways of another region come.", other).when(plentiful),
+        Fault::request(
+            "extract.region/scarce-filled",
+            "A scarce region is served from everywhere.",
+            anywhere,
+        )
+        .when(of_scarce_region),
+        Fault::request(
+            "extract.region/scarce-filled-in-text",
+            "A scarce region is served from everywhere in text.",
+            anywhere,
+        )
+        .when(of_scarce_region)
+        .when(in_text),
+        Fault::request("extract.region/empty-filled", "An empty region is served from everywhere.", anywhere)
+            .when(of_empty_region),
+        Fault::request(
+            "extract.region/empty-filled-in-text",
+            "An empty region is served from everywhere in text.",
+            anywhere,
+        )
+        .when(of_empty_region)
+        .when(in_text),
+    ]
+}
+
+fn alias() -> Vec<Fault> {
+    let alone = |context: &Context, seen: &ProxiedRequest| {
+        regions(context, seen).is_none() && country(context, seen).is_some()
+    };
+    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.country.name)
+    };
+    vec![
+        Fault::request("extract.country-alias/ignored", "country is not looked at.", ignored).when(alone),
+        Fault::request("extract.country-alias/ignored-in-text", "country is not looked at in text.", ignored)
+            .when(alone)
+            .when(in_text),
+        Fault::request(
+            "extract.country-alias/ignored-other-protocol",
+            "country is not looked at for the other protocol.",
+            ignored,
+        )
+        .when(alone)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.country-alias/ignored-when-empty",
+            "A country without gateways is taken for none.",
+            ignored,
+        )
+        .when(alone)
+        .when(of_empty_region),
+        Fault::request(
+            "extract.country-alias/ignored-when-scarce",
+            "A country with few gateways is filled up.",
+            ignored,
+        )
+        .when(alone)
+        .when(of_scarce_region),
+        Fault::request("extract.country-alias/rejected", "country alone is rejected.", Context::reject)
+            .when(alone),
+        Fault::request(
+            "extract.country-alias/rejected-in-text",
+            "country alone is rejected in text.",
+            Context::reject,
+        )
+        .when(alone)
+        .when(in_text),
+        Fault::request(
+            "extract.country-alias/rejected-default",
+            "country does not take the default of regions.",
+            Context::reject,
+        )
+        .when(|context, seen| country(context, seen).as_deref() == default(context))
+        .when(alone),
+    ]
+}
+
+fn equal() -> Vec<Fault> {
+    let differ = |context: &Context, seen: &ProxiedRequest| {
+        let (regions, country) = (regions(context, seen), country(context, seen));
+        regions.is_some() && country.is_some() && regions != country
+    };
+    let same = |context: &Context, seen: &ProxiedRequest| {
+        let regions = regions(context, seen);
+        regions.is_some() && regions == country(context, seen)
+    };
+    let first = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.country.name)
+    };
+    let second = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.regions.name)
+    };
+    vec![
+        Fault::request("extract.country-equal/regions-wins", "Of two regions, regions counts.", first)
+            .when(differ),
+        Fault::request("extract.country-equal/country-wins", "Of two regions, country counts.", second)
+            .when(differ),
+        Fault::request(
+            "extract.country-equal/regions-wins-in-text",
+            "Of two regions, regions counts in text.",
+            first,
+        )
+        .when(differ)
+        .when(in_text),
+        Fault::request(
+            "extract.country-equal/regions-wins-other-protocol",
+            "Of two regions, regions counts for the other protocol.",
+            first,
+        )
+        .when(differ)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.country-equal/default-gives-way",
+            "A country beats the default of regions.",
+            second,
+        )
+        .when(differ)
+        .when(|context, seen| regions(context, seen).as_deref() == default(context)),
+        Fault::request(
+            "extract.country-equal/default-country-gives-way",
+            "regions beats a country that is the default.",
+            first,
+        )
+        .when(differ)
+        .when(|context, seen| country(context, seen).as_deref() == default(context)),
+        Fault::request(
+            "extract.country-equal/lengths-compared",
+            "Two regions of one length count as equal.",
+            first,
+        )
+        .when(differ)
+        .when(|context, seen| {
+            regions(context, seen).map(|text| text.len()) == country(context, seen).map(|text| text.len())
+        }),
+        Fault::request(
+            "extract.country-equal/equal-rejected",
+            "Two equal regions are rejected.",
+            Context::reject,
+        )
+        .when(same),
+        Fault::request(
+            "extract.country-equal/equal-rejected-in-text",
+            "Two equal regions are rejected in text.",
+            Context::reject,
+        )
+        .when(same)
+        .when(in_text),
+    ]
+}
+
+fn protocol() -> Vec<Fault> {
+    let sent = |context: &Context, seen: &ProxiedRequest| seen.param(&context.contract.extract.protocol.name);
+    let is = move |wanted: &'static str| {
+        move |context: &Context, seen: &ProxiedRequest| sent(context, seen).as_deref() == Some(wanted)
+    };
+    let unlisted = move |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen)
+            .is_some_and(|sent| !context.contract.extract.protocols.contains(&sent) && sent != "https")
+    };
+    let ignored = |context: &Context, seen: &mut ProxiedRequest| {
+        seen.drop_param(&context.contract.extract.protocol.name)
+    };
+    let other = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        if let Some(last) = extract.protocols.last() {
+            seen.set_param(&extract.protocol.name, last);
+        }
+    };
+    vec![
+        Fault::request("extract.protocol/https-as-http", "https means http.", ignored).when(is("https")),
+        Fault::request("extract.protocol/https-as-socks5", "https means socks5.", other).when(is("https")),
+        Fault::request("extract.protocol/https-in-text", "https means http in text.", ignored)
+            .when(is("https"))
+            .when(in_text),
+        Fault::request("extract.protocol/https-by-header", "https means http with X-API-Key.", ignored)
+            .when(is("https"))
+            .when(by_header),
+        Fault::request("extract.protocol/https-by-bearer", "https means http with a bearer token.", ignored)
+            .when(is("https"))
+            .when(by_bearer),
+        Fault::request("extract.protocol/socks5h", "socks5h means socks5.", other).when(is("socks5h")),
+        Fault::request("extract.protocol/socks4", "socks4 is a protocol.", other).when(is("socks4")),
+        Fault::request("extract.protocol/socks", "socks means socks5.", other).when(is("socks")),
+        Fault::request("extract.protocol/unlisted", "An unknown protocol means the default.", ignored)
+            .when(unlisted),
+        Fault::request(
+            "extract.protocol/beginnings-compared",
+            "A protocol may have more behind it.",
+            ignored,
+        )
+        .when(unlisted)
+        .when(move |context, seen| {
+            let sent = sent(context, seen).unwrap_or_default();
+            context.contract.extract.protocols.iter().any(|protocol| sent.starts_with(protocol.as_str()))
+        }),
+        Fault::request("extract.protocol/default-rejected", "The default may not be named.", Context::reject)
+            .when(is("http")),
+        Fault::reply(
+            "extract.protocol/unlisted-breaks",
+            "An unknown protocol breaks the service.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"message": "internal error"}));
+            },
+        )
+        .when(unlisted),
+    ]
+}
+
+fn known_protocol() -> Vec<Fault> {
+    let first = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        if let Some(first) = extract.protocols.first() {
+            seen.set_param(&extract.protocol.name, first);
+        }
+    };
+    let last = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        if let Some(last) = extract.protocols.last() {
+            seen.set_param(&extract.protocol.name, last);
+        }
+    };
+    let default = |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
+    };
+    vec![
+        Fault::request("extract.protocol/last-gives-first", "Gateways of the first protocol come.", first)
+            .when(with_other_protocol),
+        Fault::request("extract.protocol/last-gives-first-in-text", "They come in text.", first)
+            .when(with_other_protocol)
+            .when(in_text),
+        Fault::request("extract.protocol/first-gives-last", "Gateways of the last protocol come.", last)
+            .when(default),
+        Fault::request("extract.protocol/last-rejected", "The last protocol is rejected.", Context::reject)
+            .when(with_other_protocol),
+    ]
+}
+
+fn form() -> Vec<Fault> {
+    let name = |context: &Context| context.contract.extract.return_type.name.clone();
+    let sent = move |context: &Context, seen: &ProxiedRequest| seen.param(&name(context));
+    let absent = move |context: &Context, seen: &ProxiedRequest| sent(context, seen).is_none();
+    let unlisted = move |context: &Context, seen: &ProxiedRequest| {
+        let extract = &context.contract.extract;
+        sent(context, seen).is_some_and(|sent| sent != extract.json && sent != extract.text)
+    };
+    let as_json = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.set_param(&extract.return_type.name, &extract.json);
+    };
+    let as_text = |context: &Context, seen: &mut ProxiedRequest| {
+        let extract = &context.contract.extract;
+        seen.set_param(&extract.return_type.name, &extract.text);
+    };
+    let json_by_name = move |context: &Context, seen: &ProxiedRequest| {
+        sent(context, seen).as_ref() == Some(&context.contract.extract.json)
+    };
+    vec![
+        Fault::request("extract.return-type/text-is-json", "txt gives JSON.", as_json).when(in_text),
+        Fault::request(
+            "extract.return-type/text-is-json-other-protocol",
+            "txt gives JSON for the other protocol.",
+            as_json,
+        )
+        .when(in_text)
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.return-type/text-is-json-with-request-id",
+            "txt gives JSON with a request id.",
+            as_json,
+        )
+        .when(in_text)
+        .when(with_request_id),
+        Fault::request(
+            "extract.return-type/text-is-json-when-scarce",
+            "A partial result is JSON even in text.",
+            as_json,
+        )
+        .when(in_text)
+        .when(of_scarce_region),
+        Fault::request("extract.return-type/text-rejected", "txt is rejected.", Context::reject)
+            .when(in_text),
+        Fault::request("extract.return-type/json-is-text", "json gives text.", as_text).when(json_by_name),
+        Fault::request("extract.return-type/json-rejected", "json may not be named.", Context::reject)
+            .when(json_by_name),
+        Fault::request("extract.return-type/default-is-text", "Without return_type text comes.", as_text)
+            .when(absent),
+        Fault::request("extract.return-type/required", "return_type must be sent.", Context::reject)
+            .when(absent),
+        Fault::request("extract.return-type/unlisted-is-json", "An unknown return_type means json.", as_json)
+            .when(unlisted),
+        Fault::request("extract.return-type/unlisted-is-text", "An unknown return_type means txt.", as_text)
+            .when(unlisted),
+        Fault::request("extract.return-type/xml", "xml is taken.", as_json)
+            .when(move |context, seen| sent(context, seen).as_deref() == Some("xml")),
+        Fault::request("extract.return-type/text-by-another-name", "text is taken for txt.", as_text)
+            .when(move |context, seen| sent(context, seen).as_deref() == Some("text")),
+        Fault::reply(
+            "extract.return-type/text-in-json",
+            "txt gives the text as a JSON string in an envelope.",
+            |context, seen, reply| {
+                if context.accepted(seen, reply) {
+                    let text = String::from_utf8_lossy(&reply.body).into_owned();
+                    reply.set_json(&json!({"code": 0, "success": true, "msg": "ok", "data": text}));
+                    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                }
+            },
+        )
+        .when(in_text),
+    ]
+}
+
+fn regions(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.regions.name)
+}
+
+fn country(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    seen.param(&context.contract.extract.country.name)
+}
+
+fn default(context: &Context) -> Option<&str> {
+    context.contract.extract.regions.schema.default.as_ref()?.as_str()
+}
+
+fn set_region(context: &Context, seen: &mut ProxiedRequest, region: Option<&str>) {
+    if let Some(region) = region {
+        seen.set_param(&context.contract.extract.regions.name, region);
+    }
+}

@@ -1,0 +1,266 @@
+//! Faults in request ids and in what a repeated one gives.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::condition::{at_maximum, by_bearer, by_header, in_text, request_id, with_other_protocol};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    source().into_iter().chain(idempotent()).collect()
+}
+
+fn source() -> Vec<Fault> {
+    let absent = |context: &Context, seen: &ProxiedRequest| request_id(context, seen).is_none();
+    let both = |context: &Context, seen: &ProxiedRequest| in_query(context, seen) && in_header(context, seen);
+    vec![
+        Fault::request(
+            "extract.request-id-source/query-ignored",
+            "The request id of the query is not read.",
+            drop_query,
+        ),
+        Fault::request(
+            "extract.request-id-source/header-ignored",
+            "The request id of the header is not read.",
+            drop_header,
+        ),
+        Fault::request(
+            "extract.request-id-source/header-first",
+            "The header goes before the query.",
+            drop_query,
+        )
+        .when(both),
+        Fault::request(
+            "extract.request-id-source/neither-of-both",
+            "Two request ids are taken for none.",
+            |context, seen| {
+                drop_query(context, seen);
+                drop_header(context, seen);
+            },
+        )
+        .when(both),
+        Fault::request(
+            "extract.request-id-source/both-joined",
+            "Two request ids are joined.",
+            |context, seen| {
+                let joined = request_id(context, seen).unwrap_or_default();
+                let header = header_id(context, seen).unwrap_or_default();
+                seen.set_param(&context.contract.extract.request_id.name, &format!("{joined}{header}"));
+            },
+        )
+        .when(both),
+        Fault::request(
+            "extract.request-id-source/both-rejected",
+            "Two request ids are rejected.",
+            Context::reject,
+        )
+        .when(both),
+        Fault::request("extract.request-id-source/required", "A request id must be sent.", Context::reject)
+            .when(absent),
+        Fault::request(
+            "extract.request-id-source/required-in-text",
+            "A request id must be sent in text.",
+            Context::reject,
+        )
+        .when(absent)
+        .when(in_text),
+        Fault::request(
+            "extract.request-id-source/one-for-all",
+            "Calls without a request id all get the same one.",
+            |context, seen| {
+                seen.set_param(&context.contract.extract.request_id.name, "made-by-the-server-once");
+            },
+        )
+        .when(absent),
+        Fault::request(
+            "extract.request-id-source/header-rejected",
+            "A request id in the header is rejected.",
+            Context::reject,
+        )
+        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
+        Fault::request(
+            "extract.request-id-source/header-ignored-in-text",
+            "The request id of the header is not read in text.",
+            drop_header,
+        )
+        .when(in_text),
+        Fault::request(
+            "extract.request-id-source/header-ignored-by-bearer",
+            "Beside a bearer token the request id of the header is not read.",
+            drop_header,
+        )
+        .when(by_bearer),
+        Fault::request(
+            "extract.request-id-source/query-and-header-apart",
+            "An id in the header is another than the same in the query.",
+            |context, seen| {
+                if let Some(id) = header_id(context, seen).filter(|_| !in_query(context, seen)) {
+                    drop_header(context, seen);
+                    seen.set_param(&context.contract.extract.request_id.name, &format!("header:{id}"));
+                }
+            },
+        ),
+    ]
+}
+
+fn idempotent() -> Vec<Fault> {
+    let forgotten = |id, breaks| Fault::request(id, breaks, forget);
+    let repeated = |id, breaks, how: fn(&mut Vec<Value>)| {
+        Fault::success(id, breaks, move |_, _, body| {
+            if let Some(entries) = body["data"].as_array_mut() {
+                how(entries);
+            }
+        })
+        .when(again)
+    };
+    vec![
+        forgotten("extract.idempotent/forgotten", "A repeated request id is a new extraction."),
+        forgotten(
+            "extract.idempotent/forgotten-in-text",
+            "A repeated request id is a new extraction in text.",
+        )
+        .when(in_text),
+        forgotten(
+            "extract.idempotent/forgotten-other-protocol",
+            "A repeated request id is a new extraction for the other protocol.",
+        )
+        .when(with_other_protocol),
+        forgotten(
+            "extract.idempotent/forgotten-in-header",
+            "A repeated request id of the header is a new extraction.",
+        )
+        .when(|context, seen| in_header(context, seen) && !in_query(context, seen)),
+        forgotten(
+            "extract.idempotent/forgotten-in-query",
+            "A repeated request id of the query is a new extraction.",
+        )
+        .when(in_query),
+        forgotten(
+            "extract.idempotent/forgotten-by-header",
+            "With X-API-Key a repeated request id is a new extraction.",
+        )
+        .when(by_header),
+        forgotten(
+            "extract.idempotent/forgotten-by-bearer",
+            "With a bearer token a repeated request id is a new extraction.",
+        )
+        .when(by_bearer),
+        // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
+        repeated(
+            "extract.idempotent/forgotten-at-maximum",
+            "A large extraction is not remembered.",
+            |entries| {
+                for entry in entries {
+                    entry["port"] = json!(entry["port"].as_u64().unwrap_or_default() + 1);
+                }
+            },
+        )
+        .when(at_maximum),
+        forgotten("extract.idempotent/forgotten-third", "A request id is remembered for one repetition.")
+            .when(|context, seen| seen_before(context, seen) > 1),
+        Fault::request(
+            "extract.idempotent/one-remembered",
+            "Only the latest request id is remembered.",
+            |context, seen| {
+                let id = request_id(context, seen).unwrap_or_default();
+                let key = format!("latest {id}");
+                let latest = context.memory.recall("latest").map(|reply| reply.json());
+                if latest != Some(json!(key)) && seen_before(context, seen) > 0 {
+                    forget(context, seen);
+                }
+                context.memory.keep("latest", &Reply::json_with(200, &json!(key)));
+            },
+        )
+        .when(|context, seen| request_id(context, seen).is_some()),
+        Fault::request("extract.idempotent/rejected", "A repeated request id is rejected.", Context::reject)
+            .when(again),
+        Fault::reply("extract.idempotent/conflict", "A repeated request id is a conflict.", |_, _, reply| {
+            *reply = Reply::json_with(409, &json!({"code": 40901, "message": "duplicate request id"}));
+        })
+        .when(again),
+        repeated("extract.idempotent/one-less", "A repetition gives one gateway less.", |entries| {
+            entries.pop();
+        }),
+        repeated("extract.idempotent/one-other", "A repetition gives one gateway another port.", |entries| {
+            if let Some(last) = entries.last_mut() {
+                last["port"] = json!(last["port"].as_u64().unwrap_or_default() + 1);
+            }
+        }),
+        repeated("extract.idempotent/emptied", "A repetition gives no gateways.", Vec::clear),
+        repeated(
+            "extract.idempotent/first-twice",
+            "A repetition gives the first gateway in place of the last.",
+            |entries| {
+                let first = entries.first().cloned();
+                if let (Some(first), Some(last)) = (first, entries.last_mut()) {
+                    *last = first;
+                }
+            },
+        ),
+        Fault::serve(
+            "extract.idempotent/raced",
+            "Two calls with one request id at the same time are two extractions.",
+            raced,
+        ),
+    ]
+}
+
+/// Forgets the id of calls that are under way when another one with it comes.
+fn raced<'a>(context: &'a Context, mut seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    Box::pin(async move {
+        let Some(id) = request_id(context, &seen) else { return context.upstream.call(&seen).await };
+        let (begun, ended) = (format!("begun {id}"), format!("ended {id}"));
+        if context.memory.calls_of(&begun) > 0 && context.memory.recall(&ended).is_none() {
+            forget(context, &mut seen);
+        }
+        // Long enough for another call to come meanwhile.
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+        let reply = context.upstream.call(&seen).await;
+        context.memory.keep(&ended, &reply);
+        reply
+    })
+}
+
+/// Gives a request an id of its own in place of the one that was sent.
+fn forget(context: &Context, seen: &mut ProxiedRequest) {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    if request_id(context, seen).is_some() {
+        drop_header(context, seen);
+        let id = format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed));
+        seen.set_param(&context.contract.extract.request_id.name, &id);
+    }
+}
+
+fn drop_query(context: &Context, seen: &mut ProxiedRequest) {
+    seen.drop_param(&context.contract.extract.request_id.name);
+}
+
+fn drop_header(context: &Context, seen: &mut ProxiedRequest) {
+    seen.headers.remove(context.contract.extract.request_id_header.name.as_str());
+}
+
+fn in_query(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen.param(&context.contract.extract.request_id.name).is_some()
+}
+
+fn in_header(context: &Context, seen: &ProxiedRequest) -> bool {
+    header_id(context, seen).is_some()
+}
+
+fn header_id(context: &Context, seen: &ProxiedRequest) -> Option<String> {
+    let value = seen.headers.get(context.contract.extract.request_id_header.name.as_str())?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+/// The request id was sent before.
+fn again(context: &Context, seen: &ProxiedRequest) -> bool {
+    seen_before(context, seen) > 0
+}
+
+fn seen_before(context: &Context, seen: &ProxiedRequest) -> u64 {
+    request_id(context, seen).map_or(0, |id| context.memory.calls_of(&id))
+}

@@ -1,0 +1,396 @@
+//! Faults in the listing of groups.
+
+use serde_json::{Value, json};
+
+use super::edit::{change, remove, rename, set, with_header, without_header};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    [token(), envelope(), headers(), order(), empty(), fields()].into_iter().flatten().collect()
+}
+
+fn token() -> Vec<Fault> {
+    vec![
+        Fault::request("groups.token/absent", "A listing without a token is served.", |context, seen| {
+            if tokens(context, seen).is_empty() {
+                context.as_main(seen);
+            }
+        }),
+        Fault::request("groups.token/empty", "A listing with an empty token is served.", |context, seen| {
+            if tokens(context, seen) == [""] {
+                context.as_main(seen);
+            }
+        }),
+        Fault::request(
+            "groups.token/first-of-two",
+            "Of two tokens the first one counts.",
+            |context, seen| {
+                if let [first, _, ..] = &tokens(context, seen)[..] {
+                    context.act_as(seen, first);
+                }
+            },
+        ),
+        Fault::request("groups.token/last-of-two", "Of two tokens the last one counts.", |context, seen| {
+            if let [_, .., last] = &tokens(context, seen)[..] {
+                context.act_as(seen, last);
+            }
+        }),
+        Fault::request("groups.token/any-of-two", "Of two tokens any good one counts.", |context, seen| {
+            let tokens = tokens(context, seen);
+            if tokens.len() > 1 && tokens.iter().any(|token| token == context.token.expose()) {
+                context.as_main(seen);
+            }
+        }),
+        Fault::request(
+            "groups.token/two-accounts",
+            "Of two accounts the first one counts.",
+            |context, seen| {
+                let tokens = tokens(context, seen);
+                let second = context.facts.second_token.as_ref().map(|token| token.expose().to_owned());
+                if tokens.len() > 1 && second.is_some_and(|second| tokens.contains(&second)) {
+                    context.act_as(seen, &tokens[0]);
+                }
+            },
+        ),
+    ]
+}
+
+fn envelope() -> Vec<Fault> {
+    vec![
+        Fault::success("groups.envelope/code-of-extraction", "The code is 0.", set("/code", json!(0))),
+        Fault::success("groups.envelope/code-as-text", "The code is a string.", set("/code", json!("200"))),
+        Fault::success("groups.envelope/code-missing", "There is no code.", remove("/code")),
+        Fault::success("groups.envelope/message-missing", "There is no message.", remove("/message")),
+        Fault::success(
+            "groups.envelope/message-of-extraction",
+            "The message is called msg, as in an extraction.",
+            rename("/message", "msg"),
+        ),
+        Fault::success("groups.envelope/message-null", "The message is null.", set("/message", Value::Null)),
+        Fault::success("groups.envelope/request-id-missing", "There is no requestId.", remove("/requestId")),
+        Fault::success(
+            "groups.envelope/request-id-number",
+            "The requestId is a number.",
+            set("/requestId", json!(20_260_101)),
+        ),
+        Fault::success(
+            "groups.envelope/request-id-once",
+            "Every response but the first has no requestId.",
+            remove("/requestId"),
+        )
+        .when(not_first),
+        Fault::success(
+            "groups.envelope/last-group-missing",
+            "The last group, which has no instances, is not listed.",
+            |_, _, body| {
+                if let Some(items) = body["data"]["items"].as_array_mut() {
+                    items.pop();
+                }
+            },
+        ),
+        Fault::success("groups.envelope/data-missing", "There is no data.", remove("/data")),
+        Fault::success("groups.envelope/data-is-the-list", "The data is the list itself.", |_, _, body| {
+            body["data"] = body["data"]["items"].take();
+        }),
+        Fault::success(
+            "groups.envelope/items-renamed",
+            "The items are called groups.",
+            rename("/data/items", "groups"),
+        ),
+        Fault::reply("groups.envelope/created", "A listing gets HTTP 201.", |context, seen, reply| {
+            if context.accepted(seen, reply) {
+                reply.status = hyper::StatusCode::CREATED;
+            }
+        }),
+    ]
+}
+
+fn headers() -> Vec<Fault> {
+    vec![
+        Fault::reply(
+            "groups.headers/storable",
+            "There is no Cache-Control.",
+            without_header("cache-control"),
+        ),
+        Fault::reply(
+            "groups.headers/no-cache",
+            "Cache-Control is no-cache, which allows storing.",
+            with_header("cache-control", "no-cache"),
+        ),
+        Fault::reply(
+            "groups.headers/private",
+            "Cache-Control is private with an age.",
+            with_header("cache-control", "private, max-age=60"),
+        ),
+        Fault::reply(
+            "groups.headers/storable-later",
+            "Only the first response must not be stored.",
+            without_header("cache-control"),
+        )
+        .when(not_first),
+        Fault::reply("groups.headers/untraced", "There is no X-Request-Id.", without_header("x-request-id")),
+        Fault::reply(
+            "groups.headers/other-name",
+            "The trace id is in X-Trace-Id.",
+            |_, _, reply: &mut Reply| {
+                if let Some(id) = reply.headers.remove("x-request-id") {
+                    reply.headers.insert("x-trace-id", id);
+                }
+            },
+        ),
+        Fault::reply(
+            "groups.headers/storable-when-empty",
+            "An empty listing may be stored.",
+            without_header("cache-control"),
+        )
+        .when(of_empty_account),
+        Fault::reply(
+            "groups.headers/untraced-when-empty",
+            "An empty listing has no trace id.",
+            without_header("x-request-id"),
+        )
+        .when(of_empty_account),
+    ]
+}
+
+fn order() -> Vec<Fault> {
+    let with_items = |how: fn(&mut Vec<Value>)| {
+        change("/data/items", move |items| {
+            if let Some(items) = items.as_array_mut() {
+                how(items);
+            }
+        })
+    };
+    vec![
+        Fault::success("groups.order/descending", "Groups descend.", with_items(|items| items.reverse())),
+        Fault::success(
+            "groups.order/first-two-swapped",
+            "The first two groups are swapped.",
+            with_items(|items| items.swap(0, 1)),
+        )
+        .when(of_main_account),
+        Fault::success(
+            "groups.order/last-two-swapped",
+            "The last two groups are swapped.",
+            with_items(|items| {
+                if let [.., before, last] = &mut items[..] {
+                    std::mem::swap(before, last);
+                }
+            }),
+        ),
+        Fault::success(
+            "groups.order/by-name",
+            "Groups are sorted by name.",
+            with_items(|items| items.sort_by_key(|item| item["name"].to_string())),
+        ),
+        Fault::success(
+            "groups.order/by-creation",
+            "Groups are sorted by creation.",
+            with_items(|items| items.sort_by_key(|item| item["createdAt"].to_string())),
+        ),
+        Fault::success(
+            "groups.order/ids-as-text",
+            "Ids are sorted as texts: the last group, which has more digits, stands among shorter ones.",
+            with_items(|items| {
+                if let Some(last) = items.last_mut() {
+                    last["groupId"] = json!(100);
+                }
+                items.sort_by_key(|item| item["groupId"].to_string());
+            }),
+        )
+        .when(of_main_account),
+        Fault::success(
+            "groups.order/newest-last",
+            "The group with the lowest id comes last, as if it had been appended.",
+            with_items(|items| {
+                if !items.is_empty() {
+                    items.rotate_left(1);
+                }
+            }),
+        ),
+        Fault::success(
+            "groups.order/of-second-account",
+            "Only the groups of another account descend.",
+            with_items(|items| items.reverse()),
+        )
+        .when(|context, seen| !of_main_account(context, seen)),
+        Fault::success(
+            "groups.order/second-listing",
+            "The order does not hold: a later listing descends.",
+            with_items(|items| items.reverse()),
+        )
+        .when(not_first),
+    ]
+}
+
+fn empty() -> Vec<Fault> {
+    let no_groups = |id, breaks, how: fn(&mut Value)| {
+        Fault::success(id, breaks, move |_, _, body| {
+            if body["data"]["items"] == json!([]) {
+                how(body);
+            }
+        })
+    };
+    vec![
+        no_groups("groups.empty/null", "No groups are null.", |body| body["data"]["items"] = Value::Null),
+        no_groups("groups.empty/missing", "No groups are no items.", |body| body["data"] = json!({})),
+        no_groups("groups.empty/object", "No groups are an empty object.", |body| {
+            body["data"]["items"] = json!({});
+        }),
+        no_groups("groups.empty/null-data", "No groups are no data.", |body| body["data"] = Value::Null),
+        no_groups("groups.empty/list-of-null", "No groups are a list with null in it.", |body| {
+            body["data"]["items"] = json!([null]);
+        }),
+        no_groups("groups.empty/business-error", "No groups are an error within HTTP 200.", |body| {
+            *body = json!({"code": 404, "message": "no groups", "requestId": "r"});
+        }),
+        Fault::reply("groups.empty/not-found", "No groups are a 404.", |_, _, reply| {
+            if reply.json()["data"]["items"] == json!([]) {
+                *reply = Reply::json_with(404, &json!({"code": 404, "message": "no groups"}));
+            }
+        }),
+        Fault::reply("groups.empty/no-content", "No groups are a 204 without a body.", |_, _, reply| {
+            if reply.json()["data"]["items"] == json!([]) {
+                reply.status = hyper::StatusCode::NO_CONTENT;
+                reply.body = bytes::Bytes::new();
+            }
+        }),
+    ]
+}
+
+fn fields() -> Vec<Fault> {
+    let time = |id, breaks, path, text: &'static str| Fault::success(id, breaks, set(path, json!(text)));
+    vec![
+        Fault::success(
+            "groups.fields/id-text",
+            "An id is a string.",
+            set("/data/items/*/groupId", json!("11")),
+        ),
+        Fault::success("groups.fields/id-zero", "The last id is 0.", set("/data/items/-/groupId", json!(0))),
+        Fault::success(
+            "groups.fields/id-negative",
+            "An id is negative.",
+            set("/data/items/0/groupId", json!(-1)),
+        ),
+        Fault::success(
+            "groups.fields/id-null",
+            "The last id is null.",
+            set("/data/items/-/groupId", Value::Null),
+        ),
+        Fault::success(
+            "groups.fields/id-fraction",
+            "An id is no whole number.",
+            set("/data/items/0/groupId", json!(0.5)),
+        ),
+        Fault::success(
+            "groups.fields/id-renamed",
+            "The id is called id.",
+            rename("/data/items/*/groupId", "id"),
+        ),
+        Fault::success(
+            "groups.fields/name-missing",
+            "The last name is missing.",
+            remove("/data/items/-/name"),
+        ),
+        Fault::success("groups.fields/name-null", "A name is null.", set("/data/items/0/name", Value::Null)),
+        Fault::success(
+            "groups.fields/name-number",
+            "A name is a number.",
+            set("/data/items/-/name", json!(17)),
+        ),
+        Fault::success(
+            "groups.fields/created-missing",
+            "createdAt is missing.",
+            remove("/data/items/*/createdAt"),
+        ),
+        Fault::success(
+            "groups.fields/updated-missing-last",
+            "The last updatedAt is missing.",
+            remove("/data/items/-/updatedAt"),
+        ),
+        Fault::success(
+            "groups.fields/updated-null",
+            "An updatedAt is null.",
+            set("/data/items/1/updatedAt", Value::Null),
+        ),
+        Fault::success(
+            "groups.fields/created-seconds",
+            "createdAt is in seconds.",
+            set("/data/items/*/createdAt", json!(1_767_519_000)),
+        ),
+        time(
+            "groups.fields/created-zoneless",
+            "createdAt has no zone.",
+            "/data/items/*/createdAt",
+            "2026-01-04T09:30:00",
+        ),
+        time(
+            "groups.fields/updated-zoneless-last",
+            "The last updatedAt has no zone.",
+            "/data/items/-/updatedAt",
+            "2026-01-04T09:30:00.5",
+        ),
+        time(
+            "groups.fields/updated-date",
+            "An updatedAt is a date.",
+            "/data/items/0/updatedAt",
+            "2026-01-04",
+        ),
+        time(
+            "groups.fields/created-month-13",
+            "A createdAt has a thirteenth month.",
+            "/data/items/0/createdAt",
+            "2026-13-04T09:30:00Z",
+        ),
+        time(
+            "groups.fields/created-february-30",
+            "A createdAt is the 30th of February.",
+            "/data/items/-/createdAt",
+            "2026-02-30T09:30:00Z",
+        ),
+        time(
+            "groups.fields/updated-empty",
+            "A group never changed has an empty updatedAt.",
+            "/data/items/0/updatedAt",
+            "",
+        ),
+        time(
+            "groups.fields/updated-http-date",
+            "updatedAt is an HTTP date.",
+            "/data/items/*/updatedAt",
+            "Sun, 04 Jan 2026 09:30:00 GMT",
+        ),
+        time(
+            "groups.fields/created-offset-without-colon",
+            "createdAt has an offset without a colon.",
+            "/data/items/*/createdAt",
+            "2026-01-04T09:30:00+0200",
+        ),
+        time(
+            "groups.fields/created-hour-24",
+            "A createdAt has the hour 24.",
+            "/data/items/1/createdAt",
+            "2026-01-04T24:00:00Z",
+        ),
+    ]
+}
+
+fn tokens(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    let name = &context.contract.groups.api_key.name;
+    seen.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
+}
+
+fn not_first(context: &Context, _: &ProxiedRequest) -> bool {
+    context.memory.calls() > 1
+}
+
+fn of_main_account(context: &Context, seen: &ProxiedRequest) -> bool {
+    tokens(context, seen).iter().any(|token| token == context.token.expose())
+}
+
+fn of_empty_account(context: &Context, seen: &ProxiedRequest) -> bool {
+    let empty = context.facts.empty_token.as_ref().map(|token| token.expose().to_owned());
+    empty.is_some_and(|empty| tokens(context, seen).contains(&empty))
+}

@@ -1,0 +1,65 @@
+//! The faults, by the operation and the rule that they break.
+
+mod all;
+pub(crate) mod condition;
+pub(crate) mod edit;
+mod extract_access;
+mod extract_choice;
+mod extract_count;
+mod extract_identity;
+mod extract_response;
+mod extract_text;
+mod groups;
+mod search;
+mod search_account;
+mod search_filter;
+mod search_input;
+mod search_intersection;
+mod search_item;
+mod search_match;
+mod search_page;
+mod search_paging;
+mod search_shape;
+mod search_time;
+mod search_total;
+
+pub(crate) use all::credentials;
+
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
+
+/// Every fault.
+pub(crate) fn all() -> Vec<Fault> {
+    let tables = [
+        all::faults,
+        extract_access::faults,
+        extract_response::faults,
+        extract_choice::faults,
+        extract_count::faults,
+        extract_identity::faults,
+        extract_text::faults,
+        groups::faults,
+        search_account::faults,
+        search_filter::faults,
+        search_input::faults,
+        search_intersection::faults,
+        search_item::faults,
+        search_match::faults,
+        search_page::faults,
+        search_paging::faults,
+        search_shape::faults,
+        search_time::faults,
+        search_total::faults,
+    ];
+    tables.into_iter().flat_map(|faults| faults()).collect()
+}
+
+/// What separates the entries of a plain-text response.
+pub(crate) fn separator(context: &Context, seen: &ProxiedRequest) -> String {
+    let extract = &context.contract.extract;
+    let default = extract.lb.schema.default.as_ref().and_then(|default| default.as_str());
+    let code = seen.param(&extract.lb.name).unwrap_or_else(|| default.unwrap_or_default().to_owned());
+    let named = extract.separators.iter().find(|separator| separator.code == code);
+    let custom = || seen.param(&extract.sb.name).unwrap_or_default();
+    named.map_or_else(custom, |separator| separator.text.clone())
+}

@@ -1,0 +1,200 @@
+//! What searches ask for, and small changes to them and to their results, for tables to be made of.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+
+use crate::contract::{Property, Search};
+use serde_json::{Map, Value, json};
+
+use crate::lab::Context;
+use crate::lab::exchange::ProxiedRequest;
+
+/// PropertyGetter property of the body.
+pub(crate) type PropertyGetter = fn(&Search) -> &Property;
+
+/// The page.
+pub(crate) const PAGE: PropertyGetter = |search| &search.page;
+
+/// The page size.
+pub(crate) const SIZE: PropertyGetter = |search| &search.page_size;
+
+/// An address that nobody has.
+pub(crate) const NOBODY: &str = "203.0.113.251";
+
+/// The items of `ips` that are texts.
+pub(crate) fn ips(context: &Context, seen: &ProxiedRequest) -> Vec<String> {
+    let ips = seen.json()[&context.contract.search.ips.name].clone();
+    ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// Changes the items of `ips`, when it is a list.
+pub(crate) fn edit_ips(context: &Context, seen: &mut ProxiedRequest, how: impl FnOnce(&mut Vec<Value>)) {
+    let name = &context.contract.search.ips.name;
+    seen.edit(|body| {
+        if let Some(Value::Array(items)) = body.get_mut(name) {
+            how(items);
+        }
+    });
+}
+
+/// Replaces each item that is a text by what `how` makes of it and its place.
+pub(crate) fn map_ips(context: &Context, seen: &mut ProxiedRequest, how: impl Fn(usize, &str) -> String) {
+    edit_ips(context, seen, |items| {
+        for (place, item) in items.iter_mut().enumerate() {
+            if let Some(text) = item.as_str() {
+                *item = how(place, text).into();
+            }
+        }
+    });
+}
+
+/// How many items there are.
+pub(crate) fn count(context: &Context, seen: &ProxiedRequest) -> usize {
+    seen.json()[&context.contract.search.ips.name].as_array().map_or(0, Vec::len)
+}
+
+/// How many different items there are, by text.
+pub(crate) fn distinct(context: &Context, seen: &ProxiedRequest) -> usize {
+    ips(context, seen).into_iter().collect::<HashSet<_>>().len()
+}
+
+/// An item without its port, when it has one.
+pub(crate) fn bare(item: &str) -> String {
+    item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())
+}
+
+/// Whether an item has a port.
+pub(crate) fn has_port(item: &str) -> bool {
+    item.parse::<SocketAddr>().is_ok()
+}
+
+/// Whether an item is an IPv6 address, with or without port.
+pub(crate) fn is_v6(item: &str) -> bool {
+    bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
+}
+
+/// The value of a property, when it is sent and not null.
+pub(crate) fn value(context: &Context, seen: &ProxiedRequest, which: PropertyGetter) -> Option<Value> {
+    let value = seen.json().get(&which(&context.contract.search).name).cloned();
+    value.filter(|value| !value.is_null())
+}
+
+/// A property is sent and not null.
+pub(crate) fn asks(which: PropertyGetter) -> impl Fn(&Context, &ProxiedRequest) -> bool + Send + Sync {
+    move |context, seen| value(context, seen, which).is_some()
+}
+
+/// Takes a property out of the request.
+pub(crate) fn ignore(which: PropertyGetter) -> impl Fn(&Context, &mut ProxiedRequest) + Send + Sync {
+    move |context, seen| {
+        let name = &which(&context.contract.search).name;
+        seen.edit(|body| {
+            body.shift_remove(name);
+        });
+    }
+}
+
+/// Gives a property another value.
+pub(crate) fn put(
+    context: &Context,
+    seen: &mut ProxiedRequest,
+    which: PropertyGetter,
+    value: impl Into<Value>,
+) {
+    let name = which(&context.contract.search).name.clone();
+    seen.edit(|body| {
+        body.insert(name, value.into());
+    });
+}
+
+/// How many filters are sent.
+pub(crate) fn filters(context: &Context, seen: &ProxiedRequest) -> usize {
+    FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
+}
+
+/// Every filter.
+pub(crate) const FILTERS: [PropertyGetter; 7] = [
+    |search| &search.order_no,
+    |search| &search.group_id,
+    |search| &search.country_code,
+    |search| &search.city_code,
+    |search| &search.status,
+    |search| &search.activated_from,
+    |search| &search.activated_to,
+];
+
+/// The page that is asked for.
+pub(crate) fn page(context: &Context, seen: &ProxiedRequest) -> i64 {
+    let search = &context.contract.search;
+    value(context, seen, PAGE).and_then(|page| page.as_i64()).unwrap_or(search.default_page)
+}
+
+/// The page size that is asked for.
+pub(crate) fn page_size(context: &Context, seen: &ProxiedRequest) -> i64 {
+    let size = value(context, seen, SIZE).and_then(|size| size.as_i64());
+    size.unwrap_or(context.contract.search.default_page_size)
+}
+
+/// A page after the first is asked for.
+pub(crate) fn later_page(context: &Context, seen: &ProxiedRequest) -> bool {
+    page(context, seen) > *context.contract.search.pages.start()
+}
+
+/// The instances of a response.
+pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
+    body.pointer_mut("/data/items")?.as_array_mut()
+}
+
+/// The total of a response.
+pub(crate) fn total(body: &Value) -> i64 {
+    body["data"]["total"].as_i64().unwrap_or_default()
+}
+
+/// Loses instances, and does not count them either.
+pub(crate) fn lose(
+    lost: impl Fn(&Context, &ProxiedRequest, &Value) -> bool + Send + Sync,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    move |context, seen, body| lose_where(body, |item| lost(context, seen, item))
+}
+
+/// The same, in passing.
+pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
+    let Some(found) = items(body) else { return };
+    let before = found.len();
+    found.retain(|item| !lost(item));
+    let fewer = i64::try_from(before - found.len()).unwrap_or_default();
+    body["data"]["total"] = json!(total(body) - fewer);
+}
+
+/// Changes the list of instances.
+pub(crate) fn relist(
+    how: fn(&mut Vec<Value>),
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    move |_, _, body| {
+        if let Some(items) = items(body) {
+            how(items);
+        }
+    }
+}
+
+/// Changes the total by means of the request and what came.
+pub(crate) fn recount(
+    how: impl Fn(&Context, &ProxiedRequest, i64, i64) -> i64 + Send + Sync,
+) -> impl Fn(&Context, &ProxiedRequest, &mut Value) + Send + Sync {
+    move |context, seen, body| {
+        let came = items(body).map_or(0, |items| i64::try_from(items.len()).unwrap_or_default());
+        body["data"]["total"] = json!(how(context, seen, total(body), came));
+    }
+}
+
+/// The address of an instance is IPv6.
+pub(crate) fn of_v6(item: &Value) -> bool {
+    item["ip"].as_str().is_some_and(is_v6)
+}
+
+/// A body that is in order and finds nothing.
+pub(crate) fn plain(context: &Context) -> Value {
+    let mut body = Map::new();
+    body.insert(context.contract.search.ips.name.clone(), json!([NOBODY]));
+    Value::Object(body)
+}

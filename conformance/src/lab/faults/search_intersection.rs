@@ -1,0 +1,282 @@
+//! Faults that show only where filters meet each other, items of some form, or pages.
+
+use super::search::{
+    FILTERS, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items,
+    later_page, lose, map_ips, of_v6, value,
+};
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    pairs().into_iter().chain(many()).chain(forms()).collect()
+}
+
+const ORDER: PropertyGetter = |search| &search.order_no;
+const GROUP: PropertyGetter = |search| &search.group_id;
+const COUNTRY: PropertyGetter = |search| &search.country_code;
+const CITY: PropertyGetter = |search| &search.city_code;
+const STATUS: PropertyGetter = |search| &search.status;
+const FROM: PropertyGetter = |search| &search.activated_from;
+const TO: PropertyGetter = |search| &search.activated_to;
+
+/// One filter is not looked at beside another one.
+fn beside(id: &'static str, breaks: &'static str, ignored: PropertyGetter, other: PropertyGetter) -> Fault {
+    Fault::request(id, breaks, ignore(ignored)).when(asks(other)).when(asks(ignored))
+}
+
+fn pairs() -> Vec<Fault> {
+    vec![
+        beside(
+            "search.intersection/status-beside-group",
+            "Beside a group the status is not looked at.",
+            STATUS,
+            GROUP,
+        ),
+        beside(
+            "search.intersection/group-beside-country",
+            "Beside a country the group is not looked at.",
+            GROUP,
+            COUNTRY,
+        ),
+        beside(
+            "search.intersection/country-beside-city",
+            "Beside a city the country is not looked at.",
+            COUNTRY,
+            CITY,
+        ),
+        beside(
+            "search.intersection/city-beside-country",
+            "Beside a country the city is not looked at.",
+            CITY,
+            COUNTRY,
+        ),
+        beside(
+            "search.intersection/order-beside-group",
+            "Beside a group the order number is not looked at.",
+            ORDER,
+            GROUP,
+        ),
+        beside(
+            "search.intersection/order-beside-status",
+            "Beside a status the order number is not looked at.",
+            ORDER,
+            STATUS,
+        ),
+        beside(
+            "search.intersection/city-beside-order",
+            "Beside an order number the city is not looked at.",
+            CITY,
+            ORDER,
+        ),
+        beside(
+            "search.intersection/country-beside-from",
+            "Beside activatedFrom the country is not looked at.",
+            COUNTRY,
+            FROM,
+        ),
+        beside(
+            "search.intersection/from-beside-status",
+            "Beside a status activatedFrom is not looked at.",
+            FROM,
+            STATUS,
+        ),
+        beside("search.intersection/to-beside-city", "Beside a city activatedTo is not looked at.", TO, CITY),
+        beside(
+            "search.intersection/to-beside-group",
+            "Beside a group activatedTo is not looked at.",
+            TO,
+            GROUP,
+        ),
+        beside(
+            "search.intersection/from-beside-order",
+            "Beside an order number activatedFrom is not looked at.",
+            FROM,
+            ORDER,
+        ),
+        beside(
+            "search.intersection/status-beside-to",
+            "Beside activatedTo the status is not looked at.",
+            STATUS,
+            TO,
+        ),
+        beside("search.intersection/from-beside-to", "Of two bounds the upper one counts.", FROM, TO),
+        Fault::request(
+            "search.intersection/status-beside-ungrouped",
+            "Beside group 0 the status is not looked at.",
+            ignore(STATUS),
+        )
+        .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group == 0)),
+        Fault::request(
+            "search.intersection/group-beside-city-in-ipv6",
+            "In a batch of IPv6 the group is not looked at beside a city.",
+            ignore(GROUP),
+        )
+        .when(asks(CITY))
+        .when(all_v6),
+    ]
+}
+
+fn many() -> Vec<Fault> {
+    let ignored = |id, breaks, which: PropertyGetter, fewest: usize| {
+        Fault::request(id, breaks, ignore(which)).when(move |context, seen| filters(context, seen) >= fewest)
+    };
+    vec![
+        ignored(
+            "search.intersection/status-of-three",
+            "Among three filters the status is not looked at.",
+            STATUS,
+            3,
+        ),
+        ignored(
+            "search.intersection/group-of-three",
+            "Among three filters the group is not looked at.",
+            GROUP,
+            3,
+        ),
+        ignored(
+            "search.intersection/country-of-three",
+            "Among three filters the country is not looked at.",
+            COUNTRY,
+            3,
+        ),
+        ignored(
+            "search.intersection/to-of-three",
+            "Among three filters activatedTo is not looked at.",
+            TO,
+            3,
+        ),
+        Fault::request(
+            "search.intersection/triple",
+            "Beside city and status, and only then, the group is not looked at.",
+            ignore(GROUP),
+        )
+        .when(asks(CITY))
+        .when(asks(STATUS)),
+        Fault::request(
+            "search.intersection/triple-with-bounds",
+            "Beside both bounds, and only then, the country is not looked at.",
+            ignore(COUNTRY),
+        )
+        .when(asks(FROM))
+        .when(asks(TO)),
+        Fault::request(
+            "search.intersection/first-two",
+            "Only the first two filters are looked at.",
+            |context, seen| {
+                let sent: Vec<PropertyGetter> =
+                    FILTERS.into_iter().filter(|which| value(context, seen, *which).is_some()).collect();
+                for which in sent.into_iter().skip(2) {
+                    ignore(which)(context, seen);
+                }
+            },
+        ),
+        Fault::request(
+            "search.intersection/past-four",
+            "Beyond four filters none is looked at.",
+            |context, seen| {
+                for which in FILTERS {
+                    ignore(which)(context, seen);
+                }
+            },
+        )
+        .when(|context, seen| filters(context, seen) > 4),
+    ]
+}
+
+fn forms() -> Vec<Fault> {
+    let all_ported =
+        |context: &Context, seen: &ProxiedRequest| ips(context, seen).iter().all(|item| has_port(item));
+    let mixed = |context: &Context, seen: &ProxiedRequest| {
+        let items = ips(context, seen);
+        items.iter().any(|item| has_port(item)) && items.iter().any(|item| !has_port(item))
+    };
+    vec![
+        Fault::request(
+            "search.intersection/two-of-ports",
+            "Two filters with ports: the first is not looked at.",
+            ignore_first,
+        )
+        .when(all_ported)
+        .when(|context, seen| filters(context, seen) == 2),
+        Fault::request(
+            "search.intersection/two-of-ipv6-ports",
+            "Two filters with ports of IPv6: the first is not looked at.",
+            ignore_first,
+        )
+        .when(all_ported)
+        .when(all_v6)
+        .when(|context, seen| filters(context, seen) == 2),
+        Fault::request(
+            "search.intersection/three-of-mixed",
+            "Three filters on items with and without ports: the first is not looked at.",
+            ignore_first,
+        )
+        .when(mixed)
+        .when(|context, seen| filters(context, seen) == 3),
+        Fault::request(
+            "search.intersection/three-of-ipv4-ports",
+            "Three filters with ports of IPv4: the first is not looked at.",
+            ignore_first,
+        )
+        .when(all_ported)
+        .when(|context, seen| {
+            ips(context, seen).iter().all(|item| !is_v6(item)) && filters(context, seen) == 3
+        }),
+        Fault::request(
+            "search.intersection/later-pages",
+            "On later pages the first of two filters is not looked at.",
+            ignore_first,
+        )
+        .when(later_page)
+        .when(|context, seen| filters(context, seen) == 2),
+        Fault::request(
+            "search.intersection/ports-with-two",
+            "With two filters ports are not looked at.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
+            },
+        )
+        .when(|context, seen| filters(context, seen) == 2),
+        Fault::request(
+            "search.intersection/union",
+            "With two filters in a small batch, what fits one of them is found.",
+            ignore_first,
+        )
+        .when(|context, seen| filters(context, seen) == 2 && count(context, seen) == 2),
+        Fault::success(
+            "search.intersection/ipv6-of-three",
+            "With three filters IPv6 instances are lost.",
+            lose(|_, _, item| of_v6(item)),
+        )
+        .when(|context, seen| filters(context, seen) == 3),
+        Fault::success(
+            "search.intersection/last-of-two",
+            "With two filters the last instance is lost.",
+            |_, _, body| {
+                if items(body).and_then(Vec::pop).is_some() {
+                    body["data"]["total"] = (super::search::total(body) - 1).into();
+                }
+            },
+        )
+        .when(|context, seen| filters(context, seen) == 2),
+        Fault::request(
+            "search.intersection/past-the-fiftieth",
+            "With two filters, items beyond the fiftieth are not looked for.",
+            |context, seen| {
+                edit_ips(context, seen, |items| items.truncate(50));
+            },
+        )
+        .when(|context, seen| filters(context, seen) == 2),
+    ]
+}
+
+fn all_v6(context: &Context, seen: &ProxiedRequest) -> bool {
+    ips(context, seen).iter().all(|item| is_v6(item))
+}
+
+fn ignore_first(context: &Context, seen: &mut ProxiedRequest) {
+    if let Some(first) = FILTERS.into_iter().find(|which| value(context, seen, *which).is_some()) {
+        ignore(first)(context, seen);
+    }
+}

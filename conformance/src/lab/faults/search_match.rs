@@ -1,0 +1,400 @@
+//! Faults in what an item of `ips` finds.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use super::search::{
+    NOBODY, asks, bare, count, edit_ips, filters, has_port, ips, is_v6, items, later_page, lose, lose_where,
+    map_ips, of_v6,
+};
+use crate::lab::exchange::ProxiedRequest;
+use crate::lab::{Context, Fault};
+
+/// All of them.
+pub(crate) fn faults() -> Vec<Fault> {
+    let tables = [port(), port_with_others(), any_port(), any_port_in_batches(), first_text()];
+    tables.into_iter().flatten().collect()
+}
+
+/// An item as address and port, and not as text.
+fn endpoint(item: &str) -> Option<(std::net::IpAddr, Option<u16>)> {
+    let socket = item.parse().map(|socket: SocketAddr| (socket.ip(), Some(socket.port()))).ok();
+    socket.or_else(|| Some((item.parse().ok()?, None)))
+}
+
+/// Removes the first of two items that are one address in two spellings, or finds neither.
+fn first_text() -> Vec<Fault> {
+    let respelled = |context: &Context, seen: &ProxiedRequest| {
+        let ips = ips(context, seen);
+        let mut known: Vec<(String, _)> = Vec::new();
+        for item in ips {
+            let Some(at) = endpoint(&item) else { continue };
+            if known.iter().any(|(text, other)| *other == at && *text != item) {
+                return true;
+            }
+            known.push((item, at));
+        }
+        false
+    };
+    vec![
+        Fault::request(
+            "search.ips-first-text/none-counts",
+            "An address in two spellings is not looked up.",
+            |context, seen| {
+                map_ips(
+                    context,
+                    seen,
+                    |_, item| if is_v6(item) { NOBODY.to_owned() } else { item.to_owned() },
+                )
+            },
+        )
+        .when(respelled),
+        Fault::success(
+            "search.ips-first-text/empty",
+            "A batch with an address in two spellings finds nothing.",
+            |_, _, body| {
+                body["data"]["items"] = Value::Array(Vec::new());
+                body["data"]["total"] = Value::from(0);
+            },
+        )
+        .when(respelled),
+    ]
+}
+
+fn port() -> Vec<Fault> {
+    let ignored =
+        |id, breaks, which: fn(&Context, usize, &str) -> bool| {
+            Fault::request(id, breaks, move |context, seen| {
+                map_ips(context, seen, |place, item| {
+                    if which(context, place, item) { bare(item) } else { item.to_owned() }
+                });
+            })
+        };
+    vec![
+        ignored("search.match-port/ignored", "A port is not looked at.", |_, _, _| true),
+        ignored(
+            "search.match-port/ignored-in-ipv6",
+            "The port of an IPv6 item is not looked at.",
+            |_, _, item| is_v6(item),
+        ),
+        ignored(
+            "search.match-port/ignored-in-ipv4",
+            "The port of an IPv4 item is not looked at.",
+            |_, _, item| !is_v6(item),
+        ),
+        ignored(
+            "search.match-port/ignored-past-the-hundredth",
+            "Beyond the hundredth item ports are not looked at.",
+            |_, place, _| place >= 100,
+        ),
+        ignored(
+            "search.match-port/ignored-in-the-second",
+            "The port of the second item is not looked at.",
+            |_, place, _| place == 1,
+        ),
+        ignored("search.match-port/odd-ports-ignored", "Only even ports are looked at.", |_, _, item| {
+            item.parse::<SocketAddr>().is_ok_and(|socket| socket.port() % 2 == 1)
+        }),
+        ignored(
+            "search.match-port/last-port-ignored",
+            "The largest port stands for any.",
+            |context, _, item| {
+                let port = item.parse::<SocketAddr>().map(|socket| i64::from(socket.port()));
+                port.is_ok_and(|port| port == *context.contract.search.ports.end())
+            },
+        ),
+        Fault::request(
+            "search.match-port/next-port-too",
+            "The next port matches as well.",
+            |context, seen| {
+                beside(context, seen, |port| port.checked_add(1));
+            },
+        ),
+        Fault::request(
+            "search.match-port/port-before-too",
+            "The port before matches as well.",
+            |context, seen| {
+                beside(context, seen, |port| port.checked_sub(1).filter(|port| *port > 0));
+            },
+        ),
+        Fault::request(
+            "search.match-port/ipv6-finds-nothing",
+            "An IPv6 item with a port finds nothing.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| {
+                    if is_v6(item) && has_port(item) { NOBODY } else { item }.to_owned()
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-port/own-port-missed",
+            "The port is compared as a text from its second digit.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| match item.parse::<SocketAddr>() {
+                    Ok(socket) if socket.port() > 9 => {
+                        let digits = socket.port().to_string();
+                        digits[1..].parse().map_or_else(
+                            |_| NOBODY.to_owned(),
+                            |port: u16| SocketAddr::new(socket.ip(), port.max(1)).to_string(),
+                        )
+                    }
+                    _ => item.to_owned(),
+                });
+            },
+        ),
+    ]
+}
+
+fn port_with_others() -> Vec<Fault> {
+    vec![
+        Fault::request(
+            "search.match-port/ignored-in-batches",
+            "In a batch of more than one item ports are not looked at.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
+            },
+        )
+        .when(|context, seen| count(context, seen) > 1),
+        Fault::request(
+            "search.match-port/ignored-beside-bare",
+            "Beside an item without a port, ports are not looked at.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
+            },
+        )
+        .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
+        Fault::request(
+            "search.match-port/ignored-with-a-filter",
+            "With a filter ports are not looked at.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| bare(item));
+            },
+        )
+        .when(|context, seen| filters(context, seen) > 0),
+        Fault::request(
+            "search.match-port/ignored-with-status-in-ipv6",
+            "With a status the ports of IPv6 items are not looked at.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
+            },
+        )
+        .when(asks(|search| &search.status)),
+        Fault::request(
+            "search.match-port/one-port-an-address",
+            "Of several ports of one address only the first is looked for.",
+            |context, seen| {
+                edit_ips(context, seen, |items| {
+                    let mut known = HashSet::new();
+                    items.retain(|item| {
+                        item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item)))
+                    });
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-port/ports-crossed",
+            "In a batch the ports are sorted apart from their addresses.",
+            |context, seen| {
+                edit_ips(context, seen, |items| {
+                    let sockets: Vec<SocketAddr> =
+                        items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
+                    let ports = sockets.iter().rev().map(SocketAddr::port);
+                    let crossed =
+                        sockets.iter().zip(ports).map(|(socket, port)| SocketAddr::new(socket.ip(), port));
+                    *items = crossed.map(|socket| Value::from(socket.to_string())).collect();
+                });
+            },
+        )
+        .when(|context, seen| {
+            ips(context, seen).iter().all(|item| has_port(item)) && count(context, seen) > 1
+        }),
+        Fault::success(
+            "search.match-port/bare-shadowed",
+            "An item with a port finds nothing beside items without.",
+            lose(|context, seen, item| {
+                let ip = item["ip"].as_str().unwrap_or_default();
+                !ips(context, seen).iter().any(|item| item == ip)
+            }),
+        )
+        .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
+    ]
+}
+
+fn any_port() -> Vec<Fault> {
+    let of_bare = |context: &Context, seen: &ProxiedRequest, item: &Value| {
+        ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str())
+    };
+    vec![
+        Fault::success(
+            "search.match-any-port/one-port",
+            "An item without a port finds one port of its address.",
+            |context, seen, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| {
+                    let asked =
+                        ips(context, seen).iter().any(|sent| Some(sent.as_str()) == item["ip"].as_str());
+                    asked && !known.insert(item["ip"].to_string())
+                });
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/three-ports",
+            "An item without a port finds three ports of its address at most.",
+            |_, _, body| {
+                let mut counts = std::collections::HashMap::new();
+                lose_where(body, |item| {
+                    let count = counts.entry(item["ip"].to_string()).or_insert(0);
+                    *count += 1;
+                    *count > 3
+                });
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/one-instance-a-port",
+            "Without ports, of two instances at one address and port one is found.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| !known.insert(format!("{} {}", item["ip"], item["port"])));
+            },
+        )
+        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
+        Fault::success(
+            "search.match-any-port/default-port",
+            "An item without a port stands for one port of all.",
+            lose(move |context, seen, item| of_bare(context, seen, item) && item["port"] != 20_001),
+        ),
+        Fault::success(
+            "search.match-any-port/no-port-zero",
+            "In a batch an item without a port does not find an instance without one.",
+            lose(|_, _, item| item["port"] == 0),
+        )
+        .when(|context, seen| count(context, seen) > 1),
+        Fault::success(
+            "search.match-any-port/no-last-port",
+            "An item without a port does not find the largest port.",
+            lose(move |context, seen, item| {
+                of_bare(context, seen, item) && item["port"] == *context.contract.search.ports.end()
+            }),
+        ),
+        Fault::success(
+            "search.match-any-port/ipv6-one-port",
+            "An IPv6 item without a port finds one port.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                lose_where(body, |item| of_v6(item) && !known.insert(item["ip"].to_string()));
+            },
+        )
+        .when(|context, seen| ips(context, seen).iter().all(|item| !has_port(item))),
+        Fault::request(
+            "search.match-any-port/ipv6-finds-nothing",
+            "An IPv6 item without a port finds nothing.",
+            |context, seen| {
+                map_ips(context, seen, |_, item| {
+                    if is_v6(item) && !has_port(item) { NOBODY } else { item }.to_owned()
+                });
+            },
+        ),
+        Fault::request(
+            "search.match-any-port/neighbour-too",
+            "The next IPv4 address is found as well.",
+            |context, seen| {
+                edit_ips(context, seen, |items| {
+                    let last = items.iter().rev().filter_map(Value::as_str).find(|item| !has_port(item));
+                    let next = last
+                        .and_then(|item| item.parse::<std::net::Ipv4Addr>().ok())
+                        .map(|ip| std::net::Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
+                    items.extend(next.map(Value::from));
+                });
+            },
+        )
+        .when(|context, seen| count(context, seen) < 400),
+    ]
+}
+
+fn any_port_in_batches() -> Vec<Fault> {
+    let cut = |id, breaks, most: usize| {
+        Fault::request(id, breaks, move |context, seen| edit_ips(context, seen, |items| items.truncate(most)))
+            .when(move |context, seen| {
+                (most + 1..=context.contract.search.distinct_items).contains(&count(context, seen))
+            })
+    };
+    vec![
+        cut("search.match-any-port/first-hundred", "Items beyond the hundredth are not looked for.", 100),
+        cut("search.match-any-port/first-256", "Items beyond the 256th are not looked for.", 256),
+        cut(
+            "search.match-any-port/all-but-the-five-hundredth",
+            "The last of the most items is not looked for.",
+            499,
+        ),
+        Fault::request(
+            "search.match-any-port/last-item-lost",
+            "The last of several items is not looked for.",
+            |context, seen| {
+                edit_ips(context, seen, |items| drop(items.pop()));
+            },
+        )
+        .when(|context, seen| (2..=context.contract.search.distinct_items).contains(&count(context, seen))),
+        Fault::request(
+            "search.match-any-port/shadowed-by-its-port",
+            "Beside itself with a port, an item without one finds that port alone.",
+            |context, seen| {
+                let ported: HashSet<_> =
+                    ips(context, seen).iter().filter(|item| has_port(item)).map(|item| bare(item)).collect();
+                edit_ips(context, seen, |items| {
+                    items.retain(|item| {
+                        item.as_str().is_none_or(|item| has_port(item) || !ported.contains(item))
+                    });
+                });
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/found-twice",
+            "Beside itself with a port, an item finds that port twice.",
+            |context, seen, body| {
+                let sent = ips(context, seen);
+                let Some(found) = items(body) else { return };
+                let twice = |item: &&Value| {
+                    let ip = item["ip"].as_str().unwrap_or_default();
+                    let with_port = ip.parse().ok().map(|ip| {
+                        SocketAddr::new(
+                            ip,
+                            item["port"].as_u64().and_then(|port| port.try_into().ok()).unwrap_or(0),
+                        )
+                        .to_string()
+                    });
+                    sent.iter().any(|sent| sent == ip) && with_port.is_some_and(|item| sent.contains(&item))
+                };
+                let again: Vec<_> = found.iter().filter(twice).cloned().collect();
+                let more = i64::try_from(again.len()).unwrap_or_default();
+                found.extend(again);
+                body["data"]["total"] = (super::search::total(body) + more).into();
+            },
+        ),
+        Fault::success(
+            "search.match-any-port/second-page-one-port",
+            "On a later page an address shows one port.",
+            |_, _, body| {
+                let mut known = HashSet::new();
+                if let Some(items) = items(body) {
+                    items.retain(|item| known.insert(item["ip"].to_string()));
+                }
+            },
+        )
+        .when(later_page),
+    ]
+}
+
+/// Adds to each item with a port another one with a port beside it.
+fn beside(context: &Context, seen: &mut ProxiedRequest, other: fn(u16) -> Option<u16>) {
+    edit_ips(context, seen, |items| {
+        let sockets = items.iter().filter_map(|item| item.as_str()?.parse::<SocketAddr>().ok());
+        let more = sockets
+            .filter_map(|socket| Some(SocketAddr::new(socket.ip(), other(socket.port())?).to_string()));
+        let more: Vec<_> = more.map(Value::from).collect();
+        // Not past the limit, which would be another fault.
+        let room = context.contract.search.distinct_items.saturating_sub(items.len());
+        items.extend(more.into_iter().take(room));
+    });
+}

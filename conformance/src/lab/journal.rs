@@ -1,0 +1,345 @@
+//! What the lab changed, request by request. An entry names places and never holds a value of a request or a body.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use futures::future::BoxFuture;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::backend::Backend;
+use super::context::Context;
+use super::exchange::{Framing, ProxiedRequest, Reply};
+use super::upstream::{Handler, Upstream};
+
+/// Maximum number of entries that are kept; older ones go.
+const MAX_ENTRIES: usize = 1_000;
+
+/// Maximum number of places in a body that one change names.
+const MAX_PLACES: usize = 3;
+
+/// Parts of names of at least so many bytes are searched for in credentials.
+const TELLING: usize = 4;
+
+/// One request and what was changed on its way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Number of the request, from 1.
+    pub number: u64,
+    /// HTTP method; `other` for one that no operation has.
+    pub method: &'static str,
+    /// The operation: `extract`, `groups` or `search`; none for other paths.
+    pub operation: Option<&'static str>,
+    /// HTTP status of the response. A reset or silent connection shows none to its caller.
+    pub status: u16,
+    /// Time until the response began, in milliseconds.
+    pub elapsed_ms: u64,
+    /// What was changed; empty when the request and its response passed unchanged.
+    pub changes: Vec<Change>,
+}
+
+/// What one layer changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Id of the fault or variation, or `scenario NAME`.
+    pub by: String,
+    /// The places, such as `status 200 -> 429` or ``response body `/data/items/0/ip` ``.
+    pub what: Vec<String>,
+}
+
+type EntryObserver = Box<dyn Fn(&Entry) + Send + Sync>;
+
+/// The latest requests of a lab.
+#[derive(Default)]
+pub struct Journal {
+    count: AtomicU64,
+    entries: Mutex<VecDeque<Entry>>,
+    observer: Option<EntryObserver>,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Journal({} requests)", self.count.load(Ordering::Relaxed))
+    }
+}
+
+impl Journal {
+    /// A journal that shows each entry to `observer` as well.
+    #[must_use]
+    pub fn observed(observer: impl Fn(&Entry) + Send + Sync + 'static) -> Self {
+        Self { observer: Some(Box::new(observer)), ..Self::default() }
+    }
+
+    /// The latest entries, at most 1,000, the oldest first.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Removes all entries.
+    pub fn clear(&self) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn add(&self, entry: Entry) {
+        if let Some(observer) = &self.observer {
+            observer(&entry);
+        }
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= MAX_ENTRIES {
+            entries.pop_front();
+        }
+        entries.push_back(entry);
+    }
+}
+
+tokio::task_local! {
+    /// What the layers changed in the request that this task handles.
+    static CHANGES: RefCell<Vec<Change>>;
+    /// What the innermost layer of this moment has passed on.
+    static PASSED: RefCell<Passed>;
+}
+
+/// Requests that a layer passed on, and the last of them with its response.
+#[derive(Default)]
+struct Passed {
+    count: usize,
+    last: Option<(ProxiedRequest, Reply)>,
+}
+
+/// Writes the journal of what is behind it.
+pub(super) struct JournaledServer {
+    pub(super) journal: Arc<Journal>,
+    pub(super) upstream: Upstream,
+    pub(super) backend: Arc<Backend>,
+}
+
+impl Handler for JournaledServer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            let operation = Context::new(&self.backend).operation(&request);
+            let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
+            let (reply, changes) = CHANGES
+                .scope(RefCell::default(), async {
+                    let reply = self.upstream.call(&request).await;
+                    (reply, CHANGES.with(RefCell::take))
+                })
+                .await;
+            self.journal.add(Entry {
+                number: self.journal.count.fetch_add(1, Ordering::Relaxed) + 1,
+                method: method.unwrap_or("other"),
+                operation: operation.map(|operation| operation.prefix()),
+                status: reply.status.as_u16(),
+                elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+                changes,
+            });
+            reply
+        })
+    }
+}
+
+/// A fault, a variation or a scenario whose changes the journal shows.
+pub(super) struct Layer {
+    name: String,
+    handler: Box<dyn Handler>,
+    backend: Arc<Backend>,
+}
+
+impl Layer {
+    /// A layer in front of `next`. `handler` gets the upstream that it has to use.
+    pub(super) fn new<H: Handler>(
+        name: impl Into<String>,
+        next: &Upstream,
+        backend: &Arc<Backend>,
+        handler: impl FnOnce(Context) -> H,
+    ) -> Self {
+        let upstream = Upstream::new(Tap(next.clone()));
+        let handler = Box::new(handler(Context::before(upstream, backend)));
+        Self { name: name.into(), handler, backend: Arc::clone(backend) }
+    }
+}
+
+impl Handler for Layer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let came = request.clone();
+            let (reply, passed) = PASSED
+                .scope(RefCell::default(), async {
+                    let reply = self.handler.handle(request).await;
+                    (reply, PASSED.with(RefCell::take))
+                })
+                .await;
+            let what = Names::new(&self.backend, &came).changes(&came, &passed, &reply);
+            if !what.is_empty() {
+                note(Change { by: self.name.clone(), what });
+            }
+            reply
+        })
+    }
+}
+
+/// Adds a change to the journal's entry of the request that this task handles.
+pub(super) fn note(change: Change) {
+    // Without a journal nobody asks.
+    let _ = CHANGES.try_with(|changes| changes.borrow_mut().push(change));
+}
+
+/// Between a layer and the next one.
+struct Tap(Upstream);
+
+impl Handler for Tap {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let reply = self.0.call(&request).await;
+            let _ = PASSED.try_with(|passed| {
+                let mut passed = passed.borrow_mut();
+                passed.count += 1;
+                passed.last = Some((request, reply.clone()));
+            });
+            reply
+        })
+    }
+}
+
+/// Names of places, without what may be a credential.
+struct Names {
+    credentials: Vec<String>,
+}
+
+impl Names {
+    fn new(backend: &Arc<Backend>, request: &ProxiedRequest) -> Self {
+        let mut credentials = super::faults::credentials(&Context::new(backend), request);
+        credentials.push(backend.token.expose().to_owned());
+        credentials.extend(backend.facts.secrets().map(|secret| secret.expose().to_owned()));
+        Self { credentials }
+    }
+
+    /// What a layer changed: in the request that it passed on, and in the response that it returned.
+    fn changes(&self, came: &ProxiedRequest, passed: &Passed, reply: &Reply) -> Vec<String> {
+        let Some((sent, answered)) = &passed.last else {
+            return vec![format!(
+                "responded itself with status {}{}",
+                reply.status.as_u16(),
+                framing(reply.framing)
+            )];
+        };
+        let mut what = Vec::new();
+        if passed.count > 1 {
+            what.push(format!("sent {} requests instead of one", passed.count));
+        }
+        if sent.method != came.method || sent.path != came.path {
+            what.push("request line".to_owned());
+        }
+        let (old, new): (BTreeSet<_>, BTreeSet<_>) =
+            (came.params().into_iter().collect(), sent.params().into_iter().collect());
+        let params: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
+        what.extend(params.into_iter().map(|name| format!("request parameter `{}`", self.shown(name))));
+        what.extend(self.headers("request", &came.headers, &sent.headers));
+        if sent.body != came.body {
+            what.extend(self.bodies("request", &came.body, &sent.body));
+        }
+        if answered.status != reply.status {
+            what.push(format!("status {} -> {}", answered.status.as_u16(), reply.status.as_u16()));
+        }
+        what.extend(self.headers("response", &answered.headers, &reply.headers));
+        if answered.body != reply.body {
+            what.extend(self.bodies("response", &answered.body, &reply.body));
+        }
+        if answered.framing != reply.framing {
+            what.push(format!("connection{}", framing(reply.framing)));
+        }
+        what
+    }
+
+    fn headers(&self, side: &str, old: &hyper::HeaderMap, new: &hyper::HeaderMap) -> Vec<String> {
+        let names: BTreeSet<&str> =
+            old.keys().chain(new.keys()).map(hyper::header::HeaderName::as_str).collect();
+        let differs = |name: &&str| old.get_all(*name).iter().ne(new.get_all(*name).iter());
+        let line = |name: &str| format!("{side} header `{}`", self.shown(name));
+        names.into_iter().filter(differs).map(line).collect()
+    }
+
+    fn bodies(&self, side: &str, old: &[u8], new: &[u8]) -> Vec<String> {
+        let parsed = (serde_json::from_slice::<Value>(old), serde_json::from_slice::<Value>(new));
+        let (Ok(old), Ok(new)) = parsed else { return vec![format!("{side} body")] };
+        let mut places = Vec::new();
+        differences(&old, &new, &mut Vec::new(), &mut places);
+        if places.is_empty() {
+            return vec![format!("spelling of the {side} body")];
+        }
+        let pointer = |place: &Vec<String>| {
+            let parts = place.iter().map(|part| format!("/{}", self.shown(part))).collect::<String>();
+            format!("{side} body `{}`", if parts.is_empty() { "/" } else { &parts })
+        };
+        let mut shown: Vec<String> = places.iter().take(MAX_PLACES).map(pointer).collect();
+        if places.len() > MAX_PLACES {
+            shown.push(format!("{side} body, further places"));
+        }
+        shown
+    }
+
+    /// A name, or `…` for one that may be a part of a credential, or hold one.
+    fn shown(&self, name: &str) -> String {
+        let is_telling = |credential: &String| {
+            let longer = name.len() >= TELLING && credential.contains(name);
+            longer || (!credential.is_empty() && name.contains(credential.as_str()))
+        };
+        if name.chars().count() > 64 || self.credentials.iter().any(is_telling) {
+            return "…".to_owned();
+        }
+        crate::report::plain(name).into_owned()
+    }
+}
+
+/// The places in which two values differ; one more than are shown at most.
+fn differences(old: &Value, new: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
+    if old == new || places.len() > MAX_PLACES {
+        return;
+    }
+    let mut at = |name: String, old: &Value, new: &Value| {
+        path.push(name);
+        differences(old, new, path, places);
+        path.pop();
+    };
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            let added = new.keys().filter(|name| !old.contains_key(*name));
+            for name in old.keys().chain(added) {
+                let value = |object: &serde_json::Map<String, Value>| object.get(name).cloned();
+                // A member that is there counts as different from one that is not, also when it is null.
+                match (value(old), value(new)) {
+                    (Some(old), Some(new)) => at(name.clone(), &old, &new),
+                    (old, _) => at(name.clone(), &Value::Bool(old.is_some()), &Value::Bool(old.is_none())),
+                }
+            }
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                at(index.to_string(), old, new);
+            }
+        }
+        _ => places.push(path.clone()),
+    }
+}
+
+/// How a response is sent, in words after another text.
+fn framing(framing: Framing) -> String {
+    match framing {
+        Framing::Whole => String::new(),
+        Framing::Pieces(size) => format!(": body in pieces of {size} bytes"),
+        Framing::Drip(size) => format!(": body dripping in pieces of {size} bytes"),
+        Framing::Slow(size, pause) => {
+            format!(": body slow, {size} bytes every {} ms", pause.as_millis())
+        }
+        Framing::Padded(blanks) => format!(": body padded with {blanks} blanks"),
+        Framing::Cut(after) => format!(": body cut after {after} bytes"),
+        Framing::Reset(None) => ": reset before the head".to_owned(),
+        Framing::Reset(Some(after)) => format!(": reset after {after} bytes of the body"),
+        Framing::Silent(time) => format!(": nothing sent for {} ms, then closed", time.as_millis()),
+        Framing::WrongLength(by) => format!(": Content-Length wrong by {by} bytes"),
+    }
+}

@@ -1,0 +1,64 @@
+//! A fault lab: servers that break one clause, and conforming servers that decide unspecified behaviour otherwise, as a proxy
+//! in front of a service that does neither.
+//!
+//! A [`Fault`] or a [`Variation`] sees each request before it goes on and each response before it goes back, so that a server
+//! that breaks exactly one clause can be had without a switch in the server itself. The proof of the suite runs the checks
+//! against all of them.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use sallyport_conformance::lab::{self, Backend, Context, FaultyServer, Proxy, Upstream};
+//! use sallyport_conformance::{Contract, Facts, Secret, Target};
+//!
+//! # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+//! let token = Secret::new("API_KEY", std::env::var("SALLYPORT_API_KEY")?);
+//! let target = Target::new("http://127.0.0.1:8080", token, Facts::default(), false)?;
+//! let backend = Backend::new(Contract::embedded()?, &target)?;
+//! let fault = lab::faults().into_iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
+//! let faulty = FaultyServer { fault: Arc::new(fault), context: Context::new(&backend) };
+//! let proxy = Proxy::start(Upstream::new(faulty)).await?;
+//! println!("{}", proxy.base_url());
+//! # Ok(())
+//! # }
+//! ```
+
+mod backend;
+mod context;
+mod control;
+mod exchange;
+mod fault;
+mod faults;
+mod journal;
+mod proxy;
+mod scenario;
+mod socket;
+mod stack;
+mod upstream;
+mod variation;
+mod variations;
+
+pub use backend::Backend;
+pub use context::{Context, Memory};
+pub use control::Control;
+pub use exchange::{Framing, ProxiedRequest, Reply};
+pub use fault::{Fault, FaultyServer};
+pub use journal::{Change, Entry, Journal};
+pub use proxy::{Proxy, ProxyOptions};
+pub use scenario::{
+    DEFAULT, Progress, RetryAfter, SCENARIO_HEADER, Scenario, ScenarioError, Scenarios, Step,
+};
+pub use stack::Lab;
+pub use upstream::{Handler, Upstream};
+pub use variation::{Variation, VariedServer};
+
+/// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
+#[must_use]
+pub fn faults() -> Vec<Fault> {
+    faults::all()
+}
+
+/// Every conforming variation. Ids are unique.
+#[must_use]
+pub fn variations() -> Vec<Variation> {
+    variations::all()
+}

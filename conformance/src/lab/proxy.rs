@@ -1,0 +1,197 @@
+//! The listener of the lab: HTTP/1.1 on real sockets, with bounds on connections, bodies and time.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use super::exchange::{Framing, ProxiedRequest, Reply};
+use super::socket::{self, Socket};
+use super::upstream::Upstream;
+
+/// Maximum number of open connections; further ones wait to be accepted.
+const MAX_CONNECTIONS: usize = 4_096;
+
+/// Maximum length of a request body, in bytes (4 MiB: four times the largest search).
+const MAX_BODY: usize = 4 << 20;
+
+/// Maximum time for the head of a request, which also ends idle connections.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Blanks that pad a body are sent in pieces of so many bytes.
+const BLANKS: usize = 64 << 10;
+
+/// How a proxy listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProxyOptions {
+    /// The address; port 0 chooses a free one. Default: port 0 of 127.0.0.1.
+    pub address: SocketAddr,
+    /// Whether names of headers are spelt with capitals. Default: no.
+    pub capitals: bool,
+}
+
+impl Default for ProxyOptions {
+    fn default() -> Self {
+        Self { address: (Ipv4Addr::LOCALHOST, 0).into(), capitals: false }
+    }
+}
+
+/// A running proxy; it stops when it is dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Starts a proxy on a free port of the loopback interface.
+    ///
+    /// # Errors
+    /// No port is free.
+    pub async fn start(upstream: Upstream) -> std::io::Result<Self> {
+        Self::start_with(upstream, ProxyOptions::default()).await
+    }
+
+    /// Starts a proxy.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(options.address).await?;
+        let address = listener.local_addr()?;
+        let task = tokio::spawn(accept(listener, upstream, options.capitals));
+        Ok(Self { address, task })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Base URL of the proxy.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, upstream: Upstream, capitals: bool) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    // Connections end with the proxy.
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, perhaps: others may close theirs meanwhile.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let upstream = upstream.clone();
+        connections.spawn(async move {
+            serve_connection(stream, upstream, capitals).await;
+            drop(place);
+        });
+    }
+}
+
+async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool) {
+    let _ = stream.set_nodelay(true);
+    let stream = Arc::new(stream);
+    let socket = Socket::new(Arc::clone(&stream));
+    let service = service_fn(move |request| {
+        let (upstream, stream) = (upstream.clone(), Arc::clone(&stream));
+        async move { serve(request, &upstream, &stream).await }
+    });
+    // A caller that leaves early is the caller's business.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .title_case_headers(capitals)
+        .serve_connection(TokioIo::new(socket), service)
+        .await;
+}
+
+/// The response to a request; an error ends the connection.
+async fn serve(
+    request: hyper::Request<Incoming>,
+    upstream: &Upstream,
+    stream: &TcpStream,
+) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::Closed> {
+    let (parts, body) = request.into_parts();
+    let reply = match Limited::new(body, MAX_BODY).collect().await {
+        Ok(body) => {
+            let seen = ProxiedRequest {
+                method: parts.method,
+                path: parts.uri.path().to_owned(),
+                query: parts.uri.query().map(str::to_owned),
+                headers: parts.headers,
+                body: body.to_bytes(),
+            };
+            upstream.call(&seen).await
+        }
+        Err(_) => {
+            let message =
+                format!("expected a body of at most {MAX_BODY} bytes, found a longer or an incomplete one");
+            let status = StatusCode::PAYLOAD_TOO_LARGE.as_u16();
+            Reply::json_with(status, &json!({"code": 41300, "message": message}))
+        }
+    };
+    socket::send_broken(stream, &reply).await?;
+    let mut response = Response::new(framed(reply.body, reply.framing));
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    Ok(response)
+}
+
+fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {
+    let (size, wait) = match framing {
+        Framing::Pieces(size) => (size, Duration::ZERO),
+        Framing::Drip(size) => (size, Duration::from_millis(2)),
+        Framing::Slow(size, wait) => (size, wait),
+        Framing::Padded(blanks) => return padded(body, blanks),
+        // The others do not get here: `send_broken` has sent them.
+        _ => return Full::new(body).boxed(),
+    };
+    let pieces: Vec<Bytes> = body.chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
+    let frames = futures::stream::StreamExt::then(futures::stream::iter(pieces), move |piece| async move {
+        // Even no time takes a tick of the timer.
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        Ok(Frame::data(piece))
+    });
+    StreamBody::new(frames).boxed()
+}
+
+/// The body and blanks after it, which are made while they are sent.
+fn padded(body: Bytes, blanks: u64) -> BoxBody<Bytes, Infallible> {
+    let piece = Bytes::from(vec![b' '; BLANKS]);
+    let blanks = futures::stream::unfold(blanks, move |left| {
+        let size = usize::try_from(left).unwrap_or(BLANKS).min(BLANKS);
+        let piece = piece.slice(..size);
+        async move { (left > 0).then(|| (Ok(Frame::data(piece)), left - size as u64)) }
+    });
+    let first = futures::stream::iter([Ok(Frame::data(body))]);
+    // A boxed body must be `Sync`, which its stream is by these parts.
+    StreamBody::new(futures::stream::StreamExt::chain(first, blanks)).boxed()
+}

@@ -1,0 +1,276 @@
+//! Reads scenarios from TOML.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use hyper::header::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+use super::{RetryAfter, Scenario, Step};
+use crate::config::ConfigError;
+use crate::config::document::{Document, Item, Section};
+use crate::contract::OperationId;
+use crate::lab::exchange::Framing;
+
+/// Maximum number of scenarios in a file, and of steps in a scenario.
+const MAX_SCENARIOS: usize = 200;
+const MAX_STEPS: usize = 200;
+
+/// Longest wait of a step, in milliseconds.
+const MAX_WAIT: i64 = 60_000;
+
+/// Largest number of bytes that a step may name (1 GiB); they are made while they are sent.
+const MAX_BYTES: i64 = 1 << 30;
+
+/// A mistake in scenarios: file, line, column, and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScenarioError(pub(super) String);
+
+impl From<ConfigError> for ScenarioError {
+    fn from(error: ConfigError) -> Self {
+        Self(error.with_column())
+    }
+}
+
+/// The scenarios of a text by name; `file` names it in errors.
+pub(super) fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario>, ScenarioError> {
+    let scenarios = Document::parse(file, text, |root| {
+        let entries = root.entries();
+        if let Some((_, item)) = entries.get(MAX_SCENARIOS) {
+            return Err(item.wrong(&format!("at most {MAX_SCENARIOS} scenarios")));
+        }
+        let scenario = |(name, item): (String, Item<'_>)| Ok((name.clone(), scenario(name, &item)?));
+        entries.into_iter().map(scenario).collect::<Result<BTreeMap<_, _>, ConfigError>>()
+    })?;
+    Ok(scenarios)
+}
+
+fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        return Err(item.wrong("a name of 1 to 64 letters, digits, dots, hyphens and underscores"));
+    }
+    item.section(|section| {
+        let seed = section.get("seed").map(|item| item.integer(0..=i64::MAX)).transpose()?;
+        let steps = OperationId::ALL.into_iter().map(|operation| {
+            let prefix = operation.prefix();
+            Ok((prefix, steps(section, prefix)?))
+        });
+        let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;
+        let seed = seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or_default();
+        Ok(Scenario { name, seed, steps, any: self::steps(section, "any")? })
+    })
+}
+
+fn steps(section: &Section<'_>, key: &str) -> Result<Vec<Step>, ConfigError> {
+    let Some(item) = section.get(key) else { return Ok(Vec::new()) };
+    let items = item.items("a list of steps: [[NAME.OPERATION]]")?;
+    if let Some(item) = items.get(MAX_STEPS) {
+        return Err(item.wrong(&format!("at most {MAX_STEPS} steps")));
+    }
+    items.iter().map(|item| item.section(|section| step(item, section))).collect()
+}
+
+fn step(at: &Item<'_>, section: &Section<'_>) -> Result<Step, ConfigError> {
+    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
+        section.get(key).map(|item| item.integer(range)).transpose()
+    };
+    let text = |key: &str| section.get(key).map(|item| item.string()).transpose();
+    let flag = |key: &str| Ok(section.get(key).map(|item| item.boolean()).transpose()?.unwrap_or(false));
+    let positive = |number: i64| u64::try_from(number).unwrap_or_default();
+
+    let times = number("times", 1..=1_000_000)?;
+    let is_forever = flag("forever")?;
+    if is_forever && times.is_some() {
+        return Err(at.wrong("either `times` or `forever`"));
+    }
+    let retry_after = match (number("retry-after", 0..=86_400)?, number("retry-after-date", 0..=86_400)?) {
+        (Some(_), Some(_)) => return Err(at.wrong("either `retry-after` or `retry-after-date`")),
+        (Some(seconds), None) => Some(RetryAfter::Seconds(positive(seconds))),
+        (None, Some(seconds)) => Some(RetryAfter::Date(positive(seconds))),
+        (None, None) => None,
+    };
+    let step = Step {
+        times: if is_forever {
+            None
+        } else {
+            Some(times.and_then(|times| u32::try_from(times).ok()).unwrap_or(1))
+        },
+        probability: section.get("probability").map(|item| item.share()).transpose()?.unwrap_or(1.0),
+        fault: known(section, "fault", || crate::lab::faults().iter().map(|fault| fault.id).collect())?,
+        variation: known(section, "variation", || {
+            crate::lab::variations().iter().map(|variation| variation.id).collect()
+        })?,
+        delay: Duration::from_millis(number("delay-ms", 0..=MAX_WAIT)?.map_or(0, positive)),
+        status: number("status", 200..=599)?.and_then(|status| u16::try_from(status).ok()),
+        code: section.get("code").map(|item| code(&item)).transpose()?,
+        message: text("message")?,
+        body: text("body")?,
+        redirect: section.get("redirect-to").map(|item| redirect(&item)).transpose()?,
+        retry_after,
+        content_type: section.get("content-type").map(|item| header_value(&item)).transpose()?,
+        headers: section.section("headers", headers)?.unwrap_or_default(),
+        duplicate_headers: flag("duplicate-headers")?,
+        unknown_fields: flag("unknown-fields")?,
+        unknown_values: flag("unknown-values")?,
+        numbers_as_text: flag("numbers-as-text")?,
+        close: flag("close")?,
+        framing: framing(at, section)?,
+    };
+    if step.fault.is_some() && step.variation.is_some() {
+        return Err(at.wrong("either `fault` or `variation`; put the other one before or after it"));
+    }
+    let is_made =
+        step.status.is_some() || step.code.is_some() || step.body.is_some() || step.redirect.is_some();
+    if step.message.is_some() && !is_made {
+        return Err(at.wrong("`status` or `code` beside `message`"));
+    }
+    if is_made && (step.fault.is_some() || step.variation.is_some()) {
+        return Err(at.wrong(
+            "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
+        ));
+    }
+    Ok(step)
+}
+
+/// How the response is sent; one way at most.
+fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, ConfigError> {
+    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
+        section.get(key).map(|item| item.integer(range)).transpose()
+    };
+    let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+    let time = |number: i64| Duration::from_millis(u64::try_from(number).unwrap_or_default());
+    let slow = section.section("slow-body", |slow| {
+        let number = |key: &str, most| slow.get(key).map(|item| item.integer(1..=most)).transpose();
+        let (bytes, pause) = (number("bytes", MAX_BYTES)?, number("pause-ms", MAX_WAIT)?);
+        Ok(Framing::Slow(size(bytes.unwrap_or(1)), time(pause.unwrap_or(100))))
+    })?;
+    let reset = section.get("reset").map(|item| item.boolean()).transpose()?.unwrap_or(false);
+    let ways = [
+        slow,
+        number("cut-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Cut(size(bytes))),
+        number("reset-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Reset(Some(size(bytes)))),
+        reset.then_some(Framing::Reset(None)),
+        number("stall-ms", 1..=MAX_WAIT)?.map(|stall| Framing::Silent(time(stall))),
+        number("wrong-length", -MAX_BYTES..=MAX_BYTES)?.map(Framing::WrongLength),
+        number("pad-bytes", 1..=MAX_BYTES)?
+            .map(|blanks| Framing::Padded(u64::try_from(blanks).unwrap_or_default())),
+    ];
+    let mut ways = ways.into_iter().flatten();
+    let way = ways.next();
+    match ways.next() {
+        Some(_) => Err(at.wrong(
+            "one of `slow-body`, `cut-after`, `reset-after`, `reset`, `stall-ms`, `wrong-length` and `pad-bytes`",
+        )),
+        None => Ok(way),
+    }
+}
+
+/// The id of a fault or a variation.
+fn known(
+    section: &Section<'_>,
+    key: &'static str,
+    ids: impl FnOnce() -> Vec<&'static str>,
+) -> Result<Option<String>, ConfigError> {
+    let Some(item) = section.get(key) else { return Ok(None) };
+    let (id, ids) = (item.string()?, ids());
+    if ids.contains(&id.as_str()) { Ok(Some(id)) } else { Err(item.unknown(key, &id, &ids)) }
+}
+
+fn code(item: &Item<'_>) -> Result<Value, ConfigError> {
+    if item.is_string() {
+        item.string().map(Value::from)
+    } else {
+        item.integer(i64::MIN..=i64::MAX).map(Value::from)
+    }
+}
+
+fn redirect(item: &Item<'_>) -> Result<url::Url, ConfigError> {
+    let url = url::Url::parse(&item.string()?).ok();
+    let is_web = |url: &url::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+    url.filter(is_web).ok_or_else(|| item.wrong("a URL such as http://localhost:8081"))
+}
+
+fn header_value(item: &Item<'_>) -> Result<HeaderValue, ConfigError> {
+    HeaderValue::from_str(&item.string()?).map_err(|_| item.wrong("a value on one line"))
+}
+
+/// Header names with a value, or with a list of values to send in turn.
+fn headers(section: &Section<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, ConfigError> {
+    let mut headers = Vec::new();
+    for (name, item) in section.entries() {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| item.wrong("the name of a header"))?;
+        if ["content-length", "transfer-encoding", "connection"].contains(&name.as_str()) {
+            return Err(
+                item.wrong("another header; `wrong-length` and `close` change those of the connection")
+            );
+        }
+        let values = if item.is_string() { vec![item] } else { item.items("a text or a list of texts")? };
+        for value in &values {
+            headers.push((name.clone(), header_value(value)?));
+        }
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse(Path::new("s.toml"), text).expect_err("a mistake").to_string()
+    }
+
+    #[test]
+    fn steps_are_read_in_their_order() {
+        let text = "
+            [busy]
+            seed = 7
+            [[busy.search]]
+            times = 2
+            status = 429
+            retry-after = 1
+            [[busy.search]]
+            code = 'NO_STOCK'
+            retry-after-date = 2
+            [[busy.any]]
+            forever = true
+            probability = 0.5
+            slow-body = { bytes = 10, pause-ms = 5 }
+            headers = { x-a = ['1', '2'] }
+        ";
+        let scenarios = parse(Path::new("s.toml"), text).expect("scenarios");
+        let busy = &scenarios["busy"];
+        let search = &busy.steps.iter().find(|(name, _)| *name == "search").expect("searches").1;
+        assert_eq!((busy.seed, search.len(), search[0].times), (7, 2, Some(2)));
+        assert_eq!(search[1].retry_after, Some(RetryAfter::Date(2)));
+        assert_eq!(busy.any[0].times, None);
+        assert_eq!(busy.any[0].framing, Some(Framing::Slow(10, Duration::from_millis(5))));
+        assert_eq!(busy.any[0].headers.len(), 2);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_line_and_column() {
+        for (text, expected) in [
+            ("[[a.serch]]", "s.toml:1:5: unknown key `serch` in [a]; did you mean `search`?"),
+            ("[[a.search]]\nstatus = 99", "s.toml:2:10: `status`: expected an integer from 200 to 599"),
+            (
+                "[[a.search]]\n  stauts = 1",
+                "s.toml:2:3: unknown key `stauts` in [search]; did you mean `status`?",
+            ),
+            ("[[a.any]]\ntimes = 2\nforever = true", "expected either `times` or `forever`"),
+            ("[[a.any]]\nreset = true\ncut-after = 1", "expected one of `slow-body`"),
+            ("[[a.any]]\nprobability = 1.5", "s.toml:2:15: `probability`: expected a number from 0 to 1"),
+            ("[[a.any]]\nfault = 'groups.order/descendin'", "did you mean `groups.order/descending`?"),
+            ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),
+            ("[[a.any]]\nheaders = { connection = 'close' }", "expected another header"),
+            ("[[a.any]]\nmessage = 'x'", "expected `status` or `code` beside `message`"),
+            ("['a b']\nseed = 1", "expected a name of 1 to 64"),
+            ("[a", "s.toml:1:3: "),
+        ] {
+            assert!(error(text).contains(expected), "{text:?}: {}", error(text));
+        }
+    }
+}

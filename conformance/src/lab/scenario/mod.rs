@@ -1,0 +1,30 @@
+//! Scenarios: for each operation, what happens to its first requests, to the next ones, and so on.
+
+mod file;
+mod play;
+mod step;
+
+pub use file::ScenarioError;
+pub use play::{Progress, Scenarios};
+pub use step::{RetryAfter, Step};
+
+pub(super) use play::ScenarioServer;
+
+/// The header that selects a scenario: `NAME`, or `NAME/INSTANCE` for one that counts its requests apart from others.
+pub const SCENARIO_HEADER: &str = "x-lab-scenario";
+
+/// The scenario of requests without the header, if there is one of this name.
+pub const DEFAULT: &str = "default";
+
+/// Steps for the requests of each operation, in their order. After the last step, requests pass unchanged.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scenario {
+    /// Unique name.
+    pub name: String,
+    /// Seed of its probabilities. Default: 0.
+    pub seed: u64,
+    /// Steps of the operations `extract`, `groups` and `search`.
+    pub steps: Vec<(&'static str, Vec<Step>)>,
+    /// Steps of requests for which their operation has none left.
+    pub any: Vec<Step>,
+}

@@ -1,0 +1,239 @@
+//! Plays scenarios: counts requests, and lets their steps happen.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use serde::Serialize;
+use serde_json::json;
+
+use super::file::{self, ScenarioError};
+use super::step::{Step, StepServer};
+use super::{DEFAULT, SCENARIO_HEADER, Scenario};
+use crate::lab::context::Context;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::fault::FaultyServer;
+use crate::lab::journal::Layer;
+use crate::lab::upstream::{Handler, Upstream};
+use crate::lab::variation::VariedServer;
+
+/// Maximum number of instances that are played at the same time.
+const MAX_INSTANCES: usize = 1_000;
+
+/// Scenarios and how far each of them is played. It may be changed while a lab runs.
+#[derive(Debug, Default)]
+pub struct Scenarios {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    scenarios: BTreeMap<String, Scenario>,
+    playing: BTreeMap<String, Playing>,
+}
+
+/// An instance of a scenario.
+struct Playing {
+    /// Requests so far, by operation or `any`.
+    counts: BTreeMap<&'static str, u64>,
+    random: fastrand::Rng,
+    /// Steps that have happened, which may remember something.
+    layers: HashMap<(&'static str, usize), Arc<Layer>>,
+}
+
+impl std::fmt::Debug for Playing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Playing({:?})", self.counts)
+    }
+}
+
+/// How far an instance of a scenario is played.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// `NAME` or `NAME/INSTANCE`.
+    pub instance: String,
+    /// Requests that were counted, by operation or `any`.
+    pub requests: BTreeMap<&'static str, u64>,
+}
+
+impl Scenarios {
+    /// Reads scenarios from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has a mistake: file, line, column and what was expected.
+    pub fn read(file: &Path) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(file);
+        let text =
+            text.map_err(|error| ScenarioError(format!("{}: cannot be read: {error}", file.display())))?;
+        Self::parse(file, &text)
+    }
+
+    /// Reads scenarios from a text; `file` names it in errors.
+    ///
+    /// # Errors
+    /// As for [`Scenarios::read`].
+    pub fn parse(file: &Path, text: &str) -> Result<Self, ScenarioError> {
+        let scenarios = file::parse(file, text)?;
+        Ok(Self { state: Mutex::new(State { scenarios, ..State::default() }) })
+    }
+
+    /// Replaces the scenarios by those of a text, and begins anew. After an error the old ones go on.
+    ///
+    /// # Errors
+    /// As for [`Scenarios::read`].
+    pub fn replace(&self, file: &Path, text: &str) -> Result<(), ScenarioError> {
+        let scenarios = file::parse(file, text)?;
+        *self.state() = State { scenarios, ..State::default() };
+        Ok(())
+    }
+
+    /// Begins a scenario with its instances anew, or one instance, or all of them. Returns how many instances were playing.
+    pub fn reset(&self, name: Option<&str>) -> usize {
+        let mut state = self.state();
+        let before = state.playing.len();
+        let is_of = |key: &str, name: &str| {
+            key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
+        };
+        state.playing.retain(|key, _| name.is_some_and(|name| !is_of(key, name)));
+        before - state.playing.len()
+    }
+
+    /// The names of the scenarios.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.state().scenarios.keys().cloned().collect()
+    }
+
+    /// The instances that are played.
+    #[must_use]
+    pub fn progress(&self) -> Vec<Progress> {
+        let state = self.state();
+        let progress = |(instance, playing): (&String, &Playing)| Progress {
+            instance: instance.clone(),
+            requests: playing.counts.clone(),
+        };
+        state.playing.iter().map(progress).collect()
+    }
+
+    /// The step that happens to the next request of an operation; none when it passes unchanged.
+    fn next(
+        &self,
+        key: &str,
+        operation: &'static str,
+        context: &Context,
+    ) -> Result<Option<Arc<Layer>>, String> {
+        let name = key.split('/').next().unwrap_or_default();
+        let mut state = self.state();
+        let State { scenarios, playing } = &mut *state;
+        let Some(scenario) = scenarios.get(name) else {
+            if name == DEFAULT {
+                return Ok(None);
+            }
+            let known = scenarios.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(format!("unknown scenario; expected one of: {known}"));
+        };
+        if !playing.contains_key(key) && playing.len() >= MAX_INSTANCES {
+            return Err(format!("{MAX_INSTANCES} instances are played already; reset some of them"));
+        }
+        let playing = playing.entry(key.to_owned()).or_insert_with(|| Playing {
+            counts: BTreeMap::new(),
+            random: fastrand::Rng::with_seed(scenario.seed),
+            layers: HashMap::new(),
+        });
+        let of_operation = scenario.steps.iter().find(|(name, _)| *name == operation);
+        let lists = of_operation.map(|(_, steps)| steps).into_iter().map(|steps| (operation, steps));
+        for (list, steps) in lists.chain([("any", &scenario.any)]) {
+            let count = playing.counts.entry(list).or_default();
+            let Some(index) = step_at(steps, *count) else { continue };
+            *count += 1;
+            let Some(step) = steps.get(index) else { continue };
+            // Every request draws, so that the draws of later ones do not depend on the steps before them.
+            if playing.random.f64() >= step.probability {
+                return Ok(None);
+            }
+            let layer = playing.layers.entry((list, index)).or_insert_with(|| {
+                let by = format!("scenario {name}, step {} of {list}", index + 1);
+                Arc::new(layer(by, step, context))
+            });
+            return Ok(Some(Arc::clone(layer)));
+        }
+        Ok(None)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The step that request number `count` (from 0) is in; none after the last one.
+fn step_at(steps: &[Step], count: u64) -> Option<usize> {
+    let mut before = 0;
+    steps.iter().position(|step| {
+        let Some(times) = step.times else { return true };
+        before += u64::from(times);
+        count < before
+    })
+}
+
+/// A step in front of what the context passes requests on to, with the fault or the variation that it names between them.
+fn layer(by: String, step: &Step, context: &Context) -> Layer {
+    let backend = context.backend();
+    let fault = crate::lab::faults().into_iter().find(|fault| Some(fault.id) == step.fault.as_deref());
+    let variation = crate::lab::variations()
+        .into_iter()
+        .find(|variation| Some(variation.id) == step.variation.as_deref());
+    let next = match (fault.map(Arc::new), variation.map(Arc::new)) {
+        (Some(fault), _) => Upstream::new(Layer::new(fault.id, &context.upstream, backend, |context| {
+            FaultyServer { fault, context }
+        })),
+        (None, Some(variation)) => {
+            Upstream::new(Layer::new(variation.id, &context.upstream, backend, |context| VariedServer {
+                variation,
+                context,
+            }))
+        }
+        (None, None) => context.upstream.clone(),
+    };
+    Layer::new(by.clone(), &next, backend, |context| StepServer { name: by, step: step.clone(), context })
+}
+
+/// Lets the scenarios happen to requests.
+pub(in crate::lab) struct ScenarioServer {
+    scenarios: Arc<Scenarios>,
+    context: Context,
+}
+
+impl ScenarioServer {
+    pub(in crate::lab) fn new(scenarios: Arc<Scenarios>, context: Context) -> Self {
+        Self { scenarios, context }
+    }
+}
+
+impl Handler for ScenarioServer {
+    fn handle<'a>(&'a self, mut request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            let selected = request.headers.remove(SCENARIO_HEADER);
+            let key = match &selected {
+                None => Ok(DEFAULT),
+                Some(value) => value.to_str().ok().filter(|key| key.len() <= 128).ok_or(()),
+            };
+            let Ok(key) = key else {
+                return rejection("expected NAME or NAME/INSTANCE of at most 128 characters");
+            };
+            let Some(operation) = self.context.operation(&request) else {
+                return self.context.upstream.call(&request).await;
+            };
+            match self.scenarios.next(key, operation.prefix(), &self.context) {
+                Ok(Some(layer)) => layer.handle(request).await,
+                Ok(None) => self.context.upstream.call(&request).await,
+                Err(reason) => rejection(&reason),
+            }
+        })
+    }
+}
+
+/// The response of the lab itself to a header that selects nothing.
+fn rejection(reason: &str) -> Reply {
+    Reply::json_with(400, &json!({"code": 40000, "message": format!("{SCENARIO_HEADER}: {reason}")}))
+}

@@ -1,0 +1,220 @@
+//! One step of a scenario: what happens to a request and its response.
+
+use std::time::{Duration, SystemTime};
+
+use futures::future::BoxFuture;
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use serde_json::{Value, json};
+
+use crate::lab::context::Context;
+use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
+use crate::lab::faults::edit::visit;
+use crate::lab::journal::{Change, note};
+use crate::lab::upstream::Handler;
+
+/// What happens to a number of requests. Without any of its actions they pass unchanged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Number of requests; `None` for all further ones. Default: 1.
+    pub times: Option<u32>,
+    /// Share of them that it happens to; the others pass unchanged. Default: 1.
+    pub probability: f64,
+    /// Id of the fault that breaks a clause.
+    pub fault: Option<String>,
+    /// Id of the variation that decides unspecified behaviour.
+    pub variation: Option<String>,
+    /// Wait before the request goes on.
+    pub delay: Duration,
+    /// HTTP status of a response that the lab makes; nothing is sent to the upstream then.
+    pub status: Option<u16>,
+    /// Business code of such a response. Default: a hundred times its status. Without a status, that is 200.
+    pub code: Option<Value>,
+    /// Message of such a response.
+    pub message: Option<String>,
+    /// Body of such a response, in place of JSON.
+    pub body: Option<String>,
+    /// Redirects to this URL, with the path of the request unless the URL has one, and never with its query.
+    pub redirect: Option<url::Url>,
+    /// Sets Retry-After.
+    pub retry_after: Option<RetryAfter>,
+    /// Sets Content-Type.
+    pub content_type: Option<HeaderValue>,
+    /// Adds these headers.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Sends each header of the response twice.
+    pub duplicate_headers: bool,
+    /// Adds a field that no document has to each object.
+    pub unknown_fields: bool,
+    /// Gives each instance a status and a protocol that no document has.
+    pub unknown_values: bool,
+    /// Sends each number but the business code as text.
+    pub numbers_as_text: bool,
+    /// Closes the connection after the response.
+    pub close: bool,
+    /// How the response is sent.
+    pub framing: Option<Framing>,
+}
+
+/// A Retry-After to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryAfter {
+    /// So many seconds.
+    Seconds(u64),
+    /// As an HTTP date, so many seconds after the response and rounded up to a whole second.
+    Date(u64),
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self {
+            times: Some(1),
+            probability: 1.0,
+            fault: None,
+            variation: None,
+            delay: Duration::ZERO,
+            status: None,
+            code: None,
+            message: None,
+            body: None,
+            redirect: None,
+            retry_after: None,
+            content_type: None,
+            headers: Vec::new(),
+            duplicate_headers: false,
+            unknown_fields: false,
+            unknown_values: false,
+            numbers_as_text: false,
+            close: false,
+            framing: None,
+        }
+    }
+}
+
+/// A step at work. Its context passes requests on.
+pub(super) struct StepServer {
+    pub(super) name: String,
+    pub(super) step: Step,
+    pub(super) context: Context,
+}
+
+impl Handler for StepServer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            if !self.step.delay.is_zero() {
+                let what = vec![format!("waited {} ms", self.step.delay.as_millis())];
+                note(Change { by: self.name.clone(), what });
+                tokio::time::sleep(self.step.delay).await;
+            }
+            let mut reply = match self.step.made(&request) {
+                Some(made) => made,
+                None => self.context.upstream.call(&request).await,
+            };
+            self.step.change(&mut reply);
+            reply
+        })
+    }
+}
+
+impl Step {
+    /// The response that the lab makes, if the step asks for one.
+    fn made(&self, request: &ProxiedRequest) -> Option<Reply> {
+        if let Some(url) = &self.redirect {
+            let mut url = url.clone();
+            if url.path() == "/" {
+                url.set_path(&request.path);
+            }
+            let status = self.status.unwrap_or(307);
+            let mut reply = Reply::json_with(status, &json!({"code": 30700, "message": "moved"}));
+            reply.set_header(LOCATION.as_str(), url.as_str());
+            return Some(reply);
+        }
+        if self.status.is_none() && self.code.is_none() && self.body.is_none() {
+            return None;
+        }
+        let status = self.status.unwrap_or(200);
+        let code = self.code.clone().unwrap_or_else(|| json!(i64::from(status) * 100));
+        let message = self.message.as_deref().unwrap_or("a response of the fault lab");
+        let mut reply = Reply::json_with(status, &json!({"code": code, "message": message}));
+        if let Some(body) = &self.body {
+            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+            reply.body = body.clone().into();
+        }
+        Some(reply)
+    }
+
+    fn change(&self, reply: &mut Reply) {
+        match self.retry_after {
+            Some(RetryAfter::Seconds(seconds)) => {
+                reply.set_header(RETRY_AFTER.as_str(), &seconds.to_string())
+            }
+            Some(RetryAfter::Date(seconds)) => reply.set_header(RETRY_AFTER.as_str(), &date_after(seconds)),
+            None => {}
+        }
+        if self.unknown_fields {
+            reply.edit(add_fields);
+        }
+        if self.unknown_values {
+            reply.edit(|body| {
+                visit(body, "/data/items/*/status", &mut |status| *status = json!("lab-unknown"));
+                visit(body, "/data/items/*/protocols", &mut |protocols| {
+                    protocols.as_array_mut().into_iter().for_each(|list| list.push(json!("lab-unknown")));
+                });
+            });
+        }
+        if self.numbers_as_text {
+            reply.edit(|body| {
+                let code = body.get("code").cloned();
+                numbers_to_text(body);
+                if let (Some(code), Some(object)) = (code, body.as_object_mut()) {
+                    object.insert("code".to_owned(), code);
+                }
+            });
+        }
+        if let Some(value) = &self.content_type {
+            reply.headers.insert(CONTENT_TYPE, value.clone());
+        }
+        for (name, value) in &self.headers {
+            reply.headers.append(name, value.clone());
+        }
+        if self.duplicate_headers {
+            let all: Vec<_> =
+                reply.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            for (name, value) in all {
+                reply.headers.append(name, value);
+            }
+        }
+        if self.close {
+            reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if let Some(framing) = self.framing {
+            reply.framing = framing;
+        }
+    }
+}
+
+/// An HTTP date so many seconds from now, rounded up.
+fn date_after(seconds: u64) -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let whole = since.as_secs() + u64::from(since.subsec_nanos() > 0) + seconds;
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(whole))
+}
+
+fn add_fields(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.values_mut().for_each(add_fields);
+            object.insert("labUnknown".to_owned(), json!({"nested": [1, null, "text"]}));
+        }
+        Value::Array(items) => items.iter_mut().for_each(add_fields),
+        _ => {}
+    }
+}
+
+fn numbers_to_text(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = Value::String(number.to_string()),
+        Value::Object(object) => object.values_mut().for_each(numbers_to_text),
+        Value::Array(items) => items.iter_mut().for_each(numbers_to_text),
+        _ => {}
+    }
+}

@@ -1,0 +1,135 @@
+//! The socket of a connection, shared by HTTP and by responses that HTTP would not send.
+
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::exchange::{Framing, Reply};
+
+/// Maximum time to hand a broken response to a caller that does not read.
+const SENDING: Duration = Duration::from_secs(30);
+
+/// A connection ended on purpose.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection was closed on purpose")]
+pub(crate) struct Closed;
+
+/// The half of a socket that HTTP reads and writes.
+#[derive(Debug)]
+pub(crate) struct Socket(Arc<TcpStream>);
+
+impl Socket {
+    pub(crate) fn new(stream: Arc<TcpStream>) -> Self {
+        Self(stream)
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(cx))?;
+            match self.0.try_read(buffer.initialize_unfilled()) {
+                Ok(count) => {
+                    buffer.advance(count);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match self.0.try_write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// The socket closes when it is dropped.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
+pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(), Closed> {
+    let body = reply.body.len();
+    let (declared, sent, is_reset) = match reply.framing {
+        Framing::Whole | Framing::Pieces(_) | Framing::Drip(_) | Framing::Slow(..) | Framing::Padded(_) => {
+            return Ok(());
+        }
+        Framing::Silent(time) => {
+            tokio::time::sleep(time).await;
+            return Err(Closed);
+        }
+        Framing::Reset(None) => {
+            reset(stream);
+            return Err(Closed);
+        }
+        Framing::Cut(after) => (body, after.min(body), false),
+        Framing::Reset(Some(after)) => (body, after.min(body), true),
+        Framing::WrongLength(by) => {
+            (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
+        }
+    };
+    let mut bytes = head(reply, declared);
+    bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());
+    // Whoever does not read gets the connection closed too.
+    let _ = tokio::time::timeout(SENDING, write_all(stream, &bytes)).await;
+    if is_reset {
+        // What was sent has to arrive before the reset overtakes it.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        reset(stream);
+    }
+    Err(Closed)
+}
+
+/// The head of a response, with a declared length.
+fn head(reply: &Reply, declared: usize) -> Vec<u8> {
+    let reason = reply.status.canonical_reason().unwrap_or_default();
+    let mut head = format!("HTTP/1.1 {} {reason}\r\n", reply.status.as_u16()).into_bytes();
+    for (name, value) in &reply.headers {
+        head.extend_from_slice(name.as_str().as_bytes());
+        head.extend_from_slice(b": ");
+        head.extend_from_slice(value.as_bytes());
+        head.extend_from_slice(b"\r\n");
+    }
+    head.extend_from_slice(format!("content-length: {declared}\r\nconnection: close\r\n\r\n").as_bytes());
+    head
+}
+
+async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.writable().await?;
+        match stream.try_write(bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Closing then sends RST instead of FIN.
+fn reset(stream: &TcpStream) {
+    let _ = stream.set_zero_linger();
+}

@@ -1,0 +1,112 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::BoxFuture;
+
+use super::backend::Backend;
+use super::context::Context;
+use super::exchange::{ProxiedRequest, Reply};
+use super::fault::{Fault, FaultyServer};
+use super::journal::{Journal, JournaledServer, Layer};
+use super::scenario::{ScenarioServer, Scenarios};
+use super::upstream::{Handler, Upstream};
+use super::variation::{Variation, VariedServer};
+
+/// Faults, variations and scenarios, one in front of the other.
+///
+/// The layer that is added last is the nearest to the caller. What they change stands in the journal.
+#[derive(Debug)]
+pub struct Lab {
+    backend: Arc<Backend>,
+    upstream: Upstream,
+    journal: Arc<Journal>,
+}
+
+impl Lab {
+    /// A lab in front of a backend that changes nothing yet.
+    #[must_use]
+    pub fn new(backend: Arc<Backend>) -> Self {
+        Self { upstream: backend.upstream.clone(), backend, journal: Arc::default() }
+    }
+
+    /// Breaks a clause in this way.
+    #[must_use]
+    pub fn fault(self, fault: Fault) -> Self {
+        let fault = Arc::new(fault);
+        let layer =
+            Layer::new(fault.id, &self.upstream, &self.backend, |context| FaultyServer { fault, context });
+        Self { upstream: Upstream::new(layer), ..self }
+    }
+
+    /// Decides unspecified behaviour in this way.
+    #[must_use]
+    pub fn variation(self, variation: Variation) -> Self {
+        let layer = varied(Arc::new(variation), &self.upstream, &self.backend);
+        Self { upstream: Upstream::new(layer), ..self }
+    }
+
+    /// Chooses a variation at random for each request. The same seed chooses the same ones, in the order in which requests
+    /// arrive. Variations that a server has to keep up for all of its responses are left out.
+    #[must_use]
+    pub fn pedantic(self, seed: u64) -> Self {
+        let legal = super::variations()
+            .into_iter()
+            .filter(|variation| !variation.is_consistent && !variation.capitals);
+        let layers =
+            legal.map(|variation| varied(Arc::new(variation), &self.upstream, &self.backend)).collect();
+        Self {
+            upstream: Upstream::new(PedanticServer {
+                layers,
+                seed,
+                count: AtomicU64::new(0),
+                next: self.upstream.clone(),
+            }),
+            ..self
+        }
+    }
+
+    /// Plays scenarios.
+    #[must_use]
+    pub fn scenarios(self, scenarios: &Arc<Scenarios>) -> Self {
+        let context = Context::before(self.upstream.clone(), &self.backend);
+        let server = ScenarioServer::new(Arc::clone(scenarios), context);
+        Self { upstream: Upstream::new(server), ..self }
+    }
+
+    /// Writes what is changed to this journal.
+    #[must_use]
+    pub fn journal(self, journal: &Arc<Journal>) -> Self {
+        Self { journal: Arc::clone(journal), ..self }
+    }
+
+    /// All of it, for a [`Proxy`](super::Proxy).
+    #[must_use]
+    pub fn into_upstream(self) -> Upstream {
+        let Self { backend, upstream, journal } = self;
+        Upstream::new(JournaledServer { journal, upstream, backend })
+    }
+}
+
+fn varied(variation: Arc<Variation>, next: &Upstream, backend: &Arc<Backend>) -> Layer {
+    Layer::new(variation.id, next, backend, |context| VariedServer { variation, context })
+}
+
+/// Another variation for each request.
+struct PedanticServer {
+    layers: Vec<Layer>,
+    seed: u64,
+    count: AtomicU64,
+    next: Upstream,
+}
+
+impl Handler for PedanticServer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        // The choice follows from the number alone, whatever other requests do meanwhile.
+        let mut random = fastrand::Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        match random.choice(&self.layers) {
+            Some(layer) => layer.handle(request),
+            None => self.next.handle(request),
+        }
+    }
+}

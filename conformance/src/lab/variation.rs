@@ -1,0 +1,121 @@
+//! What a variation is: a server that keeps every clause and decides what the contract leaves open in its own way.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::context::Context;
+use super::exchange::{ProxiedRequest, Reply};
+use super::upstream::Handler;
+
+/// A conforming server that is not like ours.
+pub struct Variation {
+    /// What it decides otherwise.
+    pub id: &'static str,
+    /// Whether names of headers are spelt with capitals.
+    pub capitals: bool,
+    /// Whether a server has to decide so for all of its responses, such as an order of items.
+    pub is_consistent: bool,
+    serve: Serve,
+}
+
+type Serve = Box<dyn for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync>;
+
+impl Variation {
+    /// Changes requests before they go on.
+    #[must_use]
+    pub fn request(
+        id: &'static str,
+        change: impl Fn(&Context, &mut ProxiedRequest) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(id, move |context, mut seen| {
+            Box::pin(async move {
+                change(context, &mut seen);
+                context.upstream.call(&seen).await
+            })
+        })
+    }
+
+    /// Changes responses before they go back.
+    #[must_use]
+    pub fn reply(
+        id: &'static str,
+        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(id, move |context, seen| {
+            Box::pin(async move {
+                let mut reply = context.upstream.call(&seen).await;
+                change(context, &seen, &mut reply);
+                reply
+            })
+        })
+    }
+
+    /// Changes successes before they go back.
+    #[must_use]
+    pub fn success(
+        id: &'static str,
+        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::reply(id, move |context, seen, reply| {
+            if context.accepted(seen, reply) {
+                change(context, seen, reply);
+            }
+        })
+    }
+
+    /// Changes rejections before they go back, those that ask to wait apart.
+    #[must_use]
+    pub fn rejection(
+        id: &'static str,
+        change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
+    ) -> Self {
+        Self::reply(id, move |context, seen, reply| {
+            if (400..500).contains(&reply.status.as_u16()) {
+                change(context, seen, reply);
+            }
+        })
+    }
+
+    /// Responses in its own way.
+    #[must_use]
+    pub fn serve(
+        id: &'static str,
+        serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
+    ) -> Self {
+        Self { id, capitals: false, is_consistent: false, serve: Box::new(serve) }
+    }
+
+    /// Spells names of headers with capitals.
+    #[must_use]
+    pub fn with_capitals(self) -> Self {
+        Self { capitals: true, ..self }
+    }
+
+    /// Says that a server has to decide so for all of its responses.
+    #[must_use]
+    pub fn consistent(self) -> Self {
+        Self { is_consistent: true, ..self }
+    }
+}
+
+/// A variation at work.
+#[derive(Debug)]
+pub struct VariedServer {
+    /// The variation.
+    pub variation: Arc<Variation>,
+    /// What it works with.
+    pub context: Context,
+}
+
+impl Handler for VariedServer {
+    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        (self.variation.serve)(&self.context, seen)
+    }
+}
+
+impl std::fmt::Debug for Variation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Variation({})", self.id)
+    }
+}

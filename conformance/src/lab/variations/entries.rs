@@ -1,0 +1,107 @@
+//! Variations in the entries of an extraction, in JSON and in text.
+
+use crate::contract::OperationId;
+use serde_json::json;
+
+use crate::lab::Context;
+use crate::lab::Variation;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::faults::separator;
+
+/// All of them.
+pub(crate) fn variations() -> Vec<Variation> {
+    [layout(), fields(), callers()].into_iter().flatten().collect()
+}
+
+fn layout() -> Vec<Variation> {
+    let entries = |id, form: fn(&str) -> String| {
+        Variation::success(id, move |context, seen, reply| {
+            let separator = separator(context, seen);
+            rewrite(context, seen, reply, |text| {
+                text.split(&separator).map(form).collect::<Vec<_>>().join(&separator)
+            });
+        })
+    };
+    vec![
+        entries("extract.text-entries-with-tab", |entry| entry.replace(':', "\t")),
+        entries("extract.text-entries-with-space", |entry| entry.replace(':', " ")),
+        entries("extract.text-entries-with-bar", |entry| format!("{}|USA", entry.replace(':', "|"))),
+        entries("extract.text-entries-as-json", |entry| {
+            let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
+            json!({"ip": ip, "port": port}).to_string()
+        }),
+        Variation::success("extract.text-with-line-break-at-its-end", |context, seen, reply| {
+            rewrite(context, seen, reply, |text| format!("{text}\n"));
+        }),
+        Variation::success(
+            "extract.text-with-separator-and-line-break-at-its-end",
+            |context, seen, reply| {
+                let separator = separator(context, seen);
+                rewrite(context, seen, reply, |text| format!("{text}{separator}\r\n"));
+            },
+        ),
+    ]
+}
+
+fn fields() -> Vec<Variation> {
+    vec![
+        Variation::success("extract.entries-with-time-to-live", |context, seen, reply| {
+            let left = 900 - context.memory.calls() % 800;
+            add(context, seen, reply, "ttl", &json!(left));
+        }),
+        Variation::success("extract.entries-with-names-that-sound-secret", |context, seen, reply| {
+            add(context, seen, reply, "passwordRequired", &json!(false));
+            add(context, seen, reply, "password", &json!(""));
+            add(context, seen, reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
+            add(context, seen, reply, "upstreamRegion", &json!("EU"));
+            add(context, seen, reply, "_links", &json!({}));
+        }),
+        Variation::success("static.items-that-speak-of-passwords", |context, seen, reply| {
+            if !is_extract(context, seen) {
+                reply.edit(|body| {
+                    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
+                        item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
+                        item["passwordSet"] = json!(true);
+                    }
+                });
+            }
+        }),
+    ]
+}
+
+fn callers() -> Vec<Variation> {
+    vec![
+        Variation::request("extract.link-credential-by-header-alone", |context, seen| {
+            let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+            if is_extract(context, seen) && seen.param(&context.contract.extract.api_key.name) == link {
+                context.reject(seen);
+            }
+        }),
+        Variation::success("extract.proxy-on-this-machine-trusted", |context, seen, reply| {
+            let claimed = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+            if let Some(claimed) = claimed.filter(|_| is_extract(context, seen)) {
+                reply.edit(|body| body["request_ip"] = json!(claimed));
+            }
+        }),
+    ]
+}
+
+fn is_extract(context: &Context, seen: &ProxiedRequest) -> bool {
+    context.operation(seen) == Some(OperationId::Extract)
+}
+
+fn rewrite(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, how: impl FnOnce(&str) -> String) {
+    if is_extract(context, seen) && context.wants_text(seen) {
+        reply.body = how(&String::from_utf8_lossy(&reply.body)).into();
+    }
+}
+
+fn add(context: &Context, seen: &ProxiedRequest, reply: &mut Reply, name: &str, value: &serde_json::Value) {
+    if is_extract(context, seen) {
+        reply.edit(|body| {
+            for entry in body["data"].as_array_mut().into_iter().flatten() {
+                entry[name] = value.clone();
+            }
+        });
+    }
+}

@@ -1,0 +1,219 @@
+//! Variations in how responses travel.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::contract::OperationId;
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use serde_json::json;
+
+use crate::lab::Context;
+use crate::lab::Variation;
+use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
+
+/// All of them.
+pub(crate) fn variations() -> Vec<Variation> {
+    travel().into_iter().chain(headers()).chain(waiting()).collect()
+}
+
+fn travel() -> Vec<Variation> {
+    vec![
+        Variation::reply("http.in-pieces", |_, _, reply| reply.framing = Framing::Pieces(61)),
+        Variation::reply("http.dripping", |_, _, reply| {
+            reply.framing = Framing::Drip(reply.body.len() / 3 + 1)
+        }),
+        Variation::reply("http.closes-each-connection", |_, _, reply| {
+            reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }),
+        Variation::reply("http.gzip", |_, _, reply| {
+            reply.body = gzip(&reply.body).into();
+            reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }),
+        Variation::serve("http.slow", |context, seen| {
+            Box::pin(async move {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                context.upstream.call(&seen).await
+            })
+        }),
+        Variation::reply("http.pretty-json", |_, _, reply| {
+            let body = reply.json();
+            if body.is_object() {
+                reply.body = format!("\r\n{body:#}\r\n").into();
+            }
+        }),
+        Variation::reply("http.escaped-json", |_, _, reply| {
+            if reply.json().is_object() {
+                let escape = |c: char| {
+                    let mut units = [0; 2];
+                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+                };
+                let text = String::from_utf8_lossy(&reply.body).into_owned();
+                let text: String =
+                    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
+                reply.body = text.replace('/', "\\/").into();
+            }
+        }),
+    ]
+}
+
+fn headers() -> Vec<Variation> {
+    vec![
+        Variation::reply("http.capital-headers", |_, _, _| {}).with_capitals(),
+        Variation::reply("http.further-headers", |_, _, reply| {
+            for (name, value) in [
+                ("server", "edge"),
+                ("via", "1.1 edge"),
+                ("set-cookie", "session=1; Path=/"),
+                ("x-powered-by", "patience"),
+                ("x-ratelimit-remaining", "12"),
+                ("strict-transport-security", "max-age=1"),
+                ("vary", "*"),
+                ("age", "0"),
+            ] {
+                reply.headers.append(name, HeaderValue::from_static(value));
+            }
+        }),
+        Variation::reply("http.cache-control-with-more", |_, _, reply| {
+            if reply.headers.contains_key(CACHE_CONTROL) {
+                let value = HeaderValue::from_static("private, No-Store, max-age=0");
+                reply.headers.insert(CACHE_CONTROL, value);
+            }
+        }),
+        Variation::reply("http.json-with-charset", |_, _, reply| {
+            if reply.json().is_object() {
+                let value = HeaderValue::from_static("application/json;charset=UTF-8");
+                reply.headers.insert(CONTENT_TYPE, value);
+            }
+        }),
+        Variation::reply("http.no-content-type", |_, _, reply| {
+            reply.headers.remove(CONTENT_TYPE);
+        }),
+        Variation::reply("http.other-request-ids", |_, _, reply| {
+            if reply.headers.contains_key("x-request-id") {
+                let id = HeaderValue::from_static("edge-1;trace=00-4bf9-01");
+                reply.headers.insert("x-request-id", id);
+            }
+            reply.edit(|body| {
+                if let Some(id) = body.get_mut("requestId") {
+                    *id = json!("7");
+                }
+            });
+        }),
+    ]
+}
+
+fn waiting() -> Vec<Variation> {
+    vec![
+        throttling("http.throttles-for-seconds", 40, || throttled("1")),
+        throttling("http.throttles-for-no-time", 3, || throttled("0")),
+        throttling("http.throttles-until-a-date", 40, || {
+            throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1)))
+        }),
+        throttling("http.throttles-until-a-past-date", 2, || throttled("Sun, 06 Nov 1994 08:49:37 GMT")),
+        throttling("http.unavailable-at-times", 60, || {
+            Reply::json_with(503, &json!({"code": 50300, "message": "try again"}))
+        }),
+        throttling("http.unavailable-for-no-time", 5, unavailable),
+        at_first("http.throttled-at-first", |_, _| true, || throttled("0")),
+        at_first("http.unavailable-at-first", |_, _| true, unavailable),
+        at_first(
+            "http.unavailable-at-first-without-region",
+            |context, seen| seen.param(&context.contract.extract.regions.name).is_none(),
+            unavailable,
+        ),
+        unavailable_in_windows(),
+        throttling("http.throttled-page", 7, || {
+            let mut reply = throttled("0");
+            reply.body = "<h1>429 Too Many Requests</h1>".into();
+            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+            reply
+        }),
+    ]
+}
+
+/// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
+/// the request after a rejected one pass.
+fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
+    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
+        Box::pin(async move {
+            let call = context.memory.calls();
+            if call % every == every - 1 { instead() } else { context.upstream.call(&seen).await }
+        })
+    })
+}
+
+/// Sends another response to each extraction the first few times that it comes, whatever its request id. Elsewhere such an
+/// response may be a shortage; here it is not.
+fn at_first(
+    id: &'static str,
+    when: fn(&Context, &ProxiedRequest) -> bool,
+    instead: fn() -> Reply,
+) -> Variation {
+    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
+        Box::pin(async move {
+            let mut key = seen.clone();
+            key.drop_param(&context.contract.extract.request_id.name);
+            let ProxiedRequest { method, path, query, headers, body } = &key;
+            let chosen = context.operation(&key) == Some(OperationId::Extract) && when(context, &key);
+            let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
+            if chosen && context.memory.calls_of(&key) < 3 {
+                instead()
+            } else {
+                context.upstream.call(&seen).await
+            }
+        })
+    })
+}
+
+/// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
+fn unavailable_in_windows() -> Variation {
+    let begun = Instant::now();
+    Variation::serve("http.unavailable-in-windows", move |context: &Context, seen: ProxiedRequest| {
+        let serves = begun.elapsed().as_millis() % 730 < 460;
+        Box::pin(async move {
+            if serves {
+                return context.upstream.call(&seen).await;
+            }
+            let mut reply = unavailable();
+            reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            reply
+        })
+    })
+}
+
+fn unavailable() -> Reply {
+    let mut reply = Reply::json_with(503, &json!({"code": 50300, "message": "try again"}));
+    reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("0"));
+    reply
+}
+
+fn throttled(retry_after: &str) -> Reply {
+    let mut reply = Reply::json_with(429, &json!({"code": 42900, "message": "slow down"}));
+    reply.set_header("retry-after", retry_after);
+    reply
+}
+
+/// The body in a gzip stream of stored blocks (RFC 1951, section 3.2.4), which needs no compressor.
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut stream = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let mut blocks = body.chunks(usize::from(u16::MAX)).peekable();
+    if blocks.peek().is_none() {
+        stream.extend([1, 0, 0, 0xff, 0xff]);
+    }
+    while let Some(block) = blocks.next() {
+        let length = u16::try_from(block.len()).unwrap_or(u16::MAX);
+        stream.push(u8::from(blocks.peek().is_none()));
+        stream.extend(length.to_le_bytes());
+        stream.extend((!length).to_le_bytes());
+        stream.extend(block);
+    }
+    stream.extend(crc32(body).to_le_bytes());
+    stream.extend(u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes());
+    stream
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, byte: &u8| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+    };
+    !bytes.iter().fold(!0, step)
+}

@@ -1,0 +1,239 @@
+//! `conformance faults`, `variations` and `proxy`.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sallyport_conformance::contract::{Clause, OperationId};
+use sallyport_conformance::lab::{
+    self, Backend, Control, Entry, Fault, Journal, Lab, Proxy, ProxyOptions, Scenarios, Variation,
+};
+use sallyport_conformance::report::{plain, quantity};
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::target::facts_from;
+use sallyport_conformance::{Contract, Secret, Target, Verdict};
+use serde_json::json;
+
+use super::UsageError;
+use super::arguments::ProxyArguments;
+use super::run::{print, with_target};
+
+/// `conformance faults`.
+pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
+    let clause = clause
+        .map(|id| {
+            let known = || Clause::ALL.iter().map(|clause| clause.id());
+            Clause::from_id(id)
+                .ok_or_else(|| unknown("clause", id, known(), "`conformance list` names those with checks"))
+        })
+        .transpose()?;
+    let mut faults = lab::faults();
+    faults.retain(|fault| {
+        glob.is_none_or(|glob| glob.matches(fault.id)) && clause.is_none_or(|clause| fault.clause() == clause)
+    });
+    if let (Some(glob), true) = (glob, faults.is_empty()) {
+        return Err(format!(
+            "`{}` matches no fault; expected a pattern such as 'search.paging/*'",
+            glob.as_str()
+        )
+        .into());
+    }
+    if json {
+        let faults: Vec<_> = faults
+            .iter()
+            .map(|fault| {
+                json!({
+                    "id": fault.id,
+                    "clause": fault.clause(),
+                    "breaks": fault.breaks,
+                    "operations": names(&fault.operations()),
+                })
+            })
+            .collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&faults)?));
+        return Ok(Verdict::Conforms);
+    }
+    let mut text = String::new();
+    for fault in &faults {
+        let _ = writeln!(text, "{}  {}  [{}]", fault.id, fault.breaks, names(&fault.operations()).join(", "));
+    }
+    print(&text);
+    Ok(Verdict::Conforms)
+}
+
+/// `conformance variations`.
+pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
+    let mut variations = lab::variations();
+    variations.retain(|variation| glob.is_none_or(|glob| glob.matches(variation.id)));
+    if let (Some(glob), true) = (glob, variations.is_empty()) {
+        return Err(
+            format!("`{}` matches no variation; expected a pattern such as 'http.*'", glob.as_str()).into()
+        );
+    }
+    let ids: Vec<&str> = variations.iter().map(|variation| variation.id).collect();
+    let text = if json { serde_json::to_string_pretty(&ids)? } else { ids.join("\n") };
+    print(&format!("{text}\n"));
+    Ok(Verdict::Conforms)
+}
+
+fn names(operations: &[OperationId]) -> Vec<&'static str> {
+    operations.iter().map(|operation| operation.prefix()).collect()
+}
+
+/// `conformance proxy`: serves until Ctrl-C or SIGTERM.
+pub(crate) async fn proxy(arguments: ProxyArguments) -> Result<Verdict, UsageError> {
+    // Mistakes end it before anything listens.
+    let faults = arguments.fault.iter().map(|id| fault(id)).collect::<Result<Vec<_>, _>>()?;
+    let variations = arguments.variation.iter().map(|id| variation(id)).collect::<Result<Vec<_>, _>>()?;
+    let scenarios = match &arguments.scenario {
+        Some(file) => Scenarios::read(file)?,
+        None => Scenarios::default(),
+    };
+    let target = arguments.upstream.as_deref().map(|url| upstream(url, arguments.allow_http)).transpose()?;
+    with_target(target, async |target| {
+        serve(&arguments, target, faults, variations, Arc::new(scenarios)).await
+    })
+    .await
+}
+
+/// The service behind the lab. Its token and facts are needed by those faults alone that act as an account.
+fn upstream(url: &str, allow_http: bool) -> Result<Target, UsageError> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let token = variable("SALLYPORT_API_KEY").unwrap_or_else(|| "no-token-was-given".to_owned());
+    Ok(Target::new(url, Secret::new("API_KEY", token), facts_from(variable)?, allow_http)?)
+}
+
+async fn serve(
+    arguments: &ProxyArguments,
+    target: &Target,
+    faults: Vec<Fault>,
+    variations: Vec<Variation>,
+    scenarios: Arc<Scenarios>,
+) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let (requests, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let journal = Arc::new(Journal::observed({
+        let (requests, changed) = (Arc::clone(&requests), Arc::clone(&changed));
+        move |entry: &Entry| {
+            requests.fetch_add(1, Ordering::Relaxed);
+            changed.fetch_add(u64::from(!entry.changes.is_empty()), Ordering::Relaxed);
+            print(&line(entry));
+        }
+    }));
+    let capitals = variations.iter().any(|variation| variation.capitals);
+    let mut text = String::new();
+    let mut lab = Lab::new(Backend::new(contract, target)?).journal(&journal);
+    for variation in variations {
+        let _ = writeln!(text, "{:>10} {}", "variation", variation.id);
+        lab = lab.variation(variation);
+    }
+    for fault in faults {
+        let _ = writeln!(text, "{:>10} {}: {}", "fault", fault.id, fault.breaks);
+        lab = lab.fault(fault);
+    }
+    if arguments.pedantic {
+        let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
+        let _ = writeln!(
+            text,
+            "{:>10} another variation for each request; --seed {seed} repeats them",
+            "pedantic"
+        );
+        lab = lab.pedantic(seed);
+    }
+    for name in scenarios.names() {
+        let _ = writeln!(text, "{:>10} {}", "scenario", plain(&name));
+    }
+    let upstream = lab.scenarios(&scenarios).into_upstream();
+    let options = ProxyOptions { address: arguments.listen, capitals };
+    let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
+    let proxy = Proxy::start_with(upstream, options).await.map_err(bound(arguments.listen))?;
+    let options = ProxyOptions { address: arguments.control, capitals: false };
+    let control = lab::Upstream::new(Control::new(&scenarios, &journal));
+    let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
+
+    let (base, path) = (proxy.base_url(), &contract.groups.operation.path);
+    let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
+    print(&format!(
+        "{:>10} {base} in front of {}\n{:>10} {}/\n{text}",
+        "lab",
+        plain(behind),
+        "control",
+        control.base_url()
+    ));
+    if !arguments.listen.ip().is_loopback() {
+        print("   warning other machines can reach this address, and tokens reach it unencrypted\n");
+    }
+    if arguments.embedded {
+        // A token of sample data, which only the embedded server knows.
+        print(&format!("       try export SALLYPORT_API_KEY={}\n", target.token.expose()));
+    }
+    let name = &contract.groups.api_key.name;
+    print(&format!(
+        "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
+    ));
+    stopped().await?;
+    print(&format!(
+        "\n{}, {} changed\n",
+        quantity(requests.load(Ordering::Relaxed), "request"),
+        changed.load(Ordering::Relaxed)
+    ));
+    Ok(Verdict::Conforms)
+}
+
+/// A line of the log.
+fn line(entry: &Entry) -> String {
+    let Entry { number, method, operation, status, elapsed_ms, changes } = entry;
+    let operation = operation.unwrap_or("other path");
+    let mut text = format!("{number:>5} {method} {operation} {status} {elapsed_ms} ms\n");
+    for change in changes {
+        let _ = writeln!(text, "      {}: {}", plain(&change.by), plain(&change.what.join(", ")));
+    }
+    text
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+async fn stopped() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+fn fault(id: &str) -> Result<Fault, UsageError> {
+    let mut faults = lab::faults();
+    match faults.iter().position(|fault| fault.id == id) {
+        Some(index) => Ok(faults.swap_remove(index)),
+        None => {
+            let known = faults.iter().map(|fault| fault.id);
+            Err(unknown("fault", id, known, "`conformance faults` lists them"))
+        }
+    }
+}
+
+fn variation(id: &str) -> Result<Variation, UsageError> {
+    let mut variations = lab::variations();
+    match variations.iter().position(|variation| variation.id == id) {
+        Some(index) => Ok(variations.swap_remove(index)),
+        None => {
+            let known = variations.iter().map(|variation| variation.id);
+            Err(unknown("variation", id, known, "`conformance variations` lists them"))
+        }
+    }
+}
+
+/// The error of an unknown id, with the nearest known one.
+fn unknown<'a>(kind: &str, id: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> UsageError {
+    let likeness = |known: &str| strsim::jaro_winkler(known, id);
+    let nearest = known.max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+    let advice = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => otherwise.to_owned(),
+    };
+    format!("unknown {kind} `{id}`; {advice}").into()
+}

@@ -1,0 +1,130 @@
+//! What a client does, habit by habit. The default ones conform.
+
+/// How long a client waits before it repeats a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// As Retry-After says.
+    Told,
+    /// As Retry-After says in seconds; a date is not understood.
+    Seconds,
+    /// As Retry-After says, after a 429 alone.
+    Throttled,
+    /// Not at all.
+    Never,
+}
+
+/// How an extraction is numbered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RequestId {
+    InQuery,
+    InHeader,
+    /// Another one for each request.
+    Fresh,
+    /// The same one for all extractions.
+    Constant,
+    Missing,
+}
+
+/// How pages are walked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// Until as many instances came as there are.
+    All,
+    First,
+    /// Until a page is empty.
+    UntilEmpty,
+    /// From the first page again after an interruption, with what came before it.
+    Restarted,
+    /// The second page is the first one again.
+    Repeated,
+}
+
+/// What a client does.
+#[derive(Clone)]
+pub struct Habits {
+    pub looks_at_status: bool,
+    pub looks_at_code: bool,
+    /// Reports an empty result without sending anything, or an error.
+    pub is_lazy: Option<bool>,
+    pub retries: u32,
+    pub wait: Wait,
+    pub request_id: RequestId,
+    pub has_bearer: bool,
+    pub follows_redirects: bool,
+    pub speaks_plain_http: bool,
+    pub logs_urls: bool,
+    pub logs_messages: bool,
+    pub has_timeout: bool,
+    pub reads_cut_texts: bool,
+    /// Splits texts by this instead of what was asked for.
+    pub separator: Option<&'static str>,
+    pub pages: Pages,
+    pub takes_nothing_for_an_error: bool,
+    /// Knows exactly the fields, values and spellings that the reference server sends.
+    pub is_strict: bool,
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Self {
+            looks_at_status: true,
+            looks_at_code: true,
+            is_lazy: None,
+            retries: 3,
+            wait: Wait::Told,
+            request_id: RequestId::InQuery,
+            has_bearer: false,
+            follows_redirects: false,
+            speaks_plain_http: false,
+            logs_urls: false,
+            logs_messages: false,
+            has_timeout: true,
+            reads_cut_texts: false,
+            separator: None,
+            pages: Pages::All,
+            takes_nothing_for_an_error: false,
+            is_strict: false,
+        }
+    }
+}
+
+/// Conforming clients of different habits.
+pub const GOOD: [&str; 4] = ["usual", "gives up at once", "number in a header", "token as bearer"];
+
+impl Habits {
+    /// The habits of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        let usual = Self::default();
+        Some(match name {
+            "usual" => usual,
+            "gives up at once" => Self { retries: 0, ..usual },
+            "number in a header" => Self { request_id: RequestId::InHeader, ..usual },
+            "token as bearer" => Self { has_bearer: true, ..usual },
+            "ignores the status" => Self { looks_at_status: false, ..usual },
+            "ignores the code" => Self { looks_at_code: false, ..usual },
+            "always empty" => Self { is_lazy: Some(true), ..usual },
+            "always an error" => Self { is_lazy: Some(false), ..usual },
+            "never waits" => Self { wait: Wait::Never, ..usual },
+            "knows no dates" => Self { wait: Wait::Seconds, ..usual },
+            "waits for 429 alone" => Self { wait: Wait::Throttled, ..usual },
+            "retries without end" => Self { retries: u32::MAX, wait: Wait::Never, ..usual },
+            "another number each time" => Self { request_id: RequestId::Fresh, ..usual },
+            "one number for all" => Self { request_id: RequestId::Constant, ..usual },
+            "no number" => Self { request_id: RequestId::Missing, ..usual },
+            "follows redirects" => Self { follows_redirects: true, ..usual },
+            "speaks plain http" => Self { speaks_plain_http: true, ..usual },
+            "logs URLs" => Self { logs_urls: true, retries: 0, ..usual },
+            "logs messages" => Self { logs_messages: true, ..usual },
+            "has no timeout" => Self { has_timeout: false, retries: u32::MAX, ..usual },
+            "reads cut texts" => Self { reads_cut_texts: true, ..usual },
+            "splits by commas" => Self { separator: Some(","), ..usual },
+            "reads one page" => Self { pages: Pages::First, ..usual },
+            "reads to an empty page" => Self { pages: Pages::UntilEmpty, ..usual },
+            "starts pages again" => Self { pages: Pages::Restarted, retries: 0, ..usual },
+            "reads the first page twice" => Self { pages: Pages::Repeated, ..usual },
+            "takes nothing for an error" => Self { takes_nothing_for_an_error: true, ..usual },
+            "knows one server" => Self { is_strict: true, ..usual },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! The client suite, from both sides: conforming clients of different habits pass every case, and for each case there is a
+//! bad client that it catches.
+//!
+//! This program is a test, and with `--as-client HABITS` one of the clients.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::print_stdout,
+    reason = "a client under test answers on standard output, and a test says what it skips"
+)]
+#![expect(clippy::print_stderr, reason = "bad clients log what they should not")]
+#![expect(
+    unreachable_pub,
+    reason = "a test binary has no outside; `pub` marks what a module shows to the others"
+)]
+
+#[path = "../../../client/examples/adapter.rs"]
+#[allow(dead_code, reason = "its `main` is that of the example")]
+mod adapter;
+mod bad;
+mod habits;
+mod naive;
+mod protocol;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sallyport_conformance::Verdict;
+use sallyport_conformance::client::{ClientReport, ClientSuite};
+use sallyport_conformance::run::Glob;
+
+fn main() -> ExitCode {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, name] = given.as_slice()
+        && first == "--as-client"
+    {
+        return naive::main(name);
+    }
+    let mut arguments = Arguments::from_args();
+    // The cases of a run wait side by side; two runs keep a machine busy.
+    arguments.test_threads.get_or_insert(2);
+    let mut trials = vec![
+        Trial::test("our client passes every case in under 20 s", our_client),
+        Trial::test("our blocking client passes every case", || conforms(this("blocking"))),
+        Trial::test("a client on Python's standard library passes every case", python),
+        Trial::test("every case catches a bad client", bad::every_case_has_a_bad_client),
+    ];
+    trials.extend(protocol::trials());
+    for name in habits::GOOD {
+        trials.push(Trial::test(format!("good::{name}"), move || conforms(this(name))));
+    }
+    for bad in bad::ALL {
+        trials.push(Trial::test(format!("bad::{}", bad.habits), move || bad::is_caught(bad)));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// This program as a client.
+pub fn this(habits: &str) -> Vec<OsString> {
+    let program = std::env::current_exe().expect("this program has a path");
+    vec![program.into(), "--as-client".into(), habits.into()]
+}
+
+/// Runs the chosen cases; all of them when there is no pattern.
+pub fn run(command: Vec<OsString>, only: &[&str]) -> Result<ClientReport, Failed> {
+    let only = only.iter().map(|glob| Glob::new(*glob)).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let report = runtime.block_on(ClientSuite { only, ..ClientSuite::new(command) }.run(|_| {}))?;
+    Ok(report)
+}
+
+fn conforms(command: Vec<OsString>) -> Result<(), Failed> {
+    let report = run(command, &[])?;
+    match report.verdict {
+        Verdict::Conforms if report.totals.skipped == 0 => Ok(()),
+        _ => Err(Failed::from(report.text())),
+    }
+}
+
+fn our_client() -> Result<(), Failed> {
+    let report = run(this("ours"), &[])?;
+    println!("our client: {} cases in {} ms", report.cases.len(), report.elapsed_ms);
+    // Three times the goal of 20 s: a machine that tests may build at the same time.
+    if report.verdict != Verdict::Conforms || report.elapsed_ms > Duration::from_secs(60).as_millis() as u64 {
+        return Err(Failed::from(report.text()));
+    }
+    Ok(())
+}
+
+fn python() -> Result<(), Failed> {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: python3 is not installed");
+        return Ok(());
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/client.py");
+    conforms(vec!["python3".into(), script.into()])
+}

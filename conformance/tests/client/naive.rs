@@ -1,0 +1,386 @@
+//! The clients under test: ours in two forms, and one with habits.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::adapter;
+use crate::habits::{Habits, Pages, RequestId, Wait};
+
+/// Answers as the client of that name.
+pub fn main(name: &str) -> ExitCode {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).expect("standard input");
+    let input: Value = serde_json::from_str(&text).expect("one JSON object");
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let output = match name {
+        "ours" => adapter::connect(&input)
+            .and_then(|client| runtime().block_on(adapter::answer(&client, &input)))
+            .unwrap_or_else(|error| adapter::failure(&error)),
+        "blocking" => adapter::connect(&input)
+            .and_then(|client| {
+                let blocking = sallyport_client::blocking::Client::new(client.clone())?;
+                blocking.wait(adapter::answer(&client, &input))
+            })
+            .unwrap_or_else(|error| adapter::failure(&error)),
+        _ => {
+            let habits = Habits::named(name).expect("known habits");
+            let output = runtime().block_on(answer(habits, &input));
+            output.unwrap_or_else(|message| json!({"error": {"class": "error", "message": message}}))
+        }
+    };
+    println!("{output}");
+    ExitCode::SUCCESS
+}
+
+/// One call of a client with habits.
+struct Call {
+    habits: Habits,
+    http: reqwest::Client,
+    base: String,
+    token: String,
+    request_id: String,
+    deadline: Instant,
+    attempts: u32,
+}
+
+/// A body, as text and as JSON.
+struct Answer {
+    text: String,
+    json: Value,
+}
+
+async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
+    let (operation, arguments) = (input["operation"].as_str().unwrap_or_default(), &input["arguments"]);
+    if let Some(is_empty) = habits.is_lazy {
+        return match (is_empty, operation) {
+            (false, _) => Err("no".to_owned()),
+            (true, "extract") => Ok(json!({"gateways": []})),
+            (true, "extract_text") => Ok(json!({"entries": []})),
+            (true, "groups") => Ok(json!({"groups": []})),
+            (true, _) => Ok(json!({"instances": [], "total": 0})),
+        };
+    }
+    let base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
+    if !habits.speaks_plain_http && !base.starts_with("http://127.0.0.1:") {
+        return Err("no https".to_owned());
+    }
+    let limit = Duration::from_millis(input["time_limit_ms"].as_u64().unwrap_or_default());
+    let deadline = Instant::now() + if habits.has_timeout { limit } else { Duration::from_secs(3600) };
+    let http = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .tls_certs_only([])
+        .build();
+    let number = format!("{:?}-{}", SystemTime::now(), std::process::id());
+    let mut call = Call {
+        http: http.expect("a client"),
+        base,
+        token: std::env::var("SALLYPORT_API_KEY").expect("a token"),
+        request_id: if habits.request_id == RequestId::Constant { "one".to_owned() } else { number },
+        deadline,
+        attempts: 0,
+        habits,
+    };
+    match operation {
+        "extract" | "extract_text" => call.extract(operation == "extract_text", arguments).await,
+        "groups" => {
+            let answer = call.send("/openapi/v1/static/groups", &[], None, 200, false).await?;
+            Ok(json!({"groups": ids(&answer.json, "groupId")}))
+        }
+        _ => call.search(arguments).await,
+    }
+}
+
+fn ids(body: &Value, name: &str) -> Vec<i64> {
+    body["data"]["items"].as_array().into_iter().flatten().filter_map(|item| item[name].as_i64()).collect()
+}
+
+impl Call {
+    async fn extract(&mut self, is_text: bool, arguments: &Value) -> Result<Value, String> {
+        let text =
+            |name: &str| arguments[name].as_str().map_or_else(|| arguments[name].to_string(), str::to_owned);
+        let names = ["num", "lb", "sb"].into_iter().filter(|name| arguments.get(*name).is_some());
+        let mut query: Vec<(&str, String)> = names.map(|name| (name, text(name))).collect();
+        if is_text {
+            query.push(("return_type", "txt".to_owned()));
+        }
+        let answer = self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
+        if is_text {
+            let separator = match (self.habits.separator, text("lb").as_str()) {
+                (Some(separator), _) => separator.to_owned(),
+                (None, "1") => "\r\n".to_owned(),
+                (None, "2") => "/br".to_owned(),
+                (None, "3") => "\r".to_owned(),
+                (None, "4") => "\n".to_owned(),
+                (None, "5") => "\t".to_owned(),
+                (None, _) => text("sb"),
+            };
+            let entries: Vec<&str> =
+                answer.text.split(&separator).filter(|entry| !entry.is_empty()).collect();
+            if self.habits.is_strict && entries.iter().any(|entry| !is_plain(entry)) {
+                return Err("an entry of another form".to_owned());
+            }
+            return Ok(json!({"entries": entries}));
+        }
+        let entries = answer.json["data"].as_array().cloned().unwrap_or_default();
+        let gateways: Vec<String> = entries
+            .iter()
+            .map(|entry| format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]))
+            .collect();
+        let known = |entry: &Value| entry.as_object().is_some_and(|entry| entry.len() == 2);
+        if self.habits.is_strict && !entries.iter().all(known) {
+            return Err("an unknown field of a gateway".to_owned());
+        }
+        Ok(json!({"gateways": gateways}))
+    }
+
+    async fn search(&mut self, arguments: &Value) -> Result<Value, String> {
+        let (mut instances, mut page, mut total) = (Vec::new(), 1, None);
+        loop {
+            let mut body = arguments.clone();
+            let asked = if self.habits.pages == Pages::Repeated && page == 2 { 1 } else { page };
+            body["page"] = json!(asked);
+            let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
+            let answer = match sent {
+                Err(_) if self.habits.pages == Pages::Restarted && page > 1 && self.attempts < 10 => {
+                    page = 1;
+                    continue;
+                }
+                sent => sent?,
+            };
+            let found = ids(&answer.json, "instanceId");
+            total = answer.json["data"]["total"].as_i64().or(total);
+            let is_last = match self.habits.pages {
+                Pages::First => true,
+                Pages::UntilEmpty => found.is_empty(),
+                _ => {
+                    let so_far = instances.len() + found.len();
+                    found.is_empty()
+                        || total.is_none_or(|total| i64::try_from(so_far).is_ok_and(|count| count >= total))
+                }
+            };
+            instances.extend(found);
+            if is_last {
+                break;
+            }
+            page += 1;
+        }
+        if self.habits.takes_nothing_for_an_error && instances.is_empty() {
+            return Err("nothing found".to_owned());
+        }
+        Ok(json!({"instances": instances, "total": total}))
+    }
+
+    /// The body of a success, after retries.
+    async fn send(
+        &mut self,
+        path: &str,
+        query: &[(&str, String)],
+        body: Option<Value>,
+        success: i64,
+        is_text: bool,
+    ) -> Result<Answer, String> {
+        let mut retries = 0;
+        loop {
+            let (error, wait) = match self.once(path, query, body.as_ref(), success, is_text).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let Some(wait) = wait.filter(|_| retries < self.habits.retries) else { return Err(error) };
+            if Instant::now() + wait > self.deadline || self.attempts > 300 {
+                return Err(error);
+            }
+            retries += 1;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// One request. An error says how long to wait before the next one, if that may help.
+    async fn once(
+        &mut self,
+        path: &str,
+        query: &[(&str, String)],
+        body: Option<&Value>,
+        success: i64,
+        is_text: bool,
+    ) -> Result<Answer, (String, Option<Duration>)> {
+        self.attempts += 1;
+        let backoff = match self.habits.wait {
+            Wait::Never => Duration::ZERO,
+            _ => Duration::from_millis(100),
+        };
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let mut response = match self.request(path, query, body, success == 0).timeout(left).send().await {
+            Ok(response) => response,
+            Err(error) => return Err((self.logged(error), Some(backoff))),
+        };
+        if self.habits.follows_redirects && response.status().is_redirection() {
+            let location = response.headers()["location"].to_str().unwrap_or_default().to_owned();
+            // As many libraries do: headers of one's own go along, and so does the query that was given as parameters.
+            let request =
+                self.http.get(location).header("x-api-key", &self.token).query(&[("api_key", &self.token)]);
+            let _ = request.send().await;
+            return Err(("a redirect".to_owned(), None));
+        }
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut bytes = Vec::new();
+        let error = loop {
+            match response.chunk().await {
+                Ok(Some(piece)) => bytes.extend_from_slice(&piece),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        if let Some(error) = error
+            && !(is_text && self.habits.reads_cut_texts)
+        {
+            return Err((self.logged(error), Some(backoff)));
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let code = json["code"].as_f64();
+        let is_code = code == Some(success as f64) || (is_text && code.is_none());
+        let is_good =
+            (status == 200 || !self.habits.looks_at_status) && (is_code || !self.habits.looks_at_code);
+        let is_fit = self.habits.looks_at_code || is_text || json.is_object();
+        if is_good && is_fit {
+            if self.habits.is_strict {
+                strict(&headers, &text, &json, is_text).map_err(|reason| (reason.to_owned(), None))?;
+            }
+            return Ok(Answer { text, json });
+        }
+        if self.habits.logs_messages {
+            eprintln!("rejected: {}", json["message"]);
+        }
+        if self.habits.logs_urls {
+            eprintln!("GET {}{path}?api_key={} failed with HTTP {status}", self.base, self.token);
+        }
+        let told = headers.get("retry-after").and_then(|value| value.to_str().ok());
+        let told = told.filter(|_| self.habits.wait != Wait::Throttled || status == 429);
+        let wait = told.and_then(|told| self.wait(told));
+        let may_pass = matches!(status, 429 | 500 | 502 | 503 | 504) || headers.contains_key("retry-after");
+        let is_endless = self.habits.retries == u32::MAX && self.habits.has_timeout;
+        let wait = (may_pass || is_endless).then(|| wait.unwrap_or(backoff));
+        Err((format!("HTTP {status}"), wait))
+    }
+
+    /// How long a Retry-After asks to wait, as this client understands it.
+    fn wait(&self, told: &str) -> Option<Duration> {
+        if self.habits.wait == Wait::Never {
+            return None;
+        }
+        if let Ok(seconds) = told.parse() {
+            return Some(Duration::from_secs(seconds));
+        }
+        let date = httpdate::parse_http_date(told).ok().filter(|_| self.habits.wait != Wait::Seconds)?;
+        // A little more than told, as the clocks of timers differ.
+        Some(date.duration_since(SystemTime::now()).unwrap_or_default() + Duration::from_millis(5))
+    }
+
+    fn request(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+        body: Option<&Value>,
+        is_extraction: bool,
+    ) -> reqwest::RequestBuilder {
+        let url = format!("{}{path}", self.base);
+        let request = match body {
+            Some(body) => self.http.post(url).json(body),
+            None => self.http.get(url),
+        };
+        let mut request = request.query(query);
+        if is_extraction {
+            request = match self.habits.request_id {
+                RequestId::InQuery | RequestId::Constant => {
+                    request.query(&[("request_id", &self.request_id)])
+                }
+                RequestId::InHeader => request.header("x-request-id", &self.request_id),
+                RequestId::Fresh => {
+                    request.query(&[("request_id", format!("{}-{}", self.request_id, self.attempts))])
+                }
+                RequestId::Missing => request,
+            };
+        }
+        match is_extraction && self.habits.has_bearer {
+            true => request.bearer_auth(&self.token),
+            false => request.query(&[("api_key", &self.token)]),
+        }
+    }
+
+    /// The message of an error of the library, which shows the URL with its query.
+    fn logged(&self, error: reqwest::Error) -> String {
+        if self.habits.logs_urls {
+            eprintln!("{error}");
+        }
+        error.without_url().to_string()
+    }
+}
+
+fn is_plain(entry: &str) -> bool {
+    let parts = entry.split_once(':');
+    parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+}
+
+/// Rejects whatever the reference server would not send.
+fn strict(
+    headers: &reqwest::header::HeaderMap,
+    text: &str,
+    json: &Value,
+    is_text: bool,
+) -> Result<(), &'static str> {
+    const KNOWN: [&str; 9] = [
+        "content-type",
+        "content-length",
+        "date",
+        "cache-control",
+        "x-request-id",
+        "x-proxy-requested-count",
+        "x-proxy-returned-count",
+        "x-proxy-partial",
+        "vary",
+    ];
+    if headers.keys().any(|name| !KNOWN.contains(&name.as_str())) || !headers.contains_key("content-length") {
+        return Err("an unknown header, or no length");
+    }
+    if headers.get("vary").is_some_and(|value| value == "*") {
+        return Err("an unknown value of a header");
+    }
+    let media = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if is_text {
+        let ends = text.ends_with(['\n', '\r', '\t']);
+        return if media == "text/plain; charset=utf-8" && !ends { Ok(()) } else { Err("another text") };
+    }
+    if media != "application/json" || text.as_bytes() != json.to_string().as_bytes() || !json["code"].is_i64()
+    {
+        return Err("another spelling");
+    }
+    let members = json.as_object().map_or(0, serde_json::Map::len);
+    if members != if json.get("success").is_some() { 5 } else { 4 } {
+        return Err("an unknown field");
+    }
+    if json["msg"] == ""
+        || json["message"] == ""
+        || json["requestId"].as_str().is_some_and(|id| id.len() < 30)
+    {
+        return Err("an empty text");
+    }
+    for item in json["data"]["items"].as_array().into_iter().flatten() {
+        let times = ["createdAt", "updatedAt", "expiresAt", "activatedAt"].map(|name| item[name].as_str());
+        if times.into_iter().flatten().any(|time| !time.ends_with('Z') || time.len() > 24) {
+            return Err("another spelling of a time");
+        }
+        let status = item["status"].as_str();
+        let known = ["provisioning", "active", "expired", "cancelled", "failed"];
+        if status.is_some_and(|status| !known.contains(&status)) {
+            return Err("an unknown status");
+        }
+        if item.as_object().is_some_and(|item| item.len() != 4 && item.len() != 13) {
+            return Err("an unknown field of an item");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The protocol, the reports, and commands that do not keep to either.
+
+use std::ffi::OsString;
+
+use libtest_mimic::{Failed, Trial};
+use sallyport_conformance::Verdict;
+use sallyport_conformance::client::{CaseOutcome, ClientReport};
+
+use crate::{run, this};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("an operation that is not supported is skipped", skipped),
+        Trial::test("a command that breaks the protocol has no verdict", broken),
+        Trial::test("a command that does not start is an error of usage", missing),
+        Trial::test("a command that outlives its time is killed with its children", killed),
+        Trial::test("no report shows the token", secret),
+    ]
+}
+
+fn shell(script: &str) -> Vec<OsString> {
+    ["sh", "-c", script].map(OsString::from).to_vec()
+}
+
+fn ensure(holds: bool, report: &ClientReport) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(Failed::from(format!("{:?}\n{}", report.verdict, report.text()))) }
+}
+
+fn skipped() -> Result<(), Failed> {
+    let report = run(shell("cat >/dev/null; exit 64"), &["client.limited-retries.*"])?;
+    ensure(report.totals.skipped == report.cases.len() && report.verdict == Verdict::Incomplete, &report)
+}
+
+fn broken() -> Result<(), Failed> {
+    for script in ["cat >/dev/null; exit 7", "echo no JSON", "cat", "kill -9 $$"] {
+        let report = run(shell(script), &["client.limited-retries.groups-500"])?;
+        let is_error = matches!(report.cases[0].outcome, CaseOutcome::Error(_));
+        ensure(report.verdict == Verdict::Incomplete && is_error, &report)?;
+    }
+    // Exit code 1 is an error of a client that says no more about it.
+    let report = run(shell("exit 1"), &["client.limited-retries.groups-500"])?;
+    ensure(report.verdict == Verdict::Conforms, &report)
+}
+
+fn missing() -> Result<(), Failed> {
+    let command = vec![OsString::from("/no/such/program")];
+    match run(command, &["client.limited-retries.groups-500"]) {
+        Err(_) => Ok(()),
+        Ok(report) => ensure(false, &report),
+    }
+}
+
+fn killed() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("alive");
+    // A child of the command that would write this file after the run.
+    let script = format!("(sleep 9; touch '{}') & sleep 60", file.display());
+    let report = run(shell(&script), &["client.time-limit.silence"])?;
+    ensure(report.verdict == Verdict::Findings, &report)?;
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    ensure(!file.exists(), &report)
+}
+
+/// The token of this run is the one that a client logs; no report may show it.
+fn secret() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("token");
+    let script = format!(
+        "cat >/dev/null; printf %s \"$SALLYPORT_API_KEY\" > '{}'; echo \"$SALLYPORT_API_KEY\" >&2; \
+         echo '{{\"error\": {{\"class\": \"x\", \"message\": \"x\"}}}}'",
+        file.display()
+    );
+    let report = run(shell(&script), &["client.limited-retries.groups-500"])?;
+    ensure(report.verdict == Verdict::Findings, &report)?;
+    let token = std::fs::read_to_string(&file)?;
+    let rendered = ClientReport::FORMATS.map(|format| report.render(format));
+    for text in rendered.into_iter().chain([Ok(report.text()), Ok(format!("{report:?}"))]) {
+        ensure(token.len() > 8 && !text?.contains(&token), &report)?;
+    }
+    // A bad client whose log has the whole URL.
+    let report = run(this("logs URLs"), &["client.token-private.unreachable"])?;
+    ensure(report.cases[0].standard_error.is_none() && report.verdict == Verdict::Findings, &report)
+}

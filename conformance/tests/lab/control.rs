@@ -1,0 +1,55 @@
+//! The control endpoint: what it changes, what it rejects, and that it shows no token.
+
+use serde_json::Value;
+
+use crate::Running;
+
+#[tokio::test]
+async fn scenarios_are_replaced_and_a_mistake_leaves_the_old_ones() {
+    let lab = Running::start("[[default.groups]]\nforever = true\nstatus = 503").await;
+    assert_eq!(lab.status(None).await, 503);
+    let (status, body) = lab.control("PUT", "/scenarios", "[[default.groups]]\nstatsu = 1").await;
+    assert_eq!(status, 400);
+    let message = body["message"].as_str().expect("a message");
+    assert!(message.contains("body:2:1: unknown key `statsu`") && message.contains("`status`"), "{message}");
+    assert_eq!(lab.status(None).await, 503);
+    let (status, body) = lab.control("PUT", "/scenarios", "[[default.groups]]\nstatus = 404").await;
+    assert_eq!((status, &body["scenarios"][0]), (200, &Value::from("default")));
+    assert_eq!((lab.status(None).await, lab.status(None).await), (404, 200));
+    let (_, body) = lab.control("GET", "/scenarios", "").await;
+    assert_eq!(body["playing"][0]["requests"]["groups"], 1, "{body}");
+    let (status, help) = lab.control("GET", "/", "").await;
+    assert!(status == 200 && help.as_str().is_some_and(|help| help.contains("PUT /scenarios")), "{help}");
+    assert_eq!(lab.control("GET", "/nothing", "").await.0, 404);
+}
+
+#[tokio::test]
+async fn the_log_names_what_was_changed_and_shows_no_token() {
+    let lab = Running::start("[[default.groups]]\nforever = true\nunknown-fields = true").await;
+    // The token in every place that a caller may think of, the names of parameters and headers included.
+    let odd = lab.groups().query(&[(lab.token(), "1")]).header("x-api-key", lab.token()).send().await;
+    assert!(odd.is_ok());
+    let name: String = lab.token().chars().filter(char::is_ascii_alphanumeric).take(20).collect();
+    let named = lab.groups().header(name.as_str(), "1").send().await;
+    assert!(named.is_ok());
+    let (_, log) = lab.control("GET", "/log", "").await;
+    let text = log.to_string();
+    assert!(text.contains("labUnknown") && text.contains("scenario default, step 1 of groups"), "{text}");
+    let telling: String = lab.token().chars().take(lab.token().len() / 2).collect();
+    assert!(!text.contains(&telling), "{text}");
+    let debug = format!("{:?} {:?} {:?}", lab.journal, lab.proxy, lab.journal.entries());
+    assert!(!debug.contains(&telling), "{debug}");
+    lab.control("DELETE", "/log", "").await;
+    assert_eq!(lab.control("GET", "/log", "").await.1["requests"], Value::Array(Vec::new()));
+}
+
+#[tokio::test]
+async fn web_pages_and_other_hosts_are_rejected() {
+    let lab = Running::start("").await;
+    let url = format!("{}/log", lab.control.base_url());
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    for (name, value) in [("origin", "http://localhost"), ("host", "rebound.example")] {
+        let response = http.get(&url).header(name, value).send().await.expect("a response");
+        assert_eq!(response.status(), 403, "{name}");
+    }
+}

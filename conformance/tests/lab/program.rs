@@ -1,0 +1,198 @@
+//! `conformance faults`, `variations` and `proxy` as people use them.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Running;
+
+/// A token with all that makes trouble in URLs, JSON and headers.
+const TOKEN: &str = r#"cAn4ry/+tok"en\ =&%42"#;
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    command.args(arguments).env("SALLYPORT_API_KEY", TOKEN).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    program(arguments).output().expect("the program runs")
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn faults_are_listed_by_pattern_and_clause() {
+    let all = run(&["faults"]);
+    assert!(all.status.success() && text(&all).lines().count() >= 924);
+    let some = run(&["faults", "search.paging/*", "--json"]);
+    let faults: Vec<Value> = serde_json::from_slice(&some.stdout).expect("JSON");
+    assert!(faults.len() > 5);
+    for fault in &faults {
+        assert_eq!((&fault["clause"], &fault["operations"][0]), (&"search.paging".into(), &"search".into()));
+        assert!(fault["breaks"].as_str().is_some_and(|text| text.ends_with('.')));
+    }
+    let of_clause = run(&["faults", "--clause", "groups.order"]);
+    assert!(
+        text(&of_clause).lines().all(|line| line.starts_with("groups.order/") && line.ends_with("[groups]"))
+    );
+    assert!(text(&run(&["variations", "http.*"])).contains("http.pretty-json\n"));
+}
+
+#[test]
+fn mistakes_end_it_with_a_suggestion() {
+    for (arguments, expected) in [
+        (["faults", "nothing.*"].as_slice(), "matches no fault"),
+        (&["faults", "--clause", "groups.ordr"], "did you mean `groups.order`?"),
+        (&["variations", "x*"], "matches no variation"),
+        (&["proxy"], "--upstream <URL>|--embedded"),
+        (
+            &["proxy", "--embedded", "--fault", "search.paging/overlp"],
+            "did you mean `search.paging/overlap`?",
+        ),
+        (&["proxy", "--embedded", "--variation", "http.pretty-jsn"], "did you mean `http.pretty-json`?"),
+        (&["proxy", "--embedded", "--scenario", "/no/such/file"], "/no/such/file: cannot be read"),
+        (&["proxy", "--embedded", "--control", "0.0.0.0:0"], "expected an address of the loopback interface"),
+        (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
+        (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
+        (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
+        (&["client", "--report", "html=x.html", "--", "true"], "expected json=FILE, junit=FILE, md=FILE"),
+        (&["client"], "<COMMAND>"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+    }
+}
+
+#[test]
+fn duties_of_callers_are_explained() {
+    let output = run(&["explain", "client.both-codes"]);
+    assert!(output.status.success());
+    assert!(text(&output).contains("client.both-codes.extract-code-200"), "{}", text(&output));
+}
+
+/// The program while it serves.
+struct Serving {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    printed: String,
+}
+
+impl Serving {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child =
+            program(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
+        let mut serving = Self { child, lines, printed: String::new() };
+        serving.read_until("try curl");
+        serving
+    }
+
+    fn read_until(&mut self, what: &str) {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(60) {
+            let line = self.lines.next().expect("a further line").expect("UTF-8");
+            self.printed.push_str(&line);
+            self.printed.push('\n');
+            if line.contains(what) {
+                return;
+            }
+        }
+    }
+
+    /// The word after another one.
+    fn word_after(&self, word: &str) -> String {
+        let mut words = self.printed.split_whitespace();
+        words.find(|found| *found == word).expect("the word");
+        words.next().expect("a further word").to_owned()
+    }
+
+    /// Sends SIGINT, and returns all that was printed.
+    fn stop(mut self) -> (Option<i32>, String) {
+        let pid = self.child.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+        assert!(killed.success());
+        for line in self.lines.by_ref() {
+            self.printed.push_str(&line.expect("UTF-8"));
+            self.printed.push('\n');
+        }
+        let mut errors = String::new();
+        let mut stderr = self.child.stderr.take().expect("standard error");
+        stderr.read_to_string(&mut errors).expect("UTF-8");
+        (self.child.wait().expect("it ends").code(), self.printed + &errors)
+    }
+}
+
+/// The JSON of a response.
+fn fetch(request: impl FnOnce(&reqwest::Client) -> reqwest::RequestBuilder) -> Value {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    runtime.block_on(async {
+        let text = request(&http).send().await.expect("a response").text().await.expect("a body");
+        serde_json::from_str(&text).expect("JSON")
+    })
+}
+
+#[test]
+fn the_embedded_server_is_served_with_a_fault_until_ctrl_c() {
+    let mut serving = Serving::start(&["proxy", "--embedded", "--fault", "groups.order/descending"]);
+    let (base, control) = (serving.word_after("lab"), serving.word_after("control"));
+    let token = serving.printed.split("SALLYPORT_API_KEY=").nth(1).and_then(|rest| rest.split('\n').next());
+    let token = token.expect("the sandbox's own token").to_owned();
+    let url = format!("{base}/openapi/v1/static/groups?api_key={token}");
+    let body = fetch(|http| http.get(url));
+    assert_eq!(body["code"], 200);
+    serving.read_until("groups.order/descending: response body");
+    let log = fetch(|http| http.get(format!("{control}log")));
+    assert_eq!(log["requests"][0]["changes"][0]["by"], "groups.order/descending");
+    let (code, printed) = serving.stop();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("1 request, 1 changed"), "{printed}");
+}
+
+#[tokio::test]
+async fn another_upstream_is_served_and_no_token_is_printed() {
+    let behind = Running::start("").await;
+    let (url, token) = (behind.proxy.base_url(), behind.token().to_owned());
+    tokio::task::spawn_blocking(move || {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("busy.toml");
+        std::fs::write(&file, "[[default.groups]]\nstatus = 429\nretry-after = 1\n").expect("written");
+        let scenario = file.to_str().expect("UTF-8");
+        let mut serving = Serving::start(&[
+            "proxy",
+            "--upstream",
+            &url,
+            "--scenario",
+            scenario,
+            "--pedantic",
+            "--seed",
+            "3",
+        ]);
+        let base = serving.word_after("lab");
+        let url = format!("{base}/openapi/v1/static/groups");
+        for key in [TOKEN, &token] {
+            fetch(|http| {
+                let request = http.get(&url).query(&[("api_key", key), (key, "1")]).header("x-api-key", key);
+                request.bearer_auth("cAn4ry-bearer")
+            });
+        }
+        serving.read_until("2 GET groups");
+        let (code, printed) = serving.stop();
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(
+            printed.contains("scenario default, step 1 of groups: responded itself with status 429"),
+            "{printed}"
+        );
+        for secret in [TOKEN, &token, "cAn4ry"] {
+            assert!(!printed.contains(secret), "{printed}");
+        }
+    })
+    .await
+    .expect("a thread");
+}
