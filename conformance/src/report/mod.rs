@@ -18,6 +18,7 @@ mod terminal;
 pub use curl::command as curl;
 pub use format::{Format, RenderError};
 pub use html::html;
+#[cfg(feature = "embedded")]
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;
