@@ -30,6 +30,8 @@ mod fault;
 mod faults;
 mod journal;
 mod proxy;
+#[cfg(feature = "embedded")]
+mod sandbox;
 mod scenario;
 mod socket;
 mod stack;
@@ -44,6 +46,8 @@ pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use fault::{Fault, FaultyServer};
 pub use journal::{Change, Entry, Journal};
 pub use proxy::{Proxy, ProxyOptions};
+#[cfg(feature = "embedded")]
+pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{
     DEFAULT, Progress, RetryAfter, SCENARIO_HEADER, Scenario, ScenarioError, Scenarios, Step,
 };

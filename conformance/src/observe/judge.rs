@@ -14,7 +14,7 @@ use crate::run::{
     CheckResult, ClauseSummary, Coverage, NotJudged, Report, Rerun, RunLog, Totals, Verdict,
     concluded_passive,
 };
-use crate::target::Canaries;
+use crate::target::{Canaries, Facts};
 use crate::wire::{Budget, RecordedExchange, Throttling, Usage};
 
 const NOT_SHOWN: &str = "the recorded traffic does not show it";
@@ -26,7 +26,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
     let checks: Vec<&'static Check> =
         registry().into_iter().filter(|check| check.is_passive()).chain([&relation::ORDER]).collect();
     let passive = PassiveChecks::new(&checks, inferred);
-    let canaries = Canaries::default();
+    let (canaries, facts) = (Canaries::default(), Facts::default());
     let (mut seen, mut accepted) = (BTreeSet::new(), Vec::new());
     for (at, recorded) in traffic.exchanges.iter().enumerate() {
         let Recorded { entry, operation, exchange, response, .. } = recorded;
@@ -37,6 +37,7 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         }
         let observed = ObservedExchange {
             contract,
+            facts: &facts,
             canaries: &canaries,
             operation: *operation,
             form,

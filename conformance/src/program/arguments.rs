@@ -322,6 +322,10 @@ pub(crate) struct ProxyArguments {
 
 /// The client to test.
 #[derive(Debug, Args)]
+#[cfg_attr(
+    not(feature = "embedded"),
+    allow(dead_code, reason = "clients are tested in front of the embedded server")
+)]
 pub(crate) struct ClientArguments {
     /// Run only cases whose id or duty matches, for example 'client.wait-*'; may be repeated.
     #[arg(long, value_name = "GLOB")]

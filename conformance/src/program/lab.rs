@@ -154,7 +154,7 @@ async fn serve(
     let (base, path) = (proxy.base_url(), &contract.groups.operation.path);
     let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
     print(&format!(
-        "{:>10} {base} in front of {}\n{:>10} {}/\n{text}",
+        "{:>10} {base} in front of {}\n{:>10} {}\n{text}",
         "lab",
         plain(behind),
         "control",

@@ -98,6 +98,7 @@ pub(crate) enum Reader {
 
 impl Reader {
     /// A text of ours; what others wrote in it went through [`report::plain`].
+    #[cfg_attr(not(feature = "embedded"), allow(dead_code, reason = "`client` needs the embedded server"))]
     pub(crate) fn write(self, text: &str) {
         let _ = self.writer().write_all(text.as_bytes());
     }

@@ -25,6 +25,7 @@ pub use github::{github, job_summary, without_commands};
 pub use har::{CUT as HAR_CUT, har};
 pub use history::{history_metrics, history_page, history_text};
 pub use html::html;
+#[cfg(feature = "embedded")]
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;

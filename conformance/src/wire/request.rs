@@ -74,6 +74,7 @@ impl Request {
             headers: Vec::new(),
             body: Body::None,
             gives_nothing: false,
+            given: None,
         }
     }
 

@@ -148,7 +148,7 @@ fn the_embedded_server_is_served_with_a_fault_until_ctrl_c() {
     let body = fetch(|http| http.get(url));
     assert_eq!(body["code"], 200);
     serving.read_until("groups.order/descending: response body");
-    let log = fetch(|http| http.get(format!("{control}log")));
+    let log = fetch(|http| http.get(format!("{control}/log")));
     assert_eq!(log["requests"][0]["changes"][0]["by"], "groups.order/descending");
     let (code, printed) = serving.stop();
     assert_eq!(code, Some(0), "{printed}");

@@ -1,0 +1,107 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use super::backend::Backend;
+use super::journal::Journal;
+use super::proxy::Proxy;
+use super::scenario::{ScenarioError, Scenarios};
+use super::stack::Lab;
+use crate::contract::Contract;
+use crate::embedded::{Reference, ReferenceError};
+
+/// The embedded server with sample data and a lab in front of it, for tests of code that calls the service.
+///
+/// ```
+/// use sallyport_client::Client;
+/// use sallyport_conformance::lab::Sandbox;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+/// let sandbox = Sandbox::start("[[default.groups]]\nstatus = 503\nretry-after = 1").await?;
+/// let client = Client::builder().base_url(sandbox.base_url()).token(sandbox.token()).build()?;
+/// assert!(!client.groups().await?.is_empty());
+/// assert_eq!(sandbox.journal().entries().len(), 2, "the client repeated the request");
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+///
+/// It needs a runtime with several threads, and stops when it is dropped.
+#[derive(Debug)]
+pub struct Sandbox {
+    reference: Reference,
+    proxy: Proxy,
+    scenarios: Arc<Scenarios>,
+    journal: Arc<Journal>,
+}
+
+/// Why a sandbox cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// A mistake in the scenarios.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// No embedded server.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// No proxy, or an embedded contract that is incomplete.
+    #[error("the lab cannot be set up: {0}")]
+    Lab(String),
+}
+
+impl Sandbox {
+    /// Starts a sandbox that plays the scenarios of a text in TOML, of which `default` is played for requests that select
+    /// none; an empty text changes nothing.
+    ///
+    /// # Errors
+    /// The scenarios have a mistake, or the server cannot be started.
+    pub async fn start(scenarios: &str) -> Result<Self, SandboxError> {
+        Self::with(scenarios, |lab| lab).await
+    }
+
+    /// The same with faults, variations or random ones behind the scenarios: `|lab| lab.pedantic(7)`.
+    ///
+    /// # Errors
+    /// As for [`Sandbox::start`].
+    pub async fn with(scenarios: &str, layers: impl FnOnce(Lab) -> Lab) -> Result<Self, SandboxError> {
+        let scenarios = Arc::new(Scenarios::parse(Path::new("scenarios"), scenarios)?);
+        let other = |error: &dyn std::fmt::Display| SandboxError::Lab(error.to_string());
+        let contract = Contract::embedded().map_err(|error| other(&error))?;
+        let reference = Reference::start().await?;
+        let backend = Backend::new(contract, reference.target()).map_err(|error| other(&error))?;
+        let journal = Arc::new(Journal::default());
+        let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);
+        let proxy = Proxy::start(lab.into_upstream()).await.map_err(|error| other(&error))?;
+        Ok(Self { reference, proxy, scenarios, journal })
+    }
+
+    /// Base URL of the lab.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        self.proxy.base_url()
+    }
+
+    /// The token of the main account of the sample data, which no other server knows.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        self.reference.target().token.expose()
+    }
+
+    /// What is known of the sample data, such as addresses that the account holds.
+    #[must_use]
+    pub fn facts(&self) -> &crate::target::Facts {
+        &self.reference.target().facts
+    }
+
+    /// The scenarios, to replace them or to begin anew.
+    #[must_use]
+    pub fn scenarios(&self) -> &Scenarios {
+        &self.scenarios
+    }
+
+    /// The requests that came, and what was changed.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+}
