@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
-use sallyport_conformance::report::{self, Detail, plain, quantity};
+use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
 use sallyport_conformance::{Contract, Report, Verdict};
 
 use super::UsageError;
@@ -23,7 +23,7 @@ pub(crate) struct ObserveArguments {
     /// Read at most N bytes.
     #[arg(long, value_name = "N", default_value_t = Archive::MOST_BYTES)]
     pub(crate) max_bytes: u64,
-    /// Also write reports, as `run` does.
+    /// Also write reports, as `run` does, in any format but har.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
@@ -39,6 +39,12 @@ pub(crate) struct ObserveArguments {
 
 /// `conformance observe`. Nothing is sent.
 pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
+    if arguments.report.iter().any(|request| request.format == Format::Har) {
+        return Err(
+            "--report har=FILE: expected another format, since the exchanges stand in the file that is read"
+                .into(),
+        );
+    }
     let contract = Contract::embedded()?;
     let path = arguments.file.display();
     let wrong = |error: &dyn std::fmt::Display| UsageError::from(format!("{path}: {error}"));

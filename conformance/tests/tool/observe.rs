@@ -141,8 +141,13 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
     );
     assert_clean("the error", &shown);
 
+    let (exit, shown) = observe(&file, &["--report", "har=copy.har"]);
+    assert_eq!(exit, 2, "{shown}");
+    assert!(shown.contains("--report har=FILE: expected another format"), "{shown}");
+
     let reports = every_report(folder.path());
-    let (exit, shown) = observe(&file, &["--base-url", "https://api.example.com", "--verbose", &reports]);
+    let reports = reports.split(",har=").next().expect("the others");
+    let (exit, shown) = observe(&file, &["--base-url", "https://api.example.com", "--verbose", reports]);
     assert_eq!(exit, 1, "{shown}");
     for told in [
         "failed groups.order.recorded",
