@@ -99,7 +99,8 @@ pub(super) static PREFIX: Check = Check {
     run: Run::Cases(|scope| {
         let others = scope.contract.others.iter().filter(|other| other.is_read).count();
         let requests = 3 + u32::try_from(others).unwrap_or(u32::MAX - 3);
-        Case::single(Cost::requests(requests), |probe| Box::pin(prefix(probe)))
+        // Where no gateway may be taken at all, no extraction is sent either.
+        Case::single(Cost::extraction(requests, 1), |probe| Box::pin(prefix(probe)))
     }),
 };
 
