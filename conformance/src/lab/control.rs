@@ -83,7 +83,7 @@ impl Handler for Control {
     }
 }
 
-/// Why a request is none of this machine's programs.
+/// Why a request does not come from a program of this machine.
 fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
     if request.headers.contains_key(ORIGIN) {
         return Some("expected no Origin: web pages may not use this endpoint");

@@ -93,7 +93,7 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
     };
     let mut bytes = head(reply, declared);
     bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());
-    // Whoever does not read gets the connection closed too.
+    // A caller that does not read gets its connection closed too.
     let _ = tokio::time::timeout(SENDING, write_all(stream, &bytes)).await;
     if is_reset {
         // What was sent has to arrive before the reset overtakes it.

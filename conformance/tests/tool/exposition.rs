@@ -76,7 +76,7 @@ fn labels(text: &str) -> Result<BTreeMap<String, String>, String> {
                 Some((_, '\\')) => match chars.next() {
                     Some((_, 'n')) => value.push('\n'),
                     Some((_, escaped @ ('\\' | '"'))) => value.push(escaped),
-                    other => return Err(format!("an escape that there is not: {other:?}")),
+                    other => return Err(format!("unknown escape {other:?}")),
                 },
                 Some((_, c)) => value.push(c),
                 None => return Err(format!("a label value that does not end: {after}")),

@@ -70,7 +70,7 @@ pub(super) fn cases(calls: &Calls<'_>) -> Vec<ClientCase> {
             ..ClientCase::new(
                 Duty::HttpsOnly,
                 "plain-http",
-                "nothing is sent over plain http to an address that is none of the loopback interface",
+                "nothing is sent over plain http to an address outside of the loopback interface",
                 calls.groups(),
             )
             .expects(Expectation::Either)

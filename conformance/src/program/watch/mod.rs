@@ -129,7 +129,7 @@ async fn repeat(
     }
 }
 
-/// Renders page and metrics, for the folder and for whoever asks over HTTP.
+/// Renders page and metrics, for the folder and for requests over HTTP.
 fn publish(
     pages: &Pages,
     history: &History,

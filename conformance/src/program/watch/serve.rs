@@ -62,7 +62,7 @@ async fn serve(listener: TcpListener, pages: Arc<Pages>, mut ended: watch::Recei
         let stream = tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
-                // No descriptor is free, for instance: whoever asked asks again.
+                // No descriptor is free, for instance: the caller asks again.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
@@ -82,7 +82,7 @@ async fn serve(listener: TcpListener, pages: Arc<Pages>, mut ended: watch::Recei
 async fn connection(stream: TcpStream, pages: &Pages) {
     let service =
         service_fn(|request: Request<Incoming>| async move { Ok::<_, Infallible>(respond(&request, pages)) });
-    // Whoever sends no HTTP, or hangs up, gets nothing.
+    // A caller that sends no HTTP, or hangs up, gets nothing.
     let _ = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await;
 }
 
