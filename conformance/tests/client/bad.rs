@@ -104,8 +104,8 @@ pub const ALL: &[Bad] = &[
             "client.tolerant.static.empty-message",
         ],
     },
-    // Whoever reports nothing, whatever comes, breaks the duty of each case in which something came; and whoever reports an
-    // error, of each case in which the service serves the call. No case is lost on them.
+    // A client that always reports nothing fails each case in which something came, and one that always reports an error
+    // fails each case in which the service serves the call: `every_case_has_a_bad_client` runs that one where no other is named.
     Bad {
         habits: "always an error",
         caught: &[
