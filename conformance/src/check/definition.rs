@@ -199,6 +199,11 @@ impl Case {
         &self.controls
     }
 
+    /// Those of them that all checks of a run share.
+    pub fn controls_in_run(&self) -> impl Iterator<Item = &SharedControl> {
+        self.controls.iter().filter(|control| control.is_in_run)
+    }
+
     /// Facts without which it is skipped, beside those of its check.
     #[must_use]
     pub fn needed(&self) -> &[Fact] {
@@ -251,6 +256,9 @@ impl Cost {
 }
 
 impl SharedControl {
+    /// In place of a check's id, for exchanges that are no case's own but a control's of the run.
+    pub const SOURCE: &'static str = "shared control";
+
     /// Label, unique within the check or the run.
     #[must_use]
     pub fn label(&self) -> &str {

@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::sending::undecided;
 use super::{
     Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
-    ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, Stop,
+    ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
 use crate::response::{self, gateways};
@@ -55,6 +55,8 @@ pub(super) struct Notes {
 #[derive(Debug, Default)]
 struct CaseStart {
     label: String,
+    /// The control request of the run that it is sending.
+    control: Option<String>,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
     findings: usize,
@@ -162,7 +164,16 @@ impl<'a> Probe<'a> {
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
         let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
         let facts = facts.into_iter().map(Fact::variable).collect();
-        notes.case = CaseStart { label: case.label().to_owned(), facts, findings, requests };
+        notes.case = CaseStart { label: case.label().to_owned(), control: None, facts, findings, requests };
+    }
+
+    /// Awaits work that sends a control request which the run shares. What passive checks find in its exchanges is attributed
+    /// to the control and not to the case, since any other case of the run could have sent it.
+    pub(crate) async fn as_control<T>(&self, control: &str, work: impl Future<Output = T>) -> T {
+        self.notes().case.control = Some(control.to_owned());
+        let result = work.await;
+        self.notes().case.control = None;
+        result
     }
 
     /// Ends the case that was begun. The reason why it ended may quote a response, so it is redacted here.
@@ -236,10 +247,9 @@ impl<'a> Probe<'a> {
                 // Before the response is judged.
                 response.reveal_passwords(context.redactor);
             }
-            let case = (self.check.id, self.notes().case.label.clone());
-            let case = (case.0, case.1.as_str());
+            let case = self.notes().case.label.clone();
             if let Some(log) = context.log {
-                log.keep(case, exchange, context.redactor);
+                log.keep((self.check.id, &case), exchange, context.redactor);
             }
             let judged =
                 ResponseClass::classify(contract, operation, form, &exchange.result, context.redactor);
@@ -255,7 +265,12 @@ impl<'a> Probe<'a> {
                     request,
                     response,
                 };
-                context.passive.show(&observed, exchange, case, context.redactor);
+                let control = self.notes().case.control.clone();
+                let source = match &control {
+                    Some(control) => (SharedControl::SOURCE, control.as_str()),
+                    None => (self.check.id, case.as_str()),
+                };
+                context.passive.show(&observed, exchange, source, context.redactor);
             }
             class = Some(judged);
             gateways::count(contract, request, &exchange.result)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Clause;
 
-/// Known faults, each with the cases that notice it. RecordedExchange against servers that have one fault at a time, with every
+/// Known faults, each with the cases that notice it. Recorded against servers that have one fault at a time, with every
 /// fact supplied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
@@ -14,10 +14,10 @@ pub struct Matrix {
     faults: Vec<KnownFault>,
 }
 
-/// A case of a check.
+/// A case of a check, or a control request that the cases of a run share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseName {
-    /// The check's id.
+    /// The check's id; for a shared control what stands in its place.
     pub check: String,
     /// The case's label; empty for the only case of a check.
     pub label: String,

@@ -52,6 +52,14 @@ impl<'a> Cases<'a> {
         self.of_case.insert((check, label), without_result);
     }
 
+    /// Adds something that several cases share: it has a result when one of them has.
+    pub fn add_shared(&mut self, check: &'a str, label: &'a str, without_result: Option<&'a str>) {
+        let known = self.of_case.entry((check, label)).or_insert(without_result);
+        if without_result.is_none() {
+            *known = None;
+        }
+    }
+
     /// Whether a case was chosen.
     pub(super) fn knows(&self, check: &str, label: &str) -> bool {
         self.of_case.contains_key(&(check, label))

@@ -53,7 +53,7 @@ impl Plan {
         for planned in &self.planned {
             cases.add_judge(planned.check.id);
             for case in &planned.cases {
-                cases.add(planned.check.id, case.case.label(), case.skipped.as_deref());
+                case.add_to(&mut cases, planned.check.id, case.skipped.as_deref());
             }
         }
         Detection::new(matrix, &cases)

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::Selection;
 use crate::check::{Case, Check, Cost, Scope, SharedControl};
+use crate::detection::Cases;
 use crate::target::{Fact, Facts};
 
 /// One check of a plan.
@@ -24,6 +25,21 @@ pub struct PlannedCase {
     pub skipped: Option<String>,
 }
 
+impl PlannedCase {
+    /// Adds it and the controls that it shares in the run, with the reason why it has no result when it has none.
+    pub(super) fn add_to<'a>(
+        &'a self,
+        cases: &mut Cases<'a>,
+        check: &'static str,
+        without_result: Option<&'a str>,
+    ) {
+        cases.add(check, self.case.label(), without_result);
+        for control in self.case.controls_in_run() {
+            cases.add_shared(SharedControl::SOURCE, control.label(), without_result);
+        }
+    }
+}
+
 /// Shared control requests that the cases chosen so far send: those of the run, and those of each check.
 #[derive(Debug, Default)]
 pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
@@ -33,6 +49,16 @@ impl SentControls {
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
         let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
         new.map(SharedControl::cost).chain([case.cost()]).sum()
+    }
+
+    /// Whether every control of the run that a case shares is sent by cases chosen so far.
+    pub(super) fn has_all(&self, check: &'static Check, case: &Case) -> bool {
+        case.controls_in_run().all(|control| self.0.contains(&Self::key(check, control)))
+    }
+
+    /// Adds a control of the run.
+    pub(super) fn add_control(&mut self, control: &SharedControl) {
+        self.0.insert((None, control.label().to_owned()));
     }
 
     pub(super) fn add(&mut self, check: &'static Check, case: &Case) {

@@ -398,14 +398,15 @@ fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
     for planned in plan.planned() {
         let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
         cases.add_judge(result.id);
-        for PlannedCase { case, skipped } in &planned.cases {
+        for planned_case in &planned.cases {
+            let PlannedCase { case, skipped } = planned_case;
             let outcome = result.cases.iter().find(|ran| ran.label == case.label()).map(|ran| &ran.outcome);
             let outcome = outcome.unwrap_or(&result.outcome);
             let reason = match outcome.concluded() {
                 true => None,
                 false => skipped.as_deref().or(outcome.reason()),
             };
-            cases.add(result.id, case.label(), reason);
+            planned_case.add_to(&mut cases, result.id, reason);
         }
     }
     cases

@@ -2,47 +2,73 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use sallyport_conformance::check::Scope;
+use sallyport_conformance::check::{Scope, SharedControl};
 use sallyport_conformance::contract::{Clause, Contract};
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
 use sallyport_conformance::registry;
 
-use crate::driver::{EndOfRun, Mode, facts, record_fault, run};
+use crate::driver::{EndOfRun, Mode, RunResult, facts, record_fault, run};
 use crate::faults::{self, Fault};
 use crate::measure::in_parallel;
 use crate::server::behaviour::{Decisions, Size};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detection/generated/independent.jsonl");
 
+/// Faults after which the file is written, so that a recording that is cut off can be continued.
+const CHUNK: usize = 40;
+
 /// Runs the checks of each fault's clause against it, and all checks when those show nothing, and writes which cases failed.
+/// Faults that the file has are not run again, as long as the suite's cases are those with which they were recorded.
 pub(crate) fn record() {
     let mut matrix = Matrix::default();
     for (check, label) in run("", Decisions::default(), Mode::Full, &["*"], EndOfRun::EndOnce).cases {
         matrix.add_case(&check, &label);
     }
-    let all: Vec<&Fault> = faults::ALL.iter().collect();
-    for (fault, measured) in all.iter().zip(in_parallel(&all, |fault| record_fault(fault))) {
-        // A clause that the document does not have is broken by nobody.
-        let Some(clause) = Clause::from_id(fault.clause) else {
-            println!("no clause {}: {}", fault.clause, fault.id);
-            continue;
-        };
-        let failing = measured.failing.into_iter();
-        let noticed: BTreeSet<(String, usize)> =
-            failing.map(|(judge, check, label)| (judge, matrix.add_case(&check, &label))).collect();
-        if noticed.is_empty() {
-            println!("not noticed: {}", fault.id);
-        }
-        let noticed_by = noticed.into_iter().map(|(judge, case)| Detector { judge, case }).collect();
-        let (id, breaks) = (format!("independent/{}", fault.id), fault.text.to_owned());
-        matrix.add_fault(KnownFault { id, clause, breaks, noticed_by });
-    }
     let prices = prices();
-    matrix.keep_cheapest(|case| prices.get(case).copied().unwrap_or(u32::MAX));
-    std::fs::write(FILE, matrix.to_text()).expect("the matrix can be written");
+    for control in prices.keys().filter(|name| name.check == SharedControl::SOURCE) {
+        matrix.add_case(&control.check, &control.label);
+    }
+    let stored = std::fs::read_to_string(FILE).unwrap_or_default();
+    let stored = Matrix::from_text(&stored).unwrap_or_default();
+    let known: BTreeSet<&CaseName> = matrix.cases().iter().collect();
+    if stored.cases().iter().collect::<BTreeSet<_>>() == known {
+        matrix = stored;
+    }
+    let recorded: BTreeSet<String> = matrix.faults().iter().map(|fault| fault.id.clone()).collect();
+    let missing = faults::ALL.iter().filter(|fault| !recorded.contains(&id(fault)));
+    let missing: Vec<&Fault> = missing.collect();
+    println!("{} of {} faults are recorded", recorded.len(), faults::ALL.len());
+    for chunk in missing.chunks(CHUNK) {
+        for (fault, measured) in chunk.iter().zip(in_parallel(chunk, |fault| record_fault(fault))) {
+            add(&mut matrix, fault, measured);
+        }
+        matrix.keep_cheapest(|case| prices.get(case).copied().unwrap_or(u32::MAX));
+        std::fs::write(FILE, matrix.to_text()).expect("the matrix can be written");
+        println!("{} of {} faults", matrix.faults().len(), faults::ALL.len());
+    }
 }
 
-/// Requests of each case.
+fn id(fault: &Fault) -> String {
+    format!("independent/{}", fault.id)
+}
+
+fn add(matrix: &mut Matrix, fault: &Fault, measured: RunResult) {
+    // A clause that the document does not have is broken by nobody.
+    let Some(clause) = Clause::from_id(fault.clause) else {
+        println!("no clause {}: {}", fault.clause, fault.id);
+        return;
+    };
+    let failing = measured.failing.into_iter();
+    let noticed: BTreeSet<(String, usize)> =
+        failing.map(|(judge, check, label)| (judge, matrix.add_case(&check, &label))).collect();
+    if noticed.is_empty() {
+        println!("not noticed: {}", fault.id);
+    }
+    let noticed_by = noticed.into_iter().map(|(judge, case)| Detector { judge, case }).collect();
+    matrix.add_fault(KnownFault { id: id(fault), clause, breaks: fault.text.to_owned(), noticed_by });
+}
+
+/// Requests of each case, and of each control that the cases share in a run.
 fn prices() -> HashMap<CaseName, u32> {
     let facts = facts(Size::default());
     let contract = Contract::embedded().expect("the contract is generated");
@@ -51,6 +77,10 @@ fn prices() -> HashMap<CaseName, u32> {
         for case in check.cases(&Scope { contract, facts: &facts }) {
             let name = CaseName { check: check.id.to_owned(), label: case.label().to_owned() };
             prices.insert(name, case.cost_alone().requests);
+            for control in case.controls_in_run() {
+                let (check, label) = (SharedControl::SOURCE.to_owned(), control.label().to_owned());
+                prices.insert(CaseName { check, label }, control.cost().requests);
+            }
         }
     }
     prices

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use sallyport_conformance::check::{Case, Outcome, Scope, Severity};
+use sallyport_conformance::check::{Case, Outcome, Scope, Severity, SharedControl};
 use sallyport_conformance::detection::{CaseName, KnownFault, Matrix};
 use sallyport_conformance::lab::{self, Context, Fault, FaultyServer, VariedServer};
 use sallyport_conformance::run::Glob;
@@ -94,10 +94,11 @@ impl Judge {
     /// Patterns for the cheapest case of each check that notices a fault and cites its clause.
     fn cheapest(&self, matrix: &Matrix, known: &KnownFault) -> Vec<String> {
         let prices = self.prices();
+        let senders = self.senders();
         let cheapest = |check: &&'static Check| {
             let notices = known.noticed_by.iter().filter(|notice| notice.judge == check.id);
             let cases = notices.map(|notice| &matrix.cases()[notice.case]);
-            cases.filter_map(|case| Some((prices.get(case)?, case))).min()
+            cases.filter_map(|case| Some((prices.get(case)?, senders.get(case).unwrap_or(case)))).min()
         };
         let citing = registry().into_iter().filter(|check| check.clauses.contains(&known.clause));
         let chosen = citing.filter_map(|check| Some((check, cheapest(&check)?.1)));
@@ -110,18 +111,38 @@ impl Judge {
             .collect()
     }
 
-    /// What each case costs, in requests; a gateway costs nothing here.
+    /// What each case and each control request of a run costs, in requests; a gateway costs nothing here.
     pub fn prices(&self) -> HashMap<CaseName, u32> {
         let scope = Scope { contract: self.world.contract, facts: &self.world.facts };
         let of_check = |check: &'static Check| {
-            let name = |case: &Case| CaseName { check: check.id.to_owned(), label: case.label().to_owned() };
             let cases = check.cases(&scope);
-            cases.iter().map(|case| (name(case), case.cost_alone().requests)).collect::<Vec<_>>()
+            let controls = cases.iter().flat_map(Case::controls_in_run);
+            let controls = controls.map(|control| (name_of(control), control.cost().requests));
+            let alone = cases.iter().map(|case| (name(check, case), case.cost_alone().requests));
+            alone.chain(controls).collect::<Vec<_>>()
         };
         registry().into_iter().flat_map(of_check).collect()
     }
 
-    /// Every case that the checks have in this world.
+    /// The cheapest case that sends each control request which the run shares.
+    fn senders(&self) -> HashMap<CaseName, CaseName> {
+        let scope = Scope { contract: self.world.contract, facts: &self.world.facts };
+        let mut senders: HashMap<CaseName, (u32, CaseName)> = HashMap::new();
+        for check in registry() {
+            for case in check.cases(&scope) {
+                let sender = (case.cost_alone().requests, name(check, &case));
+                for control in case.controls_in_run() {
+                    let known = senders.entry(name_of(control)).or_insert_with(|| sender.clone());
+                    if sender < *known {
+                        *known = sender.clone();
+                    }
+                }
+            }
+        }
+        senders.into_iter().map(|(control, (_, case))| (control, case)).collect()
+    }
+
+    /// Every case that the checks have in this world, and every control request that they share in a run.
     pub fn cases(&self) -> Vec<CaseName> {
         self.prices().into_keys().collect()
     }
@@ -185,6 +206,14 @@ impl Judge {
         }
         if failures.is_empty() { Ok(()) } else { Err(Failed::from(failures.join("\n"))) }
     }
+}
+
+fn name(check: &Check, case: &Case) -> CaseName {
+    CaseName { check: check.id.to_owned(), label: case.label().to_owned() }
+}
+
+fn name_of(control: &SharedControl) -> CaseName {
+    CaseName { check: SharedControl::SOURCE.to_owned(), label: control.label().to_owned() }
 }
 
 /// Whether a finding cites the clause that a fault breaks.

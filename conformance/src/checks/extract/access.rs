@@ -136,16 +136,11 @@ fn lacking(context: Context, lack: UnmetRequirement, claim: Option<Claim>) -> Ca
         Some(claim) => format!("{}/{}={}", context.label(), claim.header, claim.address),
         None => context.label(),
     };
-    let shared = own_form(&context);
+    let shared = context.without_transport();
     let case = Case::with(label, Cost::requests(1), (context, lack, claim), |probe, data| {
         Box::pin(is_rejected(probe, data))
     });
     shared.share(case).sharing("groups", Cost::requests(1))
-}
-
-/// The form with the token in the query: which transports are accepted is another check's matter.
-fn own_form(context: &Context) -> Context {
-    Context { transport: Transport::Query, ..context.clone() }
 }
 
 async fn is_rejected(
@@ -153,7 +148,7 @@ async fn is_rejected(
     (context, lack, claim): (Context, UnmetRequirement, Option<Claim>),
 ) -> Result<(), Stop> {
     let Some(token) = (lack.token)(probe.facts()) else { return Err(probe.skip("no such token")) };
-    own_form(&context).control(probe).await?;
+    context.without_transport().control(probe).await?;
     is_alive(probe, token, lack.fact).await?;
     let mut request = context.with_token(probe, token.expose());
     let mut why = format!("{}, {}", lack.reason, context.name());

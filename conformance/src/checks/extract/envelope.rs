@@ -14,7 +14,7 @@ use crate::check::{
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
-use crate::wire::is_loopback;
+use crate::wire::{Request, is_loopback};
 
 pub(super) static INTERNAL_FIELDS: Check = Check {
     id: "extract.endpoint.internal-fields",
@@ -328,31 +328,34 @@ pub(super) static FORGED: Check = Check {
     clauses: &[Clause::ExtractRequestIp],
     needs: &[],
     run: Run::Cases(|_| {
-        let case = |header: &'static str| {
-            Context::PLAIN.share(Case::with(header, Cost::extraction(1, 1), header, |probe, header| {
-                Box::pin(forged(probe, header))
+        let case = |(label, headers): (&'static str, Vec<&'static str>)| {
+            Context::PLAIN.share(Case::with(label, Cost::extraction(1, 1), headers, |probe, headers| {
+                Box::pin(forged(probe, headers))
             }))
         };
-        HEADERS.map(case).into()
+        let alone = HEADERS.map(|header| (header, vec![header]));
+        std::iter::once(("all at once", HEADERS.to_vec())).chain(alone).map(case).collect()
     }),
 };
 
 /// A service may trust a proxy on its own machine, and the suite may stand where that proxy would. There only the address
 /// that the tester names tells a forged one from a forwarded one.
-async fn forged(probe: &Probe<'_>, header: &'static str) -> Result<(), Stop> {
+async fn forged(probe: &Probe<'_>, headers: Vec<&'static str>) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
-    let (exchange, _) = probe.send(&probe.extract().header(header, claimed(header, NOBODYS))).await?;
+    let claiming = |request: Request, header: &&'static str| request.header(header, claimed(header, NOBODYS));
+    let (exchange, _) = probe.send(&headers.iter().fold(probe.extract(), claiming)).await?;
     let request_ip = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip")?.as_str());
     if request_ip != Some(NOBODYS) {
         return Ok(());
     }
     if is_trusted {
+        let names = headers.join(", ");
         let reason =
-            format!("a service on this machine may trust {header} from it: supply {}", Fact::EgressIp);
+            format!("a service on this machine may trust {names} from it; supply {}", Fact::EgressIp);
         return Err(probe.inconclusive(&reason));
     }
-    let actual = format!("the address of a forged {header}");
+    let actual = format!("the address of a forged {}", headers.join(", "));
     probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
     Ok(())
 }

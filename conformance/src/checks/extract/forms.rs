@@ -241,7 +241,8 @@ impl Context {
         if shown.contains(&label) {
             return Ok(());
         }
-        self.accepted(probe, &change(&self.request(probe))).await?;
+        let request = change(&self.request(probe));
+        probe.as_control(&label, self.accepted(probe, &request)).await?;
         shown.insert(label);
         Ok(())
     }

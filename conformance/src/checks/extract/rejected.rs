@@ -27,7 +27,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     let contexts: Vec<_> = json.into_iter().chain([text]).collect();
     let case = |(index, reason, context): (usize, RejectionReason, Context)| {
         let label = format!("{} {}/{}", reason.name(), index + 1, context.label());
-        let shared = Context { transport: Transport::Query, ..context.clone() };
+        let shared = context.without_transport();
         let case = Case::with(label, Cost::requests(1), (index, context), |probe, data| {
             Box::pin(rejected(probe, data))
         });
@@ -48,7 +48,7 @@ async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Resu
     let Some(rejected) = probe.facts().rejected_tokens.get(index) else {
         return Err(probe.skip("no such token"));
     };
-    Context { transport: Transport::Query, ..context.clone() }.control(probe).await?;
+    context.without_transport().control(probe).await?;
     if rejected.reason != RejectionReason::Revoked {
         is_alive(probe, &rejected.token, Fact::RejectedTokens).await?;
     }

@@ -317,7 +317,9 @@ pub(super) static LINK: Check = Check {
             });
             if is_plain { case } else { shared.share(case) }
         };
-        Context::in_query(&scope.contract.extract).into_iter().map(case).collect()
+        let extract = &scope.contract.extract;
+        let combined = Context::all(extract).into_iter().filter(Context::is_combined);
+        Context::in_query(extract).into_iter().chain(combined).map(case).collect()
     }),
 };
 

@@ -46,7 +46,8 @@ pub(crate) struct Surveys {
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let surveys = &State::from_probe(probe)?.surveys;
     let generation = surveys.current();
-    let survey = surveys.generation(generation).get_or_try_init(|| Survey::read(probe, generation)).await?;
+    let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
+    let survey = surveys.generation(generation).get_or_try_init(read).await?;
     if survey.instances.is_empty() {
         return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
     }
@@ -75,6 +76,9 @@ impl Surveys {
 }
 
 impl Survey {
+    /// The label of its requests as a control that the run shares.
+    pub(crate) const CONTROL: &'static str = "survey";
+
     /// Addresses that are surveyed: enough to see every kind, few enough for one page.
     const MOST_ADDRESSES: usize = 64;
     /// Orders that are looked into.

@@ -41,7 +41,7 @@ pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
     const SURVEY_AND_ORDERS: u32 = 4;
     let case = |(label, requests, data): (String, u32, T)| {
         let case = Case::with(label, Cost::requests(requests + 1), data, run);
-        case.sharing_in_run("survey", Cost::requests(SURVEY_AND_ORDERS))
+        case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
     };
     cases.into_iter().map(case).collect()
 }
