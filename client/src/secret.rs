@@ -92,7 +92,7 @@ impl Token {
                 }
                 None => {
                     let end = at + 1 + self.before_token(&text[at + 1..]);
-                    let end = end.min(at + (enough - scrubbed.len()));
+                    let end = end.min(at.saturating_add(enough - scrubbed.len()));
                     scrubbed.extend_from_slice(&text[at..end]);
                     at = end;
                 }

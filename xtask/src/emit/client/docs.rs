@@ -374,6 +374,6 @@ mod tests {
             text.contains("/// How many.\n        ///\n        /// Required.\n        pub fn num"),
             "{text}"
         );
-        assert!(text.contains("///Sends it") && text.contains("/// A request without arguments"), "{text}");
+        assert!(text.contains("/// Sends it") && text.contains("/// A request without arguments"), "{text}");
     }
 }
