@@ -175,8 +175,9 @@
 //! [`testing::instance`](crate::testing::instance) and [`testing::group`](crate::testing::group) make what searches and
 //! listings return.
 //!
-//! To test against a server with data, start the reference server: in a test on a free port, as `examples/embedded` does, or
-//! as a sandbox of its own:
+//! To test against a server with data, and against one that fails as you say, add `sallyport-conformance` as a dev-dependency and
+//! start its `lab::Sandbox`, whose docs have examples with failures and with the rotation of a token. Or start the reference
+//! server: in a test on a free port, as `examples/embedded` does, or as a sandbox of its own:
 //!
 //! ```text
 //! server seed --db sandbox.db          # prints the tokens

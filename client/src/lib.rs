@@ -48,7 +48,7 @@ mod endpoint;
 mod error;
 mod extract;
 #[rustfmt::skip]
-#[allow(missing_docs, clippy::all, unreachable_pub, reason = "generated")]
+#[allow(clippy::all, unreachable_pub, reason = "generated")]
 pub mod generated;
 mod groups;
 pub mod guide;

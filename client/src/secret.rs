@@ -91,8 +91,10 @@ impl Token {
                     at += length;
                 }
                 None => {
-                    scrubbed.push(text[at]);
-                    at += 1;
+                    let end = at + 1 + self.before_token(&text[at + 1..]);
+                    let end = end.min(at.saturating_add(enough - scrubbed.len()));
+                    scrubbed.extend_from_slice(&text[at..end]);
+                    at = end;
                 }
             }
         }
@@ -102,8 +104,14 @@ impl Token {
     /// Length of the token at the beginning of `text`; `None` when `text` begins otherwise.
     fn spelling(&self, text: &[u8]) -> Option<usize> {
         let token = self.expose().as_bytes();
-        let may_begin = |byte: &u8| matches!(byte, b'%' | b'\\') || token.first() == Some(byte);
-        text.first().filter(|byte| may_begin(byte)).and_then(|_| spelling(token, text))
+        let may_begin = |byte: &u8| written(*byte, text).iter().any(Option::is_some);
+        token.first().filter(|byte| may_begin(byte)).and_then(|_| spelling(token, text))
+    }
+
+    /// Number of bytes before the first one with which a spelling of the token can begin.
+    fn before_token(&self, text: &[u8]) -> usize {
+        let first = self.expose().as_bytes().first().copied().unwrap_or(b'%');
+        memchr::memchr3(b'%', b'\\', first, text).unwrap_or(text.len())
     }
 }
 

@@ -1,18 +1,34 @@
-//! Futures that are dropped before their end.
+//! Futures that are dropped before their end: every kind of call, at each of its await points.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 mod faulty;
 
 use std::{
+    fs,
     future::poll_fn,
     pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::Poll,
     time::{Duration, Instant},
 };
 
-use faulty::{FaultyServer, Reply, no_groups, one_gateway, reply};
-use sallyport_client::{Client, Error, RetryPolicy};
-use tokio::runtime::{Builder, Runtime};
+use faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, reply};
+use futures_util::TryStreamExt;
+use sallyport_client::{
+    Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, bytes::Bytes,
+    http,
+};
+use tempfile::TempDir;
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::yield_now,
+};
+
+/// Most await points of a call here; the responses come in few pieces.
+const LIMIT: usize = 1000;
 
 /// Polls `future` up to `limit` times; `None` when it was dropped at one of its await points.
 async fn poll_at_most<F: Future>(future: F, limit: usize) -> Option<F::Output> {
@@ -45,116 +61,277 @@ fn servers() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-fn builder(server: &FaultyServer) -> sallyport_client::ClientBuilder {
-    let policy = RetryPolicy { initial_backoff: Duration::from_millis(2), ..RetryPolicy::default() };
-    // Without certificates, which take longer to load than all the rest of a test.
-    let http = sallyport_client::reqwest::Client::builder().tls_certs_only([]);
-    Client::builder().base_url(server.base_url()).token(faulty::CANARY).retry(policy).http(http)
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Extract,
+    ExtractText,
+    Groups,
+    Search,
+    /// A search of two batches, the first of which has two pages.
+    Stream,
 }
 
-/// Most await points of a call here; the responses come in few pieces.
-const LIMIT: usize = 500;
+impl Call {
+    const ALL: [Self; 5] = [Self::Extract, Self::ExtractText, Self::Groups, Self::Search, Self::Stream];
 
-#[test]
-fn an_extraction_dropped_at_any_await_point_is_resumed_under_its_id() {
-    let servers = servers();
-    let slow = {
-        let Reply::Raw(bytes) = one_gateway() else { unreachable!("it is bytes") };
-        // In pieces, so that the future is woken within the head and within the body.
-        Reply::Pieces(bytes.chunks(40).map(<[u8]>::to_vec).collect())
-    };
-    let mut completed = false;
-    for polls in 0..LIMIT {
-        let script = vec![reply(503, &[], ""), slow.clone(), one_gateway()];
-        let server = servers.block_on(FaultyServer::start(script));
-        let id = without_tasks_left(async || {
-            let client = builder(&server).build().unwrap();
-            let mut call = client.extract(1);
-            let id = call.ensure_request_id().to_owned();
-            completed = match poll_at_most(call.into_future(), polls).await {
-                Some(outcome) => outcome.unwrap().endpoints.len() == 1,
-                None => false,
-            };
-            id
-        });
-        // Nothing of the first client runs any more; another one goes on.
-        let sent = server.seen().len();
-        assert!(sent <= 2, "{polls}: {sent} requests");
-        let resumed = without_tasks_left(async || {
-            let client = builder(&server).build().unwrap();
-            client.extract(1).request_id(id.as_str()).await.unwrap()
-        });
-        assert_eq!((resumed.request_id.as_str(), resumed.endpoints.len()), (id.as_str(), 1));
-        let requests = server.seen();
-        let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
-        assert!(lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id), "{polls}: {lines:?}");
-        if completed {
-            return;
+    /// Sends it to its end, an extraction under `id`, and returns the number of what came.
+    async fn send(self, client: &Client, id: &str) -> Result<usize, Error> {
+        Ok(match self {
+            Self::Extract => client.extract(1).request_id(id).await?.endpoints.len(),
+            Self::ExtractText => client.extract_text(1, Separator::Lf).request_id(id).await?.endpoints.len(),
+            Self::Groups => client.groups().await?.len(),
+            Self::Search => client.search(["203.0.113.7"]).await?.len(),
+            Self::Stream => stream(client).try_collect::<Vec<_>>().await?.len(),
+        })
+    }
+
+    /// Goes on with an extraction that failed with `error`.
+    async fn resume(self, client: &Client, error: &Error) -> Result<String, Error> {
+        Ok(match self {
+            Self::ExtractText => client.extract_text(1, Separator::Lf).resume(error).await?.request_id,
+            _ => client.extract(1).resume(error).await?.request_id,
+        })
+    }
+
+    fn is_extraction(self) -> bool {
+        matches!(self, Self::Extract | Self::ExtractText)
+    }
+
+    /// How many gateways, groups or instances [`Service`] has for it.
+    fn results(self) -> usize {
+        if self == Self::Stream { 3 } else { 1 }
+    }
+}
+
+/// More addresses than one request takes.
+fn stream(client: &Client) -> sallyport_client::Instances {
+    let addresses = (0..501).map(|number: u32| format!("10.0.{}.{}", number / 250, number % 250));
+    client.search(addresses).in_batches().page_size(1).stream()
+}
+
+/// How the client is set up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Setup {
+    Plain,
+    /// A middleware with await points of its own.
+    Middleware,
+    /// A token file that is replaced while the first request is under way, which is then rejected.
+    TokenFile,
+}
+
+/// Waits on both sides of each request.
+struct Slow;
+
+impl Middleware for Slow {
+    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+        Box::pin(async move {
+            yield_now().await;
+            let response = next.run(request).await;
+            yield_now().await;
+            response
+        })
+    }
+}
+
+/// A server for all calls and a folder with the token. Its first reply is a failure that is retried, and the others come in pieces,
+/// so that a future is woken within the head and within the body.
+struct Service {
+    server: FaultyServer,
+    folder: TempDir,
+    setup: Setup,
+    /// Whether every connection is closed without a response.
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Service {
+    fn start(servers: &Runtime, setup: Setup) -> Self {
+        let (folder, is_broken) = (TempDir::new().unwrap(), Arc::new(AtomicBool::new(false)));
+        let (file, next) = (folder.path().join("token"), folder.path().join("next"));
+        fs::write(&file, if setup == Setup::TokenFile { "old-token" } else { CANARY }).unwrap();
+        let broken = is_broken.clone();
+        let respond = move |number: usize, request: &str| {
+            if broken.load(Ordering::Relaxed) {
+                return Reply::Raw(Vec::new());
+            }
+            if request.contains("old-token") {
+                fs::write(&next, CANARY).unwrap();
+                fs::rename(&next, &file).unwrap();
+                return reply(401, &[], "");
+            }
+            if number == 0 {
+                return reply(503, &[], "");
+            }
+            let Reply::Raw(bytes) = success(request) else { unreachable!("it is bytes") };
+            Reply::Pieces(bytes.chunks(60).map(<[u8]>::to_vec).collect())
+        };
+        let server = servers.block_on(FaultyServer::with(respond));
+        Self { server, folder, setup, is_broken }
+    }
+
+    fn builder(&self) -> ClientBuilder {
+        let policy = RetryPolicy { initial_backoff: Duration::from_millis(1), ..RetryPolicy::default() };
+        // Without certificates, which take longer to load than all the rest of a test.
+        let http = sallyport_client::reqwest::Client::builder().tls_certs_only([]);
+        let builder = Client::builder().base_url(self.server.base_url()).retry(policy).http(http);
+        match self.setup {
+            Setup::Plain => builder.token(CANARY),
+            Setup::Middleware => builder.token(CANARY).middleware(Slow),
+            Setup::TokenFile => builder.token_file(self.folder.path().join("token")),
         }
     }
-    panic!("an extraction has more than {LIMIT} await points");
+
+    /// Sends `call` and drops it after `polls` polls. Returns whether it was complete by then, with the client and the request id.
+    async fn drop_after(&self, call: Call, polls: usize) -> (bool, Client, String) {
+        let client = self.builder().build().unwrap();
+        let mut extraction = client.extract(1);
+        let mut text = client.extract_text(1, Separator::Lf);
+        // Where the client makes the id, the caller knows it before the future is polled.
+        let id = match call {
+            Call::ExtractText => text.ensure_request_id(),
+            _ => extraction.ensure_request_id(),
+        };
+        let id = id.to_owned();
+        let outcome = match call {
+            Call::Extract => {
+                let sent = async { extraction.await.map(|found| found.endpoints.len()) };
+                poll_at_most(sent, polls).await
+            }
+            Call::ExtractText => {
+                poll_at_most(async { text.await.map(|found| found.endpoints.len()) }, polls).await
+            }
+            _ => poll_at_most(call.send(&client, &id), polls).await,
+        };
+        let is_complete = outcome.is_some();
+        if let Some(found) = outcome {
+            assert_eq!(found.unwrap(), call.results(), "{call:?}, {:?}", self.setup);
+        }
+        (is_complete, client, id)
+    }
+}
+
+/// The success that a request asks for. The first of 501 addresses stands for the first batch.
+fn success(request: &str) -> Reply {
+    let line = request.lines().next().unwrap();
+    if line.contains("/static/groups") {
+        let group = r#"{"groupId":1,"name":"n","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}"#;
+        return ok(&format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{group}]}}}}"#));
+    }
+    if line.contains("return_type=txt") {
+        return reply(200, &[("content-type", "text/plain")], "gw.invalid:80\n");
+    }
+    if line.contains("/proxy/extract") {
+        return one_gateway();
+    }
+    let page = if request.contains("\"page\":2") { 2 } else { 1 };
+    let (total, id) = if request.contains("\"10.0.0.0\"") { (2, page) } else { (1, 3) };
+    ok(&format!(
+        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{{"instanceId":{id},"offerId":31,
+        "status":"active","ip":"203.0.113.7","port":1,"protocols":[],"countryCode":"USA","cityCode":"NYC","ispType":1,
+        "expiresAt":null,"activatedAt":null,"capabilities":{{}},"groupId":null}}],"page":{page},"pageSize":1,"total":{total}}}}}"#
+    ))
+}
+
+/// Runs `test` with each number of polls until it says that the future was complete.
+fn at_each_await_point(mut test: impl FnMut(usize) -> bool) {
+    assert!((0..LIMIT).any(|polls| test(polls)), "the call has more than {LIMIT} await points");
 }
 
 #[test]
-fn a_client_is_as_good_as_new_after_a_dropped_call() {
+fn a_client_is_as_good_as_new_after_any_dropped_call() {
     let servers = servers();
-    for polls in 0..LIMIT {
-        let server =
-            servers.block_on(FaultyServer::start(vec![reply(429, &[("retry-after", "0")], ""), no_groups()]));
-        let is_complete = without_tasks_left(async || {
-            let client = builder(&server).build().unwrap();
-            let outcome = poll_at_most(client.groups().into_future(), polls).await;
-            // The same client, with the connections and the retries that the dropped call left behind.
-            assert!(client.groups().await.unwrap().is_empty());
-            outcome.is_some()
-        });
-        if is_complete {
-            return;
+    for setup in [Setup::Plain, Setup::Middleware, Setup::TokenFile] {
+        for call in Call::ALL {
+            at_each_await_point(|polls| {
+                let service = Service::start(&servers, setup);
+                let (is_complete, id) = without_tasks_left(async || {
+                    let (is_complete, client, id) = service.drop_after(call, polls).await;
+                    // The same client, with the connections and the retries that the dropped call left behind.
+                    let found = call.send(&client, &id).await.unwrap();
+                    assert_eq!(found, call.results(), "{call:?}, {setup:?}, {polls}");
+                    (is_complete, id)
+                });
+                let requests = service.server.seen();
+                // 503, 401 and the pages of the dropped call, then those of the next one.
+                let most = 2 * call.results() + 2;
+                assert!(requests.len() <= most, "{call:?}, {setup:?}, {polls}: {} requests", requests.len());
+                let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
+                assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
+                is_complete
+            });
         }
     }
-    panic!("a listing has more than {LIMIT} await points");
 }
 
 #[test]
-fn pages_go_on_where_they_were_dropped() {
+fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
     let servers = servers();
-    let page = |number: u8| {
-        faulty::ok(&format!(
-            r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{{"instanceId":{number},"offerId":31,
-            "status":"active","ip":"203.0.113.7","port":1,"protocols":[],"countryCode":"USA","cityCode":"NYC","ispType":1,
-            "expiresAt":null,"activatedAt":null,"capabilities":{{}},"groupId":null}}],"page":{number},"pageSize":1,"total":2}}}}"#
-        ))
-    };
-    for polls in 0..LIMIT {
-        let is_complete = without_tasks_left(async || {
-            let first = servers.spawn(FaultyServer::start(vec![page(1)])).await.unwrap();
-            let client = builder(&first).build().unwrap();
-            let mut pages = client.search(["203.0.113.7"]).page_size(1).pages();
-            let outcome = poll_at_most(pages.next(), polls).await;
-            // A dropped page is requested again, a received one is not.
-            let expected = if outcome.is_some() { "\"page\":2" } else { "\"page\":1" };
-            let before = first.seen().len();
-            pages.next().await.unwrap().unwrap();
-            assert!(first.seen()[before..].iter().all(|request| request.contains(expected)), "{polls}");
-            outcome.is_some()
-        });
-        if is_complete {
-            return;
+    for setup in [Setup::Plain, Setup::Middleware, Setup::TokenFile] {
+        for call in [Call::Extract, Call::ExtractText] {
+            at_each_await_point(|polls| {
+                let service = Service::start(&servers, setup);
+                let (is_complete, id) = without_tasks_left(async || {
+                    let (is_complete, _, id) = service.drop_after(call, polls).await;
+                    (is_complete, id)
+                });
+                // Nothing of the first client runs any more. The second one fails, and the third goes on with its error.
+                let error = without_tasks_left(async || {
+                    service.is_broken.store(true, Ordering::Relaxed);
+                    let client = service.builder().retry(RetryPolicy::none()).build().unwrap();
+                    call.send(&client, &id).await.unwrap_err()
+                });
+                assert!(matches!(error, Error::Transport(_)), "{error:?}");
+                assert_eq!(error.request_id(), Some(id.as_str()));
+                let resumed = without_tasks_left(async || {
+                    service.is_broken.store(false, Ordering::Relaxed);
+                    call.resume(&service.builder().build().unwrap(), &error).await.unwrap()
+                });
+                assert_eq!(resumed, id);
+                let requests = service.server.seen();
+                let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
+                let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
+                assert!(is_repeated, "{call:?}, {setup:?}, {polls}: {lines:?}");
+                is_complete
+            });
         }
     }
-    panic!("a page has more than {LIMIT} await points");
 }
 
 #[test]
-fn an_error_goes_on_in_another_client() {
+fn pages_and_streams_go_on_where_they_were_dropped() {
     let servers = servers();
-    let server = servers.block_on(FaultyServer::start(vec![Reply::Raw(Vec::new()), one_gateway()]));
-    without_tasks_left(async || {
-        let client = builder(&server).retry(RetryPolicy::none()).build().unwrap();
-        let error = client.extract(1).await.unwrap_err();
-        assert!(matches!(error, Error::Transport(_)));
-        drop(client);
-        let other = builder(&server).build().unwrap();
-        assert_eq!(other.extract(1).resume(&error).await.unwrap().request_id, error.request_id().unwrap());
-    });
+    for setup in [Setup::Plain, Setup::Middleware] {
+        at_each_await_point(|polls| {
+            let service = Service::start(&servers, setup);
+            without_tasks_left(async || {
+                let client = service.builder().build().unwrap();
+                let mut instances = stream(&client);
+                let outcome = poll_at_most(instances.try_next(), polls).await;
+                let mut ids: Vec<_> = outcome
+                    .iter()
+                    .flat_map(|first| first.as_ref().unwrap())
+                    .map(|one| one.instance_id)
+                    .collect();
+                while let Some(instance) = instances.try_next().await.unwrap() {
+                    ids.push(instance.instance_id);
+                }
+                assert_eq!(ids, [1, 2, 3], "{setup:?}, {polls}");
+                outcome.is_some()
+            })
+        });
+        at_each_await_point(|polls| {
+            let service = Service::start(&servers, setup);
+            without_tasks_left(async || {
+                let client = service.builder().build().unwrap();
+                let mut pages = client.search(["10.0.0.0"]).page_size(1).pages();
+                let outcome = poll_at_most(pages.next(), polls).await;
+                // A dropped page is requested again, a received one is not.
+                let expected = if outcome.is_some() { "\"page\":2" } else { "\"page\":1" };
+                let before = service.server.seen().len();
+                pages.next().await.unwrap().unwrap();
+                let requests = &service.server.seen()[before..];
+                assert!(requests.iter().all(|request| request.contains(expected)), "{setup:?}, {polls}");
+                outcome.is_some()
+            })
+        });
+    }
 }

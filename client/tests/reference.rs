@@ -1,7 +1,7 @@
 //! The client against the real server, on a real socket, with the sample data.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
-use std::{collections::BTreeSet, fs, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::TryStreamExt;
 use proptest::prelude::*;
@@ -10,13 +10,10 @@ use sallyport_client::{
 };
 use sallyport_server::{
     Config, RunningServer,
-    data::{
-        seed::{Sample, seed},
-        tokens::{self, End},
-    },
-    domain::token::{Token, TokenKind},
+    data::seed::{Sample, seed},
+    domain::token::Token,
     start,
-    store::{Location, OpenMode, registry::Registry, sqlite::SqliteStore},
+    store::sqlite::SqliteStore,
 };
 
 struct Reference {
@@ -201,35 +198,6 @@ async fn filters_narrow_a_search() {
     let order = &reference.sample.orders[0];
     let ordered = search().order_number(order.number.as_str()).page(1).await.unwrap();
     assert!(ordered.total < all.total);
-}
-
-/// As `server token rotate` does it: with an overlap both tokens are valid, without one the old token is revoked at once.
-#[tokio::test]
-async fn a_rotation_needs_no_restart() {
-    let folder = tempfile::tempdir().unwrap();
-    let (database, file) = (folder.path().join("sandbox.db"), folder.path().join("token"));
-    let store = Arc::new(SqliteStore::open(&database, OpenMode::Create).unwrap());
-    seed(store.as_ref()).await.unwrap();
-    let running = start(Config::loopback(store)).unwrap();
-    let registry = Registry::open(&Location::File(database)).await.unwrap();
-    let (mut number, token) = tokens::issue(&registry, "aurora", TokenKind::Api, None).await.unwrap();
-    // As the docs say: another file is renamed over it.
-    let replace = |token: &Token| {
-        let next = folder.path().join("next");
-        fs::write(&next, token.expose()).unwrap();
-        fs::rename(&next, &file).unwrap();
-    };
-    replace(&token);
-    let client = Client::builder().base_url(running.base_url()).token_file(&file).build().unwrap();
-    client.extract(1).await.unwrap();
-    for overlap in [Duration::from_secs(3600), Duration::ZERO] {
-        let rotation = tokens::rotate(&registry, number, overlap, End::Never).await.unwrap();
-        let before = client.extract(1).await;
-        assert_eq!(before.is_ok(), !overlap.is_zero(), "{before:?}");
-        replace(&rotation.token);
-        client.extract(1).await.unwrap();
-        number = rotation.id;
-    }
 }
 
 #[cfg(feature = "blocking")]

@@ -1,4 +1,4 @@
-//! A server on a loopback socket that replies as a script says, one reply per request, and records the requests.
+//! A server on a loopback socket that replies as a script or a function says, one reply per request, and records the requests.
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
@@ -67,14 +67,20 @@ pub(crate) struct FaultyServer {
 impl FaultyServer {
     /// Starts the server; past the end of the script the last reply is given again.
     pub(crate) async fn start(script: Vec<Reply>) -> Self {
+        Self::with(move |number, _| script[number.min(script.len() - 1)].clone()).await
+    }
+
+    /// Starts the server, which replies to the request of a number, from 0, and of a text as `respond` says.
+    pub(crate) async fn with(respond: impl Fn(usize, &str) -> Reply + Send + Sync + 'static) -> Self {
+        let respond = Arc::new(respond);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let record = seen.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (record, script) = (record.clone(), script.clone());
-                tokio::spawn(async move { serve(stream, &script, &record).await });
+                let (record, respond) = (record.clone(), respond.clone());
+                tokio::spawn(async move { serve(stream, respond.as_ref(), &record).await });
             }
         });
         Self { address, seen }
@@ -109,15 +115,20 @@ impl FaultyServer {
     }
 }
 
-async fn serve(mut stream: TcpStream, script: &[Reply], record: &Mutex<Vec<String>>) {
+async fn serve(
+    mut stream: TcpStream,
+    respond: &(impl Fn(usize, &str) -> Reply + Sync),
+    record: &Mutex<Vec<String>>,
+) {
     let Some(request) = read(&mut stream).await else { return };
-    let number = {
+    let reply = {
         let mut seen = record.lock().unwrap();
+        let reply = respond(seen.len(), &request);
         seen.push(request);
-        seen.len() - 1
+        reply
     };
     // A client that has had enough closes the connection; that is no failure of the script.
-    let _ = match &script[number.min(script.len() - 1)] {
+    let _ = match &reply {
         Reply::Raw(bytes) => stream.write_all(bytes).await,
         Reply::Hang => {
             let mut end = [0];

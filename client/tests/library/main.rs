@@ -11,7 +11,7 @@ mod faulty;
 #[allow(dead_code, clippy::all, unreachable_pub, reason = "generated")]
 mod contract;
 #[rustfmt::skip]
-#[allow(dead_code, missing_docs, clippy::all, unreachable_pub, unused_imports, reason = "generated")]
+#[allow(dead_code, clippy::all, unreachable_pub, unused_imports, reason = "generated")]
 mod generated;
 mod hooks;
 #[path = "../../src/lenient.rs"]

@@ -26,6 +26,31 @@ use crate::embedded::{Reference, ReferenceError};
 /// # }
 /// ```
 ///
+/// The sample data has one token for the main account, so that a rotation begins with another text in the token file:
+///
+/// ```
+/// use sallyport_client::{Client, Error};
+/// use sallyport_conformance::lab::Sandbox;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+/// let folder = tempfile::tempdir()?;
+/// let (file, next) = (folder.path().join("token"), folder.path().join("next"));
+/// std::fs::write(&file, "a-token-that-was-revoked")?;
+///
+/// let sandbox = Sandbox::start("").await?;
+/// let client = Client::builder().base_url(sandbox.base_url()).token_file(&file).build()?;
+/// assert!(matches!(client.groups().await, Err(Error::Rejected(_))));
+///
+/// std::fs::write(&next, sandbox.token())?;
+/// std::fs::rename(&next, &file)?;
+/// let addresses = &sandbox.facts().own_addresses;
+/// assert!(!client.search(addresses).in_batches().await?.is_empty(), "without a restart");
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+///
 /// It needs a runtime with several threads, and stops when it is dropped.
 #[derive(Debug)]
 pub struct Sandbox {

@@ -3,23 +3,32 @@
 
 use std::collections::BTreeMap;
 
-use syn::{Attribute, Expr, ExprLit, ImplItem, ImplItemFn, Item, ItemImpl, ItemMod, Lit, parse_quote};
+use syn::{
+    Attribute, Expr, ExprLit, ImplItem, ImplItemFn, Item, ItemImpl, ItemMod, Lit, LitStr, Variant,
+    parse_quote,
+};
 
 use super::{name, postprocess::name_of};
 use crate::{
+    document::Document,
     emit::docs::field::{self, FieldContext},
     lower,
-    model::{Contract, Operation},
+    model::{Contract, Operation, Schema},
 };
 
-/// Lines of documentation by the name of a type and the name of its field or setter.
+/// Lines of documentation by the name of a type and the name of its field or setter, or the value of a variant.
 #[derive(Default)]
 pub(super) struct Docs(BTreeMap<(String, String), Vec<String>>);
 
 impl Docs {
-    /// The docs of each operation's builders, and of the types of bodies.
-    pub(super) fn read(contract: &Contract) -> Self {
+    /// The docs of each type, and of each operation's builders.
+    pub(super) fn read(document: &Document, contract: &Contract) -> Self {
         let mut docs = Self::default();
+        let responses = lower::reachable_from_responses(document.root());
+        for schema in &contract.schemas {
+            let Some(name) = &schema.name else { continue };
+            docs.add_schema(contract, schema, &name::pascal(name).to_string(), responses.contains(name));
+        }
         for operation in &contract.operations {
             let mut builders = vec![name::pascal(&operation.id).to_string()];
             if operation.success.content.len() > 1 {
@@ -31,6 +40,19 @@ impl Docs {
             docs.add_body(contract, operation);
         }
         docs
+    }
+
+    /// The fields of an object, or the values of an enum. A field of a response may be missing although it is required, so that
+    /// its type says whether it is there.
+    fn add_schema(&mut self, contract: &Contract, schema: &Schema, owner: &str, is_response: bool) {
+        let context = FieldContext { anchor: "", of: "", operation: None };
+        for field in field::properties(contract, context, schema) {
+            let lines = if is_response { field.response_rustdoc() } else { field.rustdoc() };
+            self.add(owner, field.name(), lines);
+        }
+        for (value, words) in field::values(contract, schema) {
+            self.0.insert((owner.to_owned(), value.to_owned()), vec![format!("{words}.")]);
+        }
     }
 
     fn add_builder(&mut self, contract: &Contract, operation: &Operation, builder: &str) {
@@ -56,7 +78,7 @@ impl Docs {
         self.0.insert((owner.to_owned(), name::snake(name).to_string()), lines);
     }
 
-    /// The lines for `name` of `owner`; empty where it is not a parameter.
+    /// The lines for `name` of `owner`; empty where the document has no such name.
     pub(super) fn lines(&self, owner: &str, name: &str) -> &[String] {
         self.0.get(&(owner.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
     }
@@ -79,12 +101,24 @@ pub(super) fn attributes<S: AsRef<str>>(lines: &[S]) -> Vec<Attribute> {
     lines.map(|line| parse_quote!(#[doc = #line])).collect()
 }
 
-/// Documents setters of builders and fields of bodies, and shortens progenitor's lists of arguments to links to them.
+/// What the generated module is, in its own documentation.
+const MODULE: [&str; 3] = [
+    "The client that progenitor generates from the document: a builder for each operation, and the types of bodies.",
+    "",
+    "It changes whenever the document does, and checks no limit; [`Client`](crate::Client) does.",
+];
+
+/// Documents what progenitor leaves without documentation, or documents without limits and clauses, and shortens its lists of
+/// arguments to links.
 pub(super) fn document(file: &mut syn::File, docs: &Docs) {
+    for line in MODULE {
+        let line = if line.is_empty() { String::new() } else { format!(" {line}") };
+        file.attrs.push(parse_quote!(#![doc = #line]));
+    }
     for item in &mut file.items {
         match item {
             Item::Mod(module) if module.ident == "builder" => document_builders(module, docs),
-            Item::Mod(module) if module.ident == "types" => document_bodies(module, docs),
+            Item::Mod(module) if module.ident == "types" => document_types(module, docs),
             Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
                 functions(block).for_each(|function| document_operation(function, docs));
             }
@@ -100,6 +134,9 @@ fn document_builders(module: &mut ItemMod, docs: &Docs) {
         for function in functions(block) {
             let name = function.sig.ident.to_string();
             let lines = match name.as_str() {
+                "send" => {
+                    function.attrs.iter().filter_map(doc_of).map(|line| without_fragment(&line)).collect()
+                }
                 "new" => vec!["A request without arguments; `Client` has a method for it.".to_owned()],
                 "body_map" => vec!["Changes the builder of the body.".to_owned()],
                 _ => docs.lines(&owner, &name).to_vec(),
@@ -109,7 +146,7 @@ fn document_builders(module: &mut ItemMod, docs: &Docs) {
     }
 }
 
-fn document_bodies(module: &mut ItemMod, docs: &Docs) {
+fn document_types(module: &mut ItemMod, docs: &Docs) {
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
         match item {
             Item::Struct(structure) => {
@@ -119,10 +156,49 @@ fn document_bodies(module: &mut ItemMod, docs: &Docs) {
                     replace(&mut field.attrs, docs.lines(&owner, &name));
                 }
             }
-            Item::Mod(inner) if inner.ident == "builder" => document_builders(inner, docs),
+            Item::Enum(choice) => {
+                let owner = choice.ident.to_string();
+                for variant in &mut choice.variants {
+                    let lines = docs.lines(&owner, &value_of(variant));
+                    replace(&mut variant.attrs, lines);
+                }
+            }
+            Item::Impl(block) if block.trait_.is_none() => {
+                let builders = functions(block).filter(|function| function.sig.ident == "builder");
+                let lines = ["A builder with a setter for each field.".to_owned()];
+                builders.for_each(|function| replace(&mut function.attrs, &lines));
+            }
+            Item::Mod(inner) if inner.ident == "builder" => document_body_builders(inner, docs),
             _ => {}
         }
     }
+}
+
+fn document_body_builders(module: &mut ItemMod, docs: &Docs) {
+    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
+        let Item::Struct(structure) = item else { continue };
+        let name = structure.ident.to_string();
+        let line = format!(
+            "Builds a [`{name}`](super::{name}); a missing required field is an error when it is sent."
+        );
+        replace(&mut structure.attrs, &[line]);
+    }
+    document_builders(module, docs);
+}
+
+/// The value of the document that a variant stands for.
+fn value_of(variant: &Variant) -> String {
+    let mut value = variant.ident.to_string();
+    for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        // It fails on a key with a value of its own, beside which progenitor puts no `rename`.
+        let _ = attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("rename") {
+                value = meta.value()?.parse::<LitStr>()?.value();
+            }
+            Ok(())
+        });
+    }
+    value
 }
 
 /// Replaces the list of arguments, and drops the fragment that tells the text variant of an operation from the other one.
@@ -176,13 +252,87 @@ fn doc_of(attribute: &Attribute) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use syn::visit_mut::{self, VisitMut};
+
     use super::*;
-    use crate::document::Document;
+    use crate::emit::client::api;
+
+    /// Public items without documentation; the items of a trait's implementation have that of the trait.
+    #[derive(Default)]
+    struct Undocumented(Vec<String>);
+
+    impl Undocumented {
+        fn look(
+            &mut self,
+            visibility: Option<&syn::Visibility>,
+            attributes: &[Attribute],
+            name: &syn::Ident,
+        ) {
+            let is_public = visibility.is_none_or(|own| matches!(own, syn::Visibility::Public(_)));
+            if is_public && !attributes.iter().any(|attribute| attribute.path().is_ident("doc")) {
+                self.0.push(name.to_string());
+            }
+        }
+    }
+
+    impl VisitMut for Undocumented {
+        fn visit_item_struct_mut(&mut self, item: &mut syn::ItemStruct) {
+            self.look(Some(&item.vis), &item.attrs, &item.ident);
+            for field in &item.fields {
+                field.ident.iter().for_each(|name| self.look(Some(&field.vis), &field.attrs, name));
+            }
+        }
+
+        fn visit_item_enum_mut(&mut self, item: &mut syn::ItemEnum) {
+            self.look(Some(&item.vis), &item.attrs, &item.ident);
+            item.variants.iter().for_each(|variant| self.look(None, &variant.attrs, &variant.ident));
+        }
+
+        fn visit_item_mod_mut(&mut self, item: &mut ItemMod) {
+            self.look(Some(&item.vis), &item.attrs, &item.ident);
+            visit_mut::visit_item_mod_mut(self, item);
+        }
+
+        fn visit_item_impl_mut(&mut self, item: &mut ItemImpl) {
+            if item.trait_.is_none() {
+                visit_mut::visit_item_impl_mut(self, item);
+            }
+        }
+
+        fn visit_impl_item_fn_mut(&mut self, item: &mut ImplItemFn) {
+            self.look(Some(&item.vis), &item.attrs, &item.sig.ident);
+        }
+    }
+
+    #[test]
+    fn every_public_item_is_documented() {
+        for text in [crate::fixture::CONTRACT, crate::fixture::LIBRARY] {
+            let document = Document::parse(text).unwrap();
+            let contract = Contract::read(&document).unwrap();
+            let mut file = api::generate(&document, &Docs::read(&document, &contract)).unwrap();
+            let mut found = Undocumented::default();
+            found.visit_file_mut(&mut file);
+            assert_eq!(found.0, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn responses_and_values_have_their_limits_and_meanings() {
+        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let docs = Docs::read(&document, &Contract::read(&document).unwrap());
+        assert_eq!(
+            docs.lines("SearchData", "total")[2],
+            "By the contract: at least 0; 64 bits wide. Clause: `search.total`."
+        );
+        assert_eq!(docs.lines("SeparatorCode", "1"), ["`1` (CRLF)."]);
+        assert_eq!(docs.lines("ReturnType", "txt"), ["`txt`."]);
+    }
 
     #[test]
     fn setters_and_fields_have_limits_default_and_clauses() {
-        let contract = Contract::read(&Document::parse(crate::fixture::CONTRACT).unwrap()).unwrap();
-        let docs = Docs::read(&contract);
+        let document = Document::parse(crate::fixture::CONTRACT).unwrap();
+        let contract = Contract::read(&document).unwrap();
+        let docs = Docs::read(&document, &contract);
         let facts = |owner: &str, name: &str| docs.lines(owner, name)[2].clone();
         for builder in ["ExtractProxies", "ExtractProxiesText"] {
             assert_eq!(
@@ -224,6 +374,6 @@ mod tests {
             text.contains("/// How many.\n        ///\n        /// Required.\n        pub fn num"),
             "{text}"
         );
-        assert!(text.contains("///Sends it") && text.contains("/// A request without arguments"), "{text}");
+        assert!(text.contains("/// Sends it") && text.contains("/// A request without arguments"), "{text}");
     }
 }

@@ -21,7 +21,7 @@ use docs::Docs;
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
-    let docs = Docs::read(&model);
+    let docs = Docs::read(document, &model);
     let api = api::generate(document, &docs)?;
     let contract = contract::generate(document, &model, &docs)?;
     Ok(vec![

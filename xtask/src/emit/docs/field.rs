@@ -35,18 +35,40 @@ impl Field<'_> {
 
     /// The row as lines of Rust documentation: the description, then presence, limits, default and clauses.
     pub(in crate::emit) fn rustdoc(&self) -> Vec<String> {
-        let description = self.description.unwrap_or(&self.name);
         let mut facts = if self.required { "Required" } else { "Optional" }.to_owned();
         facts.extend(self.limits.iter().map(|limit| format!("; {limit}")));
         facts.push('.');
         facts.extend(self.default.iter().map(|default| format!(" Default: `{default}`.")));
+        facts.extend(self.cited().map(|clauses| format!(" {clauses}")));
+        vec![self.summary(), String::new(), facts]
+    }
+
+    /// The row of a response as lines of Rust documentation: the description, then limits and clauses, if there are any.
+    pub(in crate::emit) fn response_rustdoc(&self) -> Vec<String> {
+        let limits =
+            (!self.limits.is_empty()).then(|| format!("By the contract: {}.", self.limits.join("; ")));
+        let facts: Vec<String> = limits.into_iter().chain(self.cited()).collect();
+        let mut lines = vec![self.summary()];
+        if !facts.is_empty() {
+            lines.extend([String::new(), facts.join(" ")]);
+        }
+        lines
+    }
+
+    /// The description in one line.
+    fn summary(&self) -> String {
+        let description = self.description.unwrap_or(&self.name);
+        description.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The clauses as a sentence.
+    fn cited(&self) -> Option<String> {
         let clauses: Vec<String> = self.clauses.iter().map(|clause| format!("`{clause}`")).collect();
         match clauses.as_slice() {
-            [] => {}
-            [only] => facts.push_str(&format!(" Clause: {only}.")),
-            several => facts.push_str(&format!(" Clauses: {}.", several.join(", "))),
+            [] => None,
+            [only] => Some(format!("Clause: {only}.")),
+            several => Some(format!("Clauses: {}.", several.join(", "))),
         }
-        vec![description.split_whitespace().collect::<Vec<_>>().join(" "), String::new(), facts]
     }
 }
 
@@ -198,6 +220,12 @@ fn unnamed_object(schema: &Schema) -> Option<(&Schema, String)> {
         }
         Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => None,
     }
+}
+
+/// The values of a string enum, each with the words for it: the value, and what it stands for.
+pub(in crate::emit) fn values<'a>(contract: &'a Contract, schema: &'a Schema) -> Vec<(&'a str, String)> {
+    let variants = schema.variants.iter().flatten();
+    variants.filter_map(|value| Some((value.as_str()?, words::choice(contract, schema, value)))).collect()
 }
 
 fn presence(required: bool) -> &'static str {

@@ -143,7 +143,7 @@ fn range<N: Display + PartialEq>(least: Option<N>, most: Option<N>, unit: &str) 
 }
 
 /// A value of an enum, with the text that it stands for.
-fn choice(contract: &Contract, schema: &Schema, variant: &Value) -> String {
+pub(super) fn choice(contract: &Contract, schema: &Schema, variant: &Value) -> String {
     let Kind::String { separators: Some(separators), .. } = &schema.kind else {
         return format!("`{}`", value(variant));
     };
