@@ -67,7 +67,10 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
         (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
-        (&["client", "--report", "html=x.html", "--", "true"], "expected json=FILE, junit=FILE, md=FILE"),
+        (
+            &["client", "--report", "har=x.har", "--", "true"],
+            "expected html=FILE, json=FILE, junit=FILE, sarif=FILE",
+        ),
         (&["client"], "<COMMAND>"),
     ] {
         let output = run(arguments);
