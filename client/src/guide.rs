@@ -180,9 +180,7 @@
 //! server: in a test on a free port, as `examples/embedded` does, or as a sandbox of its own:
 //!
 //! ```text
-//! server seed --db sandbox.db          # prints the tokens
-//! server instance list --db sandbox.db --json
-//! server run --db sandbox.db --listen 127.0.0.1:8080
+//! server run --sandbox-tokens fixed     # prints the tokens, and what can be searched
 //! export SALLYPORT_BASE_URL=http://127.0.0.1:8080 SALLYPORT_API_KEY=…
 //! ```
 //!

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
 use sallyport_server::domain::instance::Id;
+use sallyport_server::sandbox::{Sandbox, SandboxError};
+use sallyport_server::store::Store;
 use sallyport_server::store::record::InstanceRecord;
-use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::store::{OpenError, Store};
 use sallyport_server::{Config, RunningServer, StartError, start};
 
 use crate::contract::Contract;
@@ -20,16 +20,24 @@ use crate::target::{
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
 pub struct Reference {
-    running: RunningServer,
+    server: Server,
     target: Target,
+}
+
+#[derive(Debug)]
+enum Server {
+    /// On a temporary database of its own, with a clock that can be set.
+    Sandbox(Sandbox),
+    /// On a store that it was given.
+    Plain(RunningServer),
 }
 
 /// Why the reference server can't be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
-    /// No temporary database.
-    #[error("cannot create the database of the reference server: {0}")]
-    Open(#[from] OpenError),
+    /// No sandbox.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// No sample data.
     #[error("cannot store the sample data of the reference server: {0}")]
     Seed(#[from] SeedError),
@@ -50,7 +58,9 @@ impl Reference {
     /// # Errors
     /// When the database, the data or the port can't be had.
     pub async fn start() -> Result<Self, ReferenceError> {
-        Self::on(Arc::new(SqliteStore::temporary()?)).await
+        let sandbox = Sandbox::start().await?;
+        let target = sandbox_target(&sandbox)?;
+        Ok(Self { server: Server::Sandbox(sandbox), target })
     }
 
     /// Starts a server on a free port of the loopback interface, with sample data in `store`, which has none yet.
@@ -72,9 +82,8 @@ impl Reference {
     ) -> Result<Self, ReferenceError> {
         let sample = seed(config.store.as_ref()).await?;
         let running = start(config)?;
-        let token = Secret::new("API_KEY", sample.tokens.main.expose());
-        let target = Target::new(&url(&running), token, facts(sample), false)?;
-        Ok(Self { running, target })
+        let target = target(&url(&running), sample)?;
+        Ok(Self { server: Server::Plain(running), target })
     }
 
     /// The server as a target, with every fact.
@@ -86,8 +95,24 @@ impl Reference {
     /// Stops the server.
     pub async fn close(self) {
         // Calls that are still running go down with the runtime.
-        let _ = self.running.close(Self::CLOSING).await;
+        let _ = match self.server {
+            Server::Sandbox(sandbox) => sandbox.close(Self::CLOSING).await,
+            Server::Plain(running) => running.close(Self::CLOSING).await,
+        };
     }
+}
+
+/// A sandbox of the server as a target, with every fact.
+///
+/// # Errors
+/// Never by what a sandbox is; an address that cannot be used would be a bug.
+pub fn sandbox_target(sandbox: &Sandbox) -> Result<Target, TargetError> {
+    target(&sandbox.base_url(), sandbox.sample().clone())
+}
+
+fn target(url: &str, sample: Sample) -> Result<Target, TargetError> {
+    let token = Secret::new("API_KEY", sample.tokens.main.expose());
+    Target::new(url, token, facts(sample), false)
 }
 
 fn facts(sample: Sample) -> Facts {
@@ -108,6 +133,8 @@ fn facts(sample: Sample) -> Facts {
         empty_region,
         gateways,
         canaries,
+        several_ports: _,
+        ipv6: _,
     } = sample;
     let SampleTokens {
         main: _,

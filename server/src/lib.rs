@@ -1,6 +1,6 @@
 //! The service: proxy extraction and static IP queries, as `openapi/openapi.yaml` describes them.
 //!
-//! [`start`] serves a [`store::Store`] and gives the address. [`data`] fills a store, [`domain`] holds the rules,
+//! [`start`] serves a [`store::Store`] and gives the address; [`sandbox`] serves sample data, for tests. [`data`] fills a store, [`domain`] holds the rules,
 //! [`edge`] parses requests and responds, and [`api`] is generated from the document.
 
 mod admin;
@@ -17,6 +17,7 @@ pub mod printable;
 pub mod proxies;
 mod retention;
 mod running;
+pub mod sandbox;
 pub mod store;
 
 pub use running::{Config, RunningServer, Served, StartError, check_rates, start, start_api};

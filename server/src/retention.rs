@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 
-use crate::store::{StoreError, Upkeep};
+use crate::{
+    domain::clock::Clock,
+    store::{StoreError, Upkeep},
+};
 
 /// Interval between two searches for old extractions.
 const INTERVAL: Duration = Duration::from_secs(60);
@@ -18,11 +21,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Retention(JoinHandle<()>);
 
 impl Retention {
-    /// Deletes extractions that are older than `max_age`.
-    pub(crate) fn start(store: Arc<dyn Upkeep>, max_age: Duration) -> Self {
+    /// Deletes extractions that are older than `max_age` by `clock`.
+    pub(crate) fn start(store: Arc<dyn Upkeep>, max_age: Duration, clock: Clock) -> Self {
         Self(tokio::spawn(async move {
             loop {
-                let pause = match delete_old(store.as_ref(), max_age).await {
+                let pause = match delete_old(store.as_ref(), max_age, clock.now()).await {
                     Ok(0) => INTERVAL,
                     Ok(_) => PAUSE,
                     Err(error) => {
@@ -42,8 +45,18 @@ impl Drop for Retention {
     }
 }
 
-async fn delete_old(store: &dyn Upkeep, max_age: Duration) -> Result<u64, StoreError> {
+/// Deletes every extraction that is older than `max_age` at `now`.
+pub(crate) async fn delete_all_old(
+    store: &dyn Upkeep,
+    max_age: Duration,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    while delete_old(store, max_age, now).await? > 0 {}
+    Ok(())
+}
+
+async fn delete_old(store: &dyn Upkeep, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
     // A retention longer than the calendar deletes nothing.
-    let end = Timestamp::now().checked_sub(max_age).unwrap_or(Timestamp::MIN);
+    let end = now.checked_sub(max_age).unwrap_or(Timestamp::MIN);
     store.delete_extractions(end).await
 }

@@ -19,7 +19,7 @@ use crate::{
     admin::{self, Admin},
     api::generated::{OPERATIONS, SUCCESS_STATUSES},
     connections::{self, Connections, StallMonitor},
-    domain::service::Service,
+    domain::{clock::Clock, service::Service},
     edge::{
         admission::{
             control::AdmissionControl,
@@ -33,6 +33,7 @@ use crate::{
     metrics::{self, Metrics},
     proxies::TrustedProxies,
     retention::Retention,
+    sandbox::Parts,
     store::Store,
 };
 
@@ -161,6 +162,18 @@ pub struct Served {
 /// # Panics
 /// As [`start`].
 pub fn start_api(served: Served, config: Config) -> Result<RunningServer, StartError> {
+    serve_api(served, config, Clock::system())
+}
+
+/// Starts a sandbox on its own database, whatever store `config` has: what makes it a sandbox comes with that database alone.
+pub(crate) fn start_sandbox(parts: Parts, config: Config) -> Result<RunningServer, StartError> {
+    let (config, clock) = (Config { store: parts.store(), ..config }, parts.clock());
+    let mut api = handlers::api().map_err(StartError::Api)?;
+    parts.add_pages(&mut api).map_err(StartError::Api)?;
+    serve_api(Served { api, operations: OPERATIONS, success_statuses: SUCCESS_STATUSES }, config, clock)
+}
+
+fn serve_api(served: Served, config: Config, clock: Clock) -> Result<RunningServer, StartError> {
     let Served { api, operations, success_statuses } = served;
     let Config {
         listen,
@@ -193,8 +206,10 @@ pub fn start_api(served: Served, config: Config) -> Result<RunningServer, StartE
         metrics: Arc::clone(&metrics),
     };
     let measured = metrics::measured(Arc::clone(&store) as _, Arc::clone(&metrics));
-    let context = Context { service: Service::new(measured), admission: Arc::new(admission) };
-    let retention = request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for));
+    let context =
+        Context { service: Service::new(measured).with_clock(clock.clone()), admission: Arc::new(admission) };
+    let retention =
+        request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for, clock));
     // The operator's address first: if it is in use, the server has not yet accepted a request.
     let admin = admin
         .map(|address| {

@@ -1,4 +1,7 @@
-//! The report of a client test: JSON, JUnit, Markdown, and lines for a terminal. It holds no token.
+//! The report of a client test: HTML, JSON, JUnit, SARIF, Markdown, and lines for a terminal. It holds no token.
+
+mod html;
+mod sarif;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -22,6 +25,9 @@ pub struct ClientReport {
     pub suite: String,
     /// The program that was tested, without its folder and its arguments.
     pub client: String,
+    /// The client's file, if the command names one below the working folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Version of the contract.
     pub contract: String,
     /// SHA-256 of the contract's document, in hexadecimal digits.
@@ -114,12 +120,13 @@ impl ClientReport {
     /// Version of the JSON report; it is increased when readers have to change.
     pub const VERSION: u32 = 1;
 
-    /// The formats that it is written in. A client has no line in the document, so there is no SARIF.
-    pub const FORMATS: [Format; 3] = [Format::Json, Format::Junit, Format::Markdown];
+    /// The formats that it is written in.
+    pub const FORMATS: [Format; 5] =
+        [Format::Html, Format::Json, Format::Junit, Format::Sarif, Format::Markdown];
 
     pub(super) fn new(
         contract: &Contract,
-        client: String,
+        (client, source): (String, Option<String>),
         (begun, at): (Instant, jiff::Timestamp),
         cases: Vec<ClientCaseResult>,
     ) -> Self {
@@ -141,6 +148,7 @@ impl ClientReport {
             schema_version: Self::VERSION,
             suite: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
             client,
+            source,
             contract: contract.version.clone(),
             contract_sha256: contract.sha256.clone(),
             begun: at.to_string(),
@@ -157,7 +165,9 @@ impl ClientReport {
     /// When it can't be written, which would be a bug of the suite.
     pub fn render(&self, format: Format) -> Result<String, RenderError> {
         match format {
+            Format::Html => Ok(html::page(self)?),
             Format::Junit => Ok(self.junit()?),
+            Format::Sarif => Ok(crate::report::pretty_json(&sarif::log(self))?),
             Format::Markdown => Ok(self.markdown()),
             _ => Ok(crate::report::pretty_json(self)?),
         }
@@ -178,18 +188,23 @@ impl ClientReport {
         let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), parts.join(", "));
         let _ =
             writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
+        let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
+        text
+    }
+
+    fn verdict_words(&self) -> String {
         let broken = self.broken();
-        let verdict = match self.verdict {
-            Verdict::Conforms => format!("no duty of callers was broken in {}", quantity(passed, "case")),
+        match self.verdict {
+            Verdict::Conforms => {
+                format!("no duty of callers was broken in {}", quantity(self.totals.passed, "case"))
+            }
             Verdict::Findings => format!(
                 "{} broken: {}",
                 quantity(broken.len(), "duty").replace("dutys", "duties"),
                 broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", ")
             ),
             _ => "none: a case has no result, or nothing ran".to_owned(),
-        };
-        let _ = writeln!(text, "{:>16} {}: {verdict}", "verdict", plain(&self.client));
-        text
+        }
     }
 
     /// The duties that findings cite, each once.

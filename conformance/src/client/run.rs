@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,7 +115,17 @@ impl ClientSuite {
         results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
         reference.close().await;
         let program = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
-        Ok(ClientReport::new(contract, program, begun, results))
+        Ok(ClientReport::new(contract, (program, self.source()), begun, results))
+    }
+
+    /// The first file below the working folder that the command names.
+    fn source(&self) -> Option<String> {
+        let is_below = |path: &&Path| {
+            let is_plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+            path.components().all(is_plain) && path.is_file()
+        };
+        let mut paths = self.command.iter().map(Path::new);
+        paths.find(is_below).map(|path| path.to_string_lossy().into_owned())
     }
 
     fn chosen(&self, cases: Vec<ClientCase>) -> Result<Vec<ClientCase>, ClientSuiteError> {

@@ -29,6 +29,7 @@ mod exchange;
 mod fault;
 mod faults;
 mod journal;
+mod ports;
 mod proxy;
 #[cfg(feature = "embedded")]
 mod sandbox;
@@ -45,7 +46,10 @@ pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use fault::{Fault, FaultyServer};
 pub use journal::{Change, Entry, Journal};
+pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
+#[cfg(feature = "embedded")]
+pub use sallyport_server::sandbox::{Sandbox as SandboxServer, SandboxTokens};
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{

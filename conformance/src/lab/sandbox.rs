@@ -1,13 +1,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use sallyport_server::sandbox::{Sandbox as Server, SandboxTokens};
+
 use super::backend::Backend;
 use super::journal::Journal;
-use super::proxy::Proxy;
+use super::ports::{PortError, Ports};
+use super::proxy::{Proxy, ProxyOptions};
 use super::scenario::{ScenarioError, Scenarios};
 use super::stack::Lab;
 use crate::contract::Contract;
-use crate::embedded::{Reference, ReferenceError};
+use crate::embedded::{ReferenceError, sandbox_target};
+use crate::target::Target;
 
 /// The embedded server with sample data and a lab in front of it, for tests of code that calls the service.
 ///
@@ -51,11 +55,14 @@ use crate::embedded::{Reference, ReferenceError};
 /// # }
 /// ```
 ///
-/// It needs a runtime with several threads, and stops when it is dropped.
+/// Each sandbox has ports, data and a clock of its own, so that tests run side by side. It needs a runtime with several
+/// threads, and stops when it is dropped.
 #[derive(Debug)]
 pub struct Sandbox {
-    reference: Reference,
+    server: Server,
+    target: Target,
     proxy: Proxy,
+    ports: Ports,
     scenarios: Arc<Scenarios>,
     journal: Arc<Journal>,
 }
@@ -89,15 +96,30 @@ impl Sandbox {
     /// # Errors
     /// As for [`Sandbox::start`].
     pub async fn with(scenarios: &str, layers: impl FnOnce(Lab) -> Lab) -> Result<Self, SandboxError> {
+        Self::with_tokens(SandboxTokens::Random, scenarios, layers).await
+    }
+
+    /// The same with tokens that are the same each time, for example [`SandboxTokens::FIXED`].
+    ///
+    /// # Errors
+    /// As for [`Sandbox::start`].
+    pub async fn with_tokens(
+        tokens: SandboxTokens,
+        scenarios: &str,
+        layers: impl FnOnce(Lab) -> Lab,
+    ) -> Result<Self, SandboxError> {
         let scenarios = Arc::new(Scenarios::parse(Path::new("scenarios"), scenarios)?);
         let other = |error: &dyn std::fmt::Display| SandboxError::Lab(error.to_string());
         let contract = Contract::embedded().map_err(|error| other(&error))?;
-        let reference = Reference::start().await?;
-        let backend = Backend::new(contract, reference.target()).map_err(|error| other(&error))?;
+        let server = Server::start_with(tokens, |config| config).await.map_err(ReferenceError::from)?;
+        let target = sandbox_target(&server).map_err(ReferenceError::from)?;
+        let backend = Backend::new(contract, &target).map_err(|error| other(&error))?;
         let journal = Arc::new(Journal::default());
         let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);
-        let proxy = Proxy::start(lab.into_upstream()).await.map_err(|error| other(&error))?;
-        Ok(Self { reference, proxy, scenarios, journal })
+        let upstream = lab.into_upstream();
+        let ports = Ports::new(upstream.clone(), &scenarios, ProxyOptions::default());
+        let proxy = Proxy::start(upstream).await.map_err(|error| other(&error))?;
+        Ok(Self { server, target, proxy, ports, scenarios, journal })
     }
 
     /// Base URL of the lab.
@@ -106,16 +128,31 @@ impl Sandbox {
         self.proxy.base_url()
     }
 
-    /// The token of the main account of the sample data, which no other server knows.
+    /// The token of the main account of the sample data.
     #[must_use]
     pub fn token(&self) -> &str {
-        self.reference.target().token.expose()
+        self.target.token.expose()
     }
 
     /// What is known of the sample data, such as addresses that the account holds.
     #[must_use]
     pub fn facts(&self) -> &crate::target::Facts {
-        &self.reference.target().facts
+        &self.target.facts
+    }
+
+    /// The server behind the lab: its clock, which tests can set, all of its tokens, and examples of what to search.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Base URL of a port of its own whose requests play this scenario, or instance of one such as `flaky/test-12`: for
+    /// clients that cannot add the header.
+    ///
+    /// # Errors
+    /// The scenario is unknown, or no port is free.
+    pub async fn scenario_url(&self, scenario: &str) -> Result<String, PortError> {
+        self.ports.open(scenario, 0).await
     }
 
     /// The scenarios, to replace them or to begin anew.

@@ -12,6 +12,8 @@ use super::upstream::Handler;
 pub struct Variation {
     /// What it decides otherwise.
     pub id: &'static str,
+    /// The same in one sentence.
+    pub decides: &'static str,
     /// Whether names of headers are spelt with capitals.
     pub capitals: bool,
     /// Whether a server has to decide so for all of its responses, such as an order of items.
@@ -26,9 +28,10 @@ impl Variation {
     #[must_use]
     pub fn request(
         id: &'static str,
+        decides: &'static str,
         change: impl Fn(&Context, &mut ProxiedRequest) + Copy + Send + Sync + 'static,
     ) -> Self {
-        Self::serve(id, move |context, mut seen| {
+        Self::serve(id, decides, move |context, mut seen| {
             Box::pin(async move {
                 change(context, &mut seen);
                 context.upstream.call(&seen).await
@@ -40,9 +43,10 @@ impl Variation {
     #[must_use]
     pub fn reply(
         id: &'static str,
+        decides: &'static str,
         change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
-        Self::serve(id, move |context, seen| {
+        Self::serve(id, decides, move |context, seen| {
             Box::pin(async move {
                 let mut reply = context.upstream.call(&seen).await;
                 change(context, &seen, &mut reply);
@@ -55,9 +59,10 @@ impl Variation {
     #[must_use]
     pub fn success(
         id: &'static str,
+        decides: &'static str,
         change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
-        Self::reply(id, move |context, seen, reply| {
+        Self::reply(id, decides, move |context, seen, reply| {
             if context.accepted(seen, reply) {
                 change(context, seen, reply);
             }
@@ -68,9 +73,10 @@ impl Variation {
     #[must_use]
     pub fn rejection(
         id: &'static str,
+        decides: &'static str,
         change: impl Fn(&Context, &ProxiedRequest, &mut Reply) + Copy + Send + Sync + 'static,
     ) -> Self {
-        Self::reply(id, move |context, seen, reply| {
+        Self::reply(id, decides, move |context, seen, reply| {
             if (400..500).contains(&reply.status.as_u16()) {
                 change(context, seen, reply);
             }
@@ -81,9 +87,10 @@ impl Variation {
     #[must_use]
     pub fn serve(
         id: &'static str,
+        decides: &'static str,
         serve: impl for<'a> Fn(&'a Context, ProxiedRequest) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, capitals: false, is_consistent: false, serve: Box::new(serve) }
+        Self { id, decides, capitals: false, is_consistent: false, serve: Box::new(serve) }
     }
 
     /// Spells names of headers with capitals.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
-    self, Backend, Control, Entry, Fault, Journal, Lab, Proxy, ProxyOptions, Scenarios, Variation,
+    self, Backend, Control, Entry, Fault, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Variation,
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::Glob;
@@ -70,9 +70,16 @@ pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, Usa
             format!("`{}` matches no variation; expected a pattern such as 'http.*'", glob.as_str()).into()
         );
     }
-    let ids: Vec<&str> = variations.iter().map(|variation| variation.id).collect();
-    let text = if json { serde_json::to_string_pretty(&ids)? } else { ids.join("\n") };
-    print(&format!("{text}\n"));
+    if json {
+        let variations: Vec<_> = variations
+            .iter()
+            .map(|variation| json!({"id": variation.id, "decides": variation.decides}))
+            .collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&variations)?));
+        return Ok(Verdict::Conforms);
+    }
+    let line = |variation: &Variation| format!("{}  {}\n", variation.id, variation.decides);
+    print(&variations.iter().map(line).collect::<String>());
     Ok(Verdict::Conforms)
 }
 
@@ -124,7 +131,7 @@ async fn serve(
     let mut text = String::new();
     let mut lab = Lab::new(Backend::new(contract, target)?).journal(&journal);
     for variation in variations {
-        let _ = writeln!(text, "{:>10} {}", "variation", variation.id);
+        let _ = writeln!(text, "{:>10} {}: {}", "variation", variation.id, variation.decides);
         lab = lab.variation(variation);
     }
     for fault in faults {
@@ -146,9 +153,15 @@ async fn serve(
     let upstream = lab.scenarios(&scenarios).into_upstream();
     let options = ProxyOptions { address: arguments.listen, capitals };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
+    let ports = Arc::new(Ports::new(upstream.clone(), &scenarios, options));
     let proxy = Proxy::start_with(upstream, options).await.map_err(bound(arguments.listen))?;
+    for (scenario, port) in &arguments.scenario_port {
+        let opened = ports.open(scenario, *port).await;
+        let base = opened.map_err(|error| format!("--scenario-port: `{}`: {error}", plain(scenario)))?;
+        let _ = writeln!(text, "{:>10} {} on {base}", "port", plain(scenario));
+    }
     let options = ProxyOptions { address: arguments.control, capitals: false };
-    let control = lab::Upstream::new(Control::new(&scenarios, &journal));
+    let control = lab::Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 
     let (base, path) = (proxy.base_url(), &contract.groups.operation.path);

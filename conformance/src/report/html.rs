@@ -48,7 +48,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
 }
 
 /// An environment for pages. Their names end in .html, so everything that is put in is escaped.
-pub(super) fn environment() -> Environment<'static> {
+pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
         Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),

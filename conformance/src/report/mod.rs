@@ -24,6 +24,8 @@ pub use format::{Format, RenderError};
 pub use github::{github, job_summary, without_commands};
 pub use har::{CUT as HAR_CUT, har};
 pub use history::{history_metrics, history_page, history_text};
+#[cfg(feature = "embedded")]
+pub(crate) use html::environment as html_environment;
 pub use html::html;
 #[cfg(feature = "embedded")]
 pub(crate) use json::pretty as pretty_json;

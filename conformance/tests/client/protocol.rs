@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use libtest_mimic::{Failed, Trial};
 use sallyport_conformance::Verdict;
 use sallyport_conformance::client::{CaseOutcome, ClientReport};
+use sallyport_conformance::report::Format;
 
 use crate::{run, this};
 
@@ -75,6 +76,7 @@ fn secret() -> Result<(), Failed> {
     );
     let report = run(shell(&script), &["client.limited-retries.groups-500"])?;
     ensure(report.verdict == Verdict::Findings, &report)?;
+    forms(&report)?;
     let token = std::fs::read_to_string(&file)?;
     let rendered = ClientReport::FORMATS.map(|format| report.render(format));
     for text in rendered.into_iter().chain([Ok(report.text()), Ok(format!("{report:?}"))]) {
@@ -83,4 +85,24 @@ fn secret() -> Result<(), Failed> {
     // A bad client whose log has the whole URL.
     let report = run(this("logs URLs"), &["client.token-private.unreachable"])?;
     ensure(report.cases[0].standard_error.is_none() && report.verdict == Verdict::Findings, &report)
+}
+
+/// A page and code scanning show each finding with its case, its duty, and how to run it again.
+fn forms(report: &ClientReport) -> Result<(), Failed> {
+    let case = &report.cases[0];
+    let finding = &case.findings[0];
+    let page = report.render(Format::Html)?;
+    for text in [case.id.as_str(), finding.duty.id(), "conformance client --only", "default-src 'none'"] {
+        ensure(page.contains(text), report)?;
+    }
+    ensure(!page.contains("<script"), report)?;
+    let sarif: serde_json::Value = serde_json::from_str(&report.render(Format::Sarif)?)?;
+    let run = &sarif["runs"][0];
+    let result = &run["results"][0];
+    ensure(result["ruleId"] == finding.duty.id(), report)?;
+    let rule = usize::try_from(result["ruleIndex"].as_u64().unwrap_or(u64::MAX))?;
+    ensure(run["tool"]["driver"]["rules"][rule]["id"] == finding.duty.id(), report)?;
+    let location = &result["locations"][0];
+    ensure(location["physicalLocation"]["artifactLocation"]["uri"] == "sh", report)?;
+    ensure(location["logicalLocations"][0]["fullyQualifiedName"] == case.id, report)
 }

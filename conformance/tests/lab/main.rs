@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod control;
+mod for_users;
 mod load;
 mod program;
 mod scenarios;
@@ -13,7 +14,9 @@ use std::sync::Arc;
 
 use sallyport_conformance::Contract;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{Backend, Control, Journal, Lab, Proxy, ProxyOptions, Scenarios, Upstream};
+use sallyport_conformance::lab::{
+    Backend, Control, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Upstream,
+};
 use serde_json::Value;
 
 /// A lab in front of the embedded server.
@@ -22,7 +25,7 @@ pub(crate) struct Running {
     pub(crate) proxy: Proxy,
     pub(crate) control: Proxy,
     pub(crate) journal: Arc<Journal>,
-    http: reqwest::Client,
+    pub(crate) http: reqwest::Client,
 }
 
 impl Running {
@@ -39,8 +42,10 @@ impl Running {
         let scenarios = Arc::new(Scenarios::parse(Path::new("test.toml"), scenarios).expect("scenarios"));
         let journal = Arc::new(Journal::default());
         let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);
-        let proxy = Proxy::start(lab.into_upstream()).await.expect("a port");
-        let control = Upstream::new(Control::new(&scenarios, &journal));
+        let upstream = lab.into_upstream();
+        let ports = Arc::new(Ports::new(upstream.clone(), &scenarios, ProxyOptions::default()));
+        let proxy = Proxy::start(upstream).await.expect("a port");
+        let control = Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
         let control = Proxy::start_with(control, ProxyOptions::default()).await.expect("a port");
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
         Self { reference, proxy, control, journal, http: http.build().expect("a client") }

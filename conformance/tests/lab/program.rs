@@ -40,7 +40,14 @@ fn faults_are_listed_by_pattern_and_clause() {
     assert!(
         text(&of_clause).lines().all(|line| line.starts_with("groups.order/") && line.ends_with("[groups]"))
     );
-    assert!(text(&run(&["variations", "http.*"])).contains("http.pretty-json\n"));
+    assert!(text(&run(&["variations", "http.*"])).contains("http.pretty-json  JSON is indented"));
+    let variations: Vec<Value> =
+        serde_json::from_slice(&run(&["variations", "--json"]).stdout).expect("JSON");
+    for variation in &variations {
+        let sentence = variation["decides"].as_str().expect("a sentence");
+        assert!(sentence.ends_with('.') && sentence.len() > 20, "{variation}");
+    }
+    assert!(variations.len() >= 112);
 }
 
 #[test]
@@ -60,7 +67,10 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
         (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
-        (&["client", "--report", "html=x.html", "--", "true"], "expected json=FILE, junit=FILE, md=FILE"),
+        (
+            &["client", "--report", "har=x.har", "--", "true"],
+            "expected html=FILE, json=FILE, junit=FILE, sarif=FILE",
+        ),
         (&["client"], "<COMMAND>"),
     ] {
         let output = run(arguments);

@@ -57,7 +57,7 @@ impl Session {
             }
             return Ok(None);
         }
-        let serves = command.contains("server run") || command.contains("-- run --db");
+        let serves = command.contains("server run") || command.contains("-- run --");
         // A port that nobody has.
         command = command.replace("127.0.0.1:8080", "127.0.0.1:0");
         if command.contains("server ") && !self.folder.path().join("programs/server").exists() {
@@ -73,6 +73,8 @@ impl Session {
             .current_dir(self.folder.path().join("here"))
             .env("PATH", format!("{}:{path}", self.folder.path().join("programs").display()))
             .envs(self.variables.borrow().iter().cloned())
+            // Nor has anybody the port of a sandbox that names none.
+            .env("SALLYPORT_LISTEN", "127.0.0.1:0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

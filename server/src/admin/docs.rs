@@ -11,6 +11,9 @@ const CONTRACT: &str = include_str!("generated/contract.html");
 /// Where the catalogue belongs in it.
 const MARK: &str = "<!-- the server's catalogue -->";
 
+/// Where the page says which base URL its examples have.
+const BASE: &str = "data-base-url=\"";
+
 /// What a browser may load for the page: nothing. The page narrows this to its own script and style by their hashes,
 /// wherever it is kept; only a header can keep it out of frames.
 pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
@@ -22,6 +25,15 @@ pub(crate) fn page() -> String {
     CONTRACT.replacen(MARK, &rows, 1)
 }
 
+/// The page with examples that call `base_url`, which is plain text without quotes.
+pub(crate) fn page_at(base_url: &str) -> String {
+    let page = page();
+    match page.split_once(BASE).and_then(|(_, rest)| rest.split_once('"')) {
+        Some((example, _)) => page.replace(example, &EscapedText(base_url).to_string()),
+        None => page,
+    }
+}
+
 fn row(code: ErrorCode) -> String {
     let (number, status, description) = (code.number(), code.status(), EscapedText(code.description()));
     format!(
@@ -31,7 +43,7 @@ fn row(code: ErrorCode) -> String {
 }
 
 /// Text between tags.
-struct EscapedText<'a>(&'a str);
+pub(crate) struct EscapedText<'a>(pub(crate) &'a str);
 
 impl Display for EscapedText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
@@ -61,6 +73,15 @@ mod tests {
         for code in ErrorCode::ALL {
             assert_eq!(page.matches(&row(*code)).count(), 1, "{code:?}");
         }
+    }
+
+    #[test]
+    fn examples_can_call_another_base_url() {
+        let (operator, own) = (page(), page_at("http://127.0.0.1:8080"));
+        let calls = operator.matches("curl -sS &#x27;https:").count();
+        assert!(calls >= 3, "{calls}");
+        assert_eq!(own.matches("curl -sS &#x27;http://127.0.0.1:8080&#x2f;").count(), calls);
+        assert!(!own.contains("curl -sS &#x27;https:"));
     }
 
     #[test]

@@ -85,12 +85,17 @@ async fn metrics(rqctx: RequestContext<Admin>) -> Page {
 #[endpoint { method = GET, path = "/docs" }]
 async fn contract(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
-    let mut response = page(StatusCode::OK, "text/html; charset=utf-8", docs::page());
+    Ok(html(docs::page()))
+}
+
+/// A page for browsers that loads nothing and is in no frame.
+pub(crate) fn html(text: String) -> Response<Body> {
+    let mut response = page(StatusCode::OK, "text/html; charset=utf-8", text);
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(docs::POLICY));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    Ok(response)
+    response
 }
 
 fn begin(rqctx: &RequestContext<Admin>) -> RequestUnderWay {
@@ -117,7 +122,7 @@ fn text(status: StatusCode, text: String) -> Response<Body> {
     page(status, "text/plain; charset=utf-8", text)
 }
 
-fn page(status: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
+pub(crate) fn page(status: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();

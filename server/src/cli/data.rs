@@ -11,6 +11,7 @@ use std::{
 use sallyport_server::{
     data::{export, facts, import, seed},
     printable::counted,
+    sandbox::Sandbox,
     store::{LoadError, Location, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
 };
 
@@ -174,6 +175,20 @@ pub(super) fn describe(sample: &seed::Sample) -> Vec<String> {
     let scarce = format!("{} (scarce, {})", sample.scarce_region, sample.scarce_count);
     let (plentiful, empty) = (&sample.plentiful_region, &sample.empty_region);
     lines.push(format!("  {plentiful} (plentiful), {scarce}, {empty} (empty)"));
+    lines
+}
+
+/// Describes a sandbox: its data, and commands to paste.
+pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
+    let mut lines = describe(sandbox.sample());
+    let description = sandbox.description();
+    lines.extend([String::new(), "commands to paste:".to_owned()]);
+    lines.extend(description.curl.iter().map(|command| format!("  {command}")));
+    let (start, clock) = (&description.base_url, &description.clock);
+    lines.push(String::new());
+    lines.push(format!("more of them on {start}/, the contract on {}", description.docs));
+    lines.push(format!("a clock that can be set: curl -X PUT {clock} -d '{{\"advanceSeconds\": 3600}}'"));
+    lines.push(String::new());
     lines
 }
 

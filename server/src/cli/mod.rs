@@ -39,7 +39,9 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  server run                              serve temporary sample data
+  server run                              serve temporary sample data: the sandbox
+  server run --sandbox-tokens fixed --sandbox-output json
+                                          the same with the same tokens each time, described as JSON
   server seed --db sandbox.db             write sample data to a file; prints its tokens
   server seed --db sandbox.db --facts facts
                                           the same, with a folder of facts for the suite

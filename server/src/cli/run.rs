@@ -1,18 +1,11 @@
 //! `server run`.
 
-use std::sync::Arc;
-
-use sallyport_server::{
-    RunningServer,
-    data::seed,
-    log,
-    store::{OpenMode, Store, sqlite::SqliteStore},
-};
+use sallyport_server::{RunningServer, log, sandbox::Sandbox, store::OpenMode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{
     Failure, data, say,
-    settings::{Arguments, LogFormat, Settings, TlsFiles},
+    settings::{Arguments, LogFormat, SandboxOutput, Settings, Source, TlsFiles},
 };
 
 /// Serves until SIGINT or SIGTERM.
@@ -23,28 +16,42 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
         LogFormat::Json => log::Format::Json,
     };
     log::start(std::mem::take(&mut settings.log), format);
-    let store: Arc<dyn Store> = match settings.database.take() {
-        Some(location) => location.open(OpenMode::Existing).await?,
-        None => {
-            let store = SqliteStore::temporary()?;
-            let sample = seed::seed(&store).await?;
-            data::describe(&sample).iter().try_for_each(|line| say(line))?;
-            Arc::new(store)
+    // Signals are awaited before anybody can know the address, so that none finds the server unprepared; not before a
+    // database is open, which may take long.
+    let (running, mut signals) = match &settings.source {
+        Source::Database(location) => {
+            let store = location.open(OpenMode::Existing).await?;
+            let signals = Signals::new()?;
+            let running = sallyport_server::start(settings.config(store))?;
+            say_addresses(&running)?;
+            (running, signals)
+        }
+        Source::Sandbox { tokens, output } => {
+            let signals = Signals::new()?;
+            let sandbox = Sandbox::start_with(*tokens, |config| settings.config(config.store)).await?;
+            match output {
+                SandboxOutput::Text => {
+                    data::describe_sandbox(&sandbox).iter().try_for_each(|line| say(line))?;
+                    say_addresses(sandbox.server())?;
+                }
+                SandboxOutput::Json => say(&serde_json::to_string(&sandbox.description())?)?,
+            }
+            (sandbox.into_server(), signals)
         }
     };
-    // Before anybody can know the address, so that no signal finds the server unprepared.
-    let mut signals = Signals::new()?;
-    let running = sallyport_server::start(settings.config(store))?;
-    if let Some(admin) = running.admin_address() {
-        say(&format!("operator's pages on http://{admin}"))?;
-    }
-    say(&format!("listening on {}", running.base_url()))?;
 
     signals.stop(&running, settings.tls.as_ref()).await;
     tokio::select! {
         done = drain(running, &settings) => done,
         () = signals.stopped() => Err(Failure::Failed("stopped at once by a second signal".to_owned())),
     }
+}
+
+fn say_addresses(running: &RunningServer) -> Result<(), Failure> {
+    if let Some(admin) = running.admin_address() {
+        say(&format!("operator's pages on http://{admin}"))?;
+    }
+    say(&format!("listening on {}", running.base_url()))
 }
 
 async fn drain(running: RunningServer, settings: &Settings) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ use sallyport_server::{
     Config, check_rates,
     edge::{admission::rate_limit::RateRule, tls::Identity},
     proxies::{ProxyNet, TrustedProxies},
+    sandbox::SandboxTokens,
     store::{Location, Store},
 };
 use tracing_subscriber::EnvFilter;
@@ -25,6 +26,14 @@ pub(super) struct Arguments {
     /// Serve this database, a file or a postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: Option<OsString>,
+    /// Take the sandbox's tokens from here: `random`, `fixed` for the same ones each time, or a seed for others, such as 7.
+    ///
+    /// The sandbox is what runs without a database. Everybody who has this program can know tokens that are not random.
+    #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS")]
+    sandbox_tokens: Option<SandboxTokens>,
+    /// Print what the sandbox has in this format, its tokens and commands to paste included [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT")]
+    sandbox_output: Option<SandboxOutput>,
     /// Listen on this address; port 0 chooses a free port.
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -82,9 +91,54 @@ pub(super) enum LogFormat {
     Json,
 }
 
+/// Format of what a sandbox prints.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(super) enum SandboxOutput {
+    /// For people.
+    #[default]
+    Text,
+    /// One line with one JSON object, once the sandbox listens.
+    Json,
+}
+
+/// What is served.
+pub(super) enum Source {
+    /// A database that exists.
+    Database(Location),
+    /// Sample data in a temporary one.
+    Sandbox {
+        /// Where its tokens come from.
+        tokens: SandboxTokens,
+        /// What it prints.
+        output: SandboxOutput,
+    },
+}
+
+impl Source {
+    fn new(
+        database: Option<OsString>,
+        tokens: Option<SandboxTokens>,
+        output: Option<SandboxOutput>,
+    ) -> Result<Self, Failure> {
+        let Some(database) = database else {
+            return Ok(Self::Sandbox {
+                tokens: tokens.unwrap_or_default(),
+                output: output.unwrap_or_default(),
+            });
+        };
+        let given = [("sandbox-tokens", tokens.is_some()), ("sandbox-output", output.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(usage(&format!(
+                "`{name}` is for the sandbox, which has a temporary database of its own; remove `{name}` or `db`"
+            ))),
+            None => Ok(Self::Database(location(&database)?)),
+        }
+    }
+}
+
 /// Validated settings.
 pub(super) struct Settings {
-    pub(super) database: Option<Location>,
+    pub(super) source: Source,
     pub(super) tls: Option<TlsFiles>,
     pub(super) drain_delay: Duration,
     pub(super) drain_timeout: Duration,
@@ -158,6 +212,8 @@ impl TryFrom<Arguments> for Settings {
         let Arguments {
             config: _,
             db,
+            sandbox_tokens,
+            sandbox_output,
             listen,
             admin,
             tls_cert,
@@ -202,7 +258,7 @@ impl TryFrom<Arguments> for Settings {
                 .then(|| Duration::from_hours(24) * request_id_retention),
         };
         Ok(Self {
-            database: db.as_deref().map(location).transpose()?,
+            source: Source::new(db, sandbox_tokens, sandbox_output)?,
             tls,
             drain_delay: seconds(drain_delay),
             drain_timeout: seconds(drain_timeout),

@@ -2,7 +2,10 @@
 
 use super::sample;
 pub use super::sample::known::{Order, Pool, Sample, SampleTokens};
-use crate::store::{Archive, LoadError, StoreError, record::Line};
+use crate::{
+    domain::token::{Token, TokenKind},
+    store::{Archive, LoadError, StoreError, record::Line},
+};
 
 /// Why the sample data was not stored.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +21,20 @@ pub enum SeedError {
     Store(#[from] StoreError),
 }
 
-/// Fills a store with the sample data, all or nothing.
+/// Fills a store with the sample data, all or nothing. The tokens are random.
 ///
 /// # Errors
 /// The store already has such data, or it fails.
 pub async fn seed(archive: &dyn Archive) -> Result<Sample, SeedError> {
-    let (mut sample, records) = sample::make();
+    seed_with(archive, &mut Token::generate).await
+}
+
+/// The same with other tokens. Only a sandbox may have tokens that others can know.
+pub(crate) async fn seed_with(
+    archive: &dyn Archive,
+    token: &mut (dyn FnMut(TokenKind) -> Token + Send),
+) -> Result<Sample, SeedError> {
+    let (mut sample, records) = sample::make(token);
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
     sample.loaded = archive.load(Box::new(lines)).await.map_err(|error| match error {
         LoadError::Rejected(bad) => SeedError::Present {

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod address;
+pub(crate) mod clock;
 pub mod extraction;
 pub mod instance;
 pub mod ports;

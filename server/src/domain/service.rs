@@ -2,10 +2,9 @@
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
-
 use super::{
     access::{AccountId, ProtectedData, Purpose},
+    clock::Clock,
     extraction::{
         Endpoint, ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER,
         StoredExtraction,
@@ -27,13 +26,19 @@ const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Service {
     repository: Arc<dyn Repository>,
+    clock: Clock,
 }
 
 impl Service {
     /// A service on the data of `repository`.
     #[must_use]
     pub fn new(repository: Arc<dyn Repository>) -> Self {
-        Self { repository }
+        Self { repository, clock: Clock::system() }
+    }
+
+    /// The same service by another clock.
+    pub(crate) fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than asked
@@ -45,7 +50,7 @@ impl Service {
     /// entitlement, a request id that belongs to other parameters, and last a shortage.
     pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
-        let (digest, now) = (token.digest(), Timestamp::now());
+        let (digest, now) = (token.digest(), self.clock.now());
         let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
         if query.request_id.is_none()
             && let Some(data) = self.repository.cached_extraction(&query)
@@ -81,7 +86,7 @@ impl Service {
     /// The token is rejected, or the storage failed.
     pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Rejection> {
         let credential = self.repository.credential(token.digest()).await.map_err(rejection)?;
-        credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, Timestamp::now())
+        credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, self.clock.now())
     }
 
     /// The account's groups, ascending by id.
@@ -90,7 +95,7 @@ impl Service {
     /// The token is rejected, or the storage failed.
     pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Rejection> {
         let groups = of_known_token(self.repository.groups(token.digest()).await)?;
-        let (account, groups) = groups.authorize(Purpose::Static, Timestamp::now())?;
+        let (account, groups) = groups.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(groups)
     }
@@ -101,7 +106,7 @@ impl Service {
     /// The token is rejected, or the storage failed.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
         let page = of_known_token(self.repository.search(token.digest(), command.into()).await)?;
-        let (account, page) = page.authorize(Purpose::Static, Timestamp::now())?;
+        let (account, page) = page.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(page)
     }

@@ -22,8 +22,12 @@ impl Token {
     /// Generates a token of 256 random bits. Its prefix shows its kind.
     #[must_use]
     pub fn generate(kind: TokenKind) -> Self {
-        let noise: [u8; 32] = rand::random();
-        Self::new(format!("sally_{kind}_{}", Hex(&noise)))
+        Self::from_digest(kind, rand::random())
+    }
+
+    /// The token that these bits make.
+    pub(crate) fn from_digest(kind: TokenKind, bits: [u8; 32]) -> Self {
+        Self::new(format!("sally_{kind}_{}", Hex(&bits)))
     }
 
     /// Whether a text has the look of a token that [`Token::generate`] made, or of a part of one. What came where a name

@@ -14,8 +14,8 @@ pub(crate) fn variations() -> Vec<Variation> {
 }
 
 fn layout() -> Vec<Variation> {
-    let entries = |id, form: fn(&str) -> String| {
-        Variation::success(id, move |context, seen, reply| {
+    let entries = |id, decides, form: fn(&str) -> String| {
+        Variation::success(id, decides, move |context, seen, reply| {
             let separator = separator(context, seen);
             rewrite(context, seen, reply, |text| {
                 text.split(&separator).map(form).collect::<Vec<_>>().join(&separator)
@@ -23,18 +23,39 @@ fn layout() -> Vec<Variation> {
         })
     };
     vec![
-        entries("extract.text-entries-with-tab", |entry| entry.replace(':', "\t")),
-        entries("extract.text-entries-with-space", |entry| entry.replace(':', " ")),
-        entries("extract.text-entries-with-bar", |entry| format!("{}|USA", entry.replace(':', "|"))),
-        entries("extract.text-entries-as-json", |entry| {
-            let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
-            json!({"ip": ip, "port": port}).to_string()
-        }),
-        Variation::success("extract.text-with-line-break-at-its-end", |context, seen, reply| {
-            rewrite(context, seen, reply, |text| format!("{text}\n"));
-        }),
+        entries(
+            "extract.text-entries-with-tab",
+            "An entry of a text response is host, tab, port.",
+            |entry| entry.replace(':', "\t"),
+        ),
+        entries(
+            "extract.text-entries-with-space",
+            "An entry of a text response is host, space, port.",
+            |entry| entry.replace(':', " "),
+        ),
+        entries(
+            "extract.text-entries-with-bar",
+            "An entry of a text response is host, port and region, divided by `|`.",
+            |entry| format!("{}|USA", entry.replace(':', "|")),
+        ),
+        entries(
+            "extract.text-entries-as-json",
+            "An entry of a text response is a JSON object with `ip` and `port`.",
+            |entry| {
+                let (ip, port) = entry.split_once(':').unwrap_or((entry, ""));
+                json!({"ip": ip, "port": port}).to_string()
+            },
+        ),
+        Variation::success(
+            "extract.text-with-line-break-at-its-end",
+            "A text response ends with a line break, whatever its separator is.",
+            |context, seen, reply| {
+                rewrite(context, seen, reply, |text| format!("{text}\n"));
+            },
+        ),
         Variation::success(
             "extract.text-with-separator-and-line-break-at-its-end",
+            "A text response ends with its separator and a line break.",
             |context, seen, reply| {
                 let separator = separator(context, seen);
                 rewrite(context, seen, reply, |text| format!("{text}{separator}\r\n"));
@@ -45,44 +66,64 @@ fn layout() -> Vec<Variation> {
 
 fn fields() -> Vec<Variation> {
     vec![
-        Variation::success("extract.entries-with-time-to-live", |context, seen, reply| {
-            let left = 900 - context.memory.calls() % 800;
-            add(context, seen, reply, "ttl", &json!(left));
-        }),
-        Variation::success("extract.entries-with-names-that-sound-secret", |context, seen, reply| {
-            add(context, seen, reply, "passwordRequired", &json!(false));
-            add(context, seen, reply, "password", &json!(""));
-            add(context, seen, reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
-            add(context, seen, reply, "upstreamRegion", &json!("EU"));
-            add(context, seen, reply, "_links", &json!({}));
-        }),
-        Variation::success("static.items-that-speak-of-passwords", |context, seen, reply| {
-            if !is_extract(context, seen) {
-                reply.edit(|body| {
-                    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
-                        item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
-                        item["passwordSet"] = json!(true);
-                    }
-                });
-            }
-        }),
+        Variation::success(
+            "extract.entries-with-time-to-live",
+            "Entries of an extraction have a further field `ttl`, whose value changes with each response.",
+            |context, seen, reply| {
+                let left = 900 - context.memory.calls() % 800;
+                add(context, seen, reply, "ttl", &json!(left));
+            },
+        ),
+        Variation::success(
+            "extract.entries-with-names-that-sound-secret",
+            "Entries of an extraction have further fields whose names speak of passwords and tokens, without a secret in them.",
+            |context, seen, reply| {
+                add(context, seen, reply, "passwordRequired", &json!(false));
+                add(context, seen, reply, "password", &json!(""));
+                add(context, seen, reply, "tokenExpiresAt", &json!("2030-01-01T00:00:00Z"));
+                add(context, seen, reply, "upstreamRegion", &json!("EU"));
+                add(context, seen, reply, "_links", &json!({}));
+            },
+        ),
+        Variation::success(
+            "static.items-that-speak-of-passwords",
+            "Groups and instances have further fields that say when a password was set, without the password.",
+            |context, seen, reply| {
+                if !is_extract(context, seen) {
+                    reply.edit(|body| {
+                        for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
+                            item["passwordUpdatedAt"] = json!("2030-01-01T00:00:00Z");
+                            item["passwordSet"] = json!(true);
+                        }
+                    });
+                }
+            },
+        ),
     ]
 }
 
 fn callers() -> Vec<Variation> {
     vec![
-        Variation::request("extract.link-credential-by-header-alone", |context, seen| {
-            let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
-            if is_extract(context, seen) && seen.param(&context.contract.extract.api_key.name) == link {
-                context.reject(seen);
-            }
-        }),
-        Variation::success("extract.proxy-on-this-machine-trusted", |context, seen, reply| {
-            let claimed = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-            if let Some(claimed) = claimed.filter(|_| is_extract(context, seen)) {
-                reply.edit(|body| body["request_ip"] = json!(claimed));
-            }
-        }),
+        Variation::request(
+            "extract.link-credential-by-header-alone",
+            "A link credential is accepted in a header only, and rejected in the query.",
+            |context, seen| {
+                let link = context.facts.link_credential.as_ref().map(|link| link.expose().to_owned());
+                if is_extract(context, seen) && seen.param(&context.contract.extract.api_key.name) == link {
+                    context.reject(seen);
+                }
+            },
+        ),
+        Variation::success(
+            "extract.proxy-on-this-machine-trusted",
+            "The caller's address is taken from `X-Forwarded-For`, because a proxy on the same machine is trusted.",
+            |context, seen, reply| {
+                let claimed = seen.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+                if let Some(claimed) = claimed.filter(|_| is_extract(context, seen)) {
+                    reply.edit(|body| body["request_ip"] = json!(claimed));
+                }
+            },
+        ),
     ]
 }
 

@@ -17,123 +17,199 @@ pub(crate) fn variations() -> Vec<Variation> {
 
 fn travel() -> Vec<Variation> {
     vec![
-        Variation::reply("http.in-pieces", |_, _, reply| reply.framing = Framing::Pieces(61)),
-        Variation::reply("http.dripping", |_, _, reply| {
-            reply.framing = Framing::Drip(reply.body.len() / 3 + 1)
-        }),
-        Variation::reply("http.closes-each-connection", |_, _, reply| {
-            reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        }),
-        Variation::reply("http.gzip", |_, _, reply| {
+        Variation::reply(
+            "http.in-pieces",
+            "Bodies are sent in pieces of 61 bytes, without a length.",
+            |_, _, reply| reply.framing = Framing::Pieces(61),
+        ),
+        Variation::reply(
+            "http.dripping",
+            "Bodies are sent in a few pieces with short pauses between them.",
+            |_, _, reply| reply.framing = Framing::Drip(reply.body.len() / 3 + 1),
+        ),
+        Variation::reply(
+            "http.closes-each-connection",
+            "Each connection is closed after one response.",
+            |_, _, reply| {
+                reply.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            },
+        ),
+        Variation::reply("http.gzip", "Bodies are compressed with gzip.", |_, _, reply| {
             reply.body = gzip(&reply.body).into();
             reply.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }),
-        Variation::serve("http.slow", |context, seen| {
+        Variation::serve("http.slow", "Each response comes 20 ms later.", |context, seen| {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 context.upstream.call(&seen).await
             })
         }),
-        Variation::reply("http.pretty-json", |_, _, reply| {
-            let body = reply.json();
-            if body.is_object() {
-                reply.body = format!("\r\n{body:#}\r\n").into();
-            }
-        }),
-        Variation::reply("http.escaped-json", |_, _, reply| {
-            if reply.json().is_object() {
-                let escape = |c: char| {
-                    let mut units = [0; 2];
-                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
-                };
-                let text = String::from_utf8_lossy(&reply.body).into_owned();
-                let text: String =
-                    text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
-                reply.body = text.replace('/', "\\/").into();
-            }
-        }),
+        Variation::reply(
+            "http.pretty-json",
+            "JSON is indented, with line breaks before and after it.",
+            |_, _, reply| {
+                let body = reply.json();
+                if body.is_object() {
+                    reply.body = format!("\r\n{body:#}\r\n").into();
+                }
+            },
+        ),
+        Variation::reply(
+            "http.escaped-json",
+            "JSON escapes slashes and all characters outside of ASCII.",
+            |_, _, reply| {
+                if reply.json().is_object() {
+                    let escape = |c: char| {
+                        let mut units = [0; 2];
+                        c.encode_utf16(&mut units)
+                            .iter()
+                            .map(|unit| format!("\\u{unit:04x}"))
+                            .collect::<String>()
+                    };
+                    let text = String::from_utf8_lossy(&reply.body).into_owned();
+                    let text: String =
+                        text.chars().map(|c| if c.is_ascii() { c.to_string() } else { escape(c) }).collect();
+                    reply.body = text.replace('/', "\\/").into();
+                }
+            },
+        ),
     ]
 }
 
 fn headers() -> Vec<Variation> {
     vec![
-        Variation::reply("http.capital-headers", |_, _, _| {}).with_capitals(),
-        Variation::reply("http.further-headers", |_, _, reply| {
-            for (name, value) in [
-                ("server", "edge"),
-                ("via", "1.1 edge"),
-                ("set-cookie", "session=1; Path=/"),
-                ("x-powered-by", "patience"),
-                ("x-ratelimit-remaining", "12"),
-                ("strict-transport-security", "max-age=1"),
-                ("vary", "*"),
-                ("age", "0"),
-            ] {
-                reply.headers.append(name, HeaderValue::from_static(value));
-            }
-        }),
-        Variation::reply("http.cache-control-with-more", |_, _, reply| {
-            if reply.headers.contains_key(CACHE_CONTROL) {
-                let value = HeaderValue::from_static("private, No-Store, max-age=0");
-                reply.headers.insert(CACHE_CONTROL, value);
-            }
-        }),
-        Variation::reply("http.json-with-charset", |_, _, reply| {
+        Variation::reply("http.capital-headers", "Names of headers are spelt with capitals.", |_, _, _| {})
+            .with_capitals(),
+        Variation::reply(
+            "http.further-headers",
+            "Responses have further headers, such as a cookie, `Via` and `Vary`.",
+            |_, _, reply| {
+                for (name, value) in [
+                    ("server", "edge"),
+                    ("via", "1.1 edge"),
+                    ("set-cookie", "session=1; Path=/"),
+                    ("x-powered-by", "patience"),
+                    ("x-ratelimit-remaining", "12"),
+                    ("strict-transport-security", "max-age=1"),
+                    ("vary", "*"),
+                    ("age", "0"),
+                ] {
+                    reply.headers.append(name, HeaderValue::from_static(value));
+                }
+            },
+        ),
+        Variation::reply(
+            "http.cache-control-with-more",
+            "`Cache-Control` has further directives beside `no-store`, which is spelt `No-Store`.",
+            |_, _, reply| {
+                if reply.headers.contains_key(CACHE_CONTROL) {
+                    let value = HeaderValue::from_static("private, No-Store, max-age=0");
+                    reply.headers.insert(CACHE_CONTROL, value);
+                }
+            },
+        ),
+        Variation::reply("http.json-with-charset", "JSON is declared with a charset.", |_, _, reply| {
             if reply.json().is_object() {
                 let value = HeaderValue::from_static("application/json;charset=UTF-8");
                 reply.headers.insert(CONTENT_TYPE, value);
             }
         }),
-        Variation::reply("http.no-content-type", |_, _, reply| {
+        Variation::reply("http.no-content-type", "Responses have no `Content-Type`.", |_, _, reply| {
             reply.headers.remove(CONTENT_TYPE);
         }),
-        Variation::reply("http.other-request-ids", |_, _, reply| {
-            if reply.headers.contains_key("x-request-id") {
-                let id = HeaderValue::from_static("edge-1;trace=00-4bf9-01");
-                reply.headers.insert("x-request-id", id);
-            }
-            reply.edit(|body| {
-                if let Some(id) = body.get_mut("requestId") {
-                    *id = json!("7");
+        Variation::reply(
+            "http.other-request-ids",
+            "The request ids of header and body differ, and are no UUIDs.",
+            |_, _, reply| {
+                if reply.headers.contains_key("x-request-id") {
+                    let id = HeaderValue::from_static("edge-1;trace=00-4bf9-01");
+                    reply.headers.insert("x-request-id", id);
                 }
-            });
-        }),
+                reply.edit(|body| {
+                    if let Some(id) = body.get_mut("requestId") {
+                        *id = json!("7");
+                    }
+                });
+            },
+        ),
     ]
 }
 
 fn waiting() -> Vec<Variation> {
     vec![
-        throttling("http.throttles-for-seconds", 40, || throttled("1")),
-        throttling("http.throttles-for-no-time", 3, || throttled("0")),
-        throttling("http.throttles-until-a-date", 40, || {
-            throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1)))
-        }),
-        throttling("http.throttles-until-a-past-date", 2, || throttled("Sun, 06 Nov 1994 08:49:37 GMT")),
-        throttling("http.unavailable-at-times", 60, || {
-            Reply::json_with(503, &json!({"code": 50300, "message": "try again"}))
-        }),
-        throttling("http.unavailable-for-no-time", 5, unavailable),
-        at_first("http.throttled-at-first", |_, _| true, || throttled("0")),
-        at_first("http.unavailable-at-first", |_, _| true, unavailable),
+        throttling(
+            "http.throttles-for-seconds",
+            "One of 40 requests is throttled with HTTP 429 and `Retry-After: 1`.",
+            40,
+            || throttled("1"),
+        ),
+        throttling(
+            "http.throttles-for-no-time",
+            "One of 3 requests is throttled with HTTP 429 and `Retry-After: 0`.",
+            3,
+            || throttled("0"),
+        ),
+        throttling(
+            "http.throttles-until-a-date",
+            "One of 40 requests is throttled with HTTP 429 and a date one second later in `Retry-After`.",
+            40,
+            || throttled(&httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(1))),
+        ),
+        throttling(
+            "http.throttles-until-a-past-date",
+            "One of 2 requests is throttled with HTTP 429 and a past date in `Retry-After`.",
+            2,
+            || throttled("Sun, 06 Nov 1994 08:49:37 GMT"),
+        ),
+        throttling(
+            "http.unavailable-at-times",
+            "One of 60 requests gets HTTP 503 without `Retry-After`.",
+            60,
+            || Reply::json_with(503, &json!({"code": 50300, "message": "try again"})),
+        ),
+        throttling(
+            "http.unavailable-for-no-time",
+            "One of 5 requests gets HTTP 503 with `Retry-After: 0`.",
+            5,
+            unavailable,
+        ),
+        at_first(
+            "http.throttled-at-first",
+            "Each extraction is throttled with HTTP 429 for its first three requests.",
+            |_, _| true,
+            || throttled("0"),
+        ),
+        at_first(
+            "http.unavailable-at-first",
+            "Each extraction gets HTTP 503 for its first three requests.",
+            |_, _| true,
+            unavailable,
+        ),
         at_first(
             "http.unavailable-at-first-without-region",
+            "Each extraction without a region gets HTTP 503 for its first three requests.",
             |context, seen| seen.param(&context.contract.extract.regions.name).is_none(),
             unavailable,
         ),
         unavailable_in_windows(),
-        throttling("http.throttled-page", 7, || {
-            let mut reply = throttled("0");
-            reply.body = "<h1>429 Too Many Requests</h1>".into();
-            reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
-            reply
-        }),
+        throttling(
+            "http.throttled-page",
+            "One of 7 requests is throttled with HTTP 429, `Retry-After: 0` and a page in HTML.",
+            7,
+            || {
+                let mut reply = throttled("0");
+                reply.body = "<h1>429 Too Many Requests</h1>".into();
+                reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html"));
+                reply
+            },
+        ),
     ]
 }
 
 /// Sends another response to one of so many requests; the first listing, which only asks whether a server is there, and
 /// the request after a rejected one pass.
-fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
-    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
+fn throttling(id: &'static str, decides: &'static str, every: u64, instead: fn() -> Reply) -> Variation {
+    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
         Box::pin(async move {
             let call = context.memory.calls();
             if call % every == every - 1 { instead() } else { context.upstream.call(&seen).await }
@@ -145,10 +221,11 @@ fn throttling(id: &'static str, every: u64, instead: fn() -> Reply) -> Variation
 /// response may be a shortage; here it is not.
 fn at_first(
     id: &'static str,
+    decides: &'static str,
     when: fn(&Context, &ProxiedRequest) -> bool,
     instead: fn() -> Reply,
 ) -> Variation {
-    Variation::serve(id, move |context: &Context, seen: ProxiedRequest| {
+    Variation::serve(id, decides, move |context: &Context, seen: ProxiedRequest| {
         Box::pin(async move {
             let mut key = seen.clone();
             key.drop_param(&context.contract.extract.request_id.name);
@@ -167,17 +244,21 @@ fn at_first(
 /// Sends nothing but 503 for a part of the time, and who comes again when told finds it served.
 fn unavailable_in_windows() -> Variation {
     let begun = Instant::now();
-    Variation::serve("http.unavailable-in-windows", move |context: &Context, seen: ProxiedRequest| {
-        let serves = begun.elapsed().as_millis() % 730 < 460;
-        Box::pin(async move {
-            if serves {
-                return context.upstream.call(&seen).await;
-            }
-            let mut reply = unavailable();
-            reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-            reply
-        })
-    })
+    Variation::serve(
+        "http.unavailable-in-windows",
+        "For about a third of the time, each request gets HTTP 503 with `Retry-After: 1`.",
+        move |context: &Context, seen: ProxiedRequest| {
+            let serves = begun.elapsed().as_millis() % 730 < 460;
+            Box::pin(async move {
+                if serves {
+                    return context.upstream.call(&seen).await;
+                }
+                let mut reply = unavailable();
+                reply.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                reply
+            })
+        },
+    )
 }
 
 fn unavailable() -> Reply {

@@ -31,8 +31,8 @@ const PAST: &str = "2020-01-01T00:00:00Z";
 const FUTURE: &str = "2400-02-29T12:00:00.000000001Z";
 
 /// The tokens, and the records of all accounts.
-pub(super) fn make() -> (SampleTokens, Vec<Record>) {
-    let mut made = Accounts(Vec::new());
+pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleTokens, Vec<Record>) {
+    let mut made = Accounts { records: Vec::new(), new_token: token };
     let both = Protocol::ALL.as_slice();
 
     made.account(MAIN, true, both);
@@ -82,7 +82,7 @@ pub(super) fn make() -> (SampleTokens, Vec<Record>) {
         not_entitled,
         http_only,
     };
-    (tokens, made.0)
+    (tokens, made.records)
 }
 
 /// The groups, not in the order of their ids.
@@ -119,18 +119,21 @@ pub(super) const fn foreign_group() -> Id {
 /// Groups of the main account that have instances.
 pub(super) const MAIN_GROUPS: [Id; 3] = [id(11), id(13), id(17)];
 
-struct Accounts(Vec<Record>);
+struct Accounts<'a> {
+    records: Vec<Record>,
+    new_token: &'a mut dyn FnMut(TokenKind) -> Token,
+}
 
-impl Accounts {
+impl Accounts<'_> {
     fn account(&mut self, name: &str, real_name_verified: bool, entitled: &[Protocol]) {
-        self.0.push(Record::Account(AccountRecord { name: name.to_owned(), real_name_verified }));
+        self.records.push(Record::Account(AccountRecord { name: name.to_owned(), real_name_verified }));
         for protocol in entitled {
             self.entitlement(name, *protocol, None);
         }
     }
 
     fn entitlement(&mut self, account: &str, protocol: Protocol, expires_at: Option<Timestamp>) {
-        self.0.push(Record::Entitlement(EntitlementRecord {
+        self.records.push(Record::Entitlement(EntitlementRecord {
             account: account.to_owned(),
             protocol,
             expires_at,
@@ -149,7 +152,7 @@ impl Accounts {
         expires_at: Option<Timestamp>,
     ) {
         let account = account.to_owned();
-        self.0.push(Record::Whitelist(WhitelistRecord {
+        self.records.push(Record::Whitelist(WhitelistRecord {
             account,
             first,
             last: Some(last),
@@ -169,8 +172,8 @@ impl Accounts {
         expires_at: Option<Timestamp>,
         revoked_at: Option<Timestamp>,
     ) -> Token {
-        let token = Token::generate(kind);
-        self.0.push(Record::Token(TokenRecord {
+        let token = (self.new_token)(kind);
+        self.records.push(Record::Token(TokenRecord {
             account: account.to_owned(),
             sha256: token.digest(),
             kind,

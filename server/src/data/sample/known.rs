@@ -2,6 +2,7 @@
 
 use crate::{
     domain::{address::Address, instance::Id, token::Token},
+    sandbox::Held,
     store::record::{InstanceRecord, RecordCounts},
 };
 
@@ -41,6 +42,10 @@ pub struct Sample {
     pub gateways: Vec<Pool>,
     /// Texts that are part of every stored proxy user name and password, and must not appear in a response.
     pub canaries: Vec<String>,
+    /// An IPv4 address of the main account with several ports.
+    pub several_ports: Held,
+    /// An IPv6 address of the main account with its ports.
+    pub ipv6: Held,
 }
 
 /// The tokens of the sample data. All but the ones that say otherwise may extract from loopback addresses.

@@ -5,11 +5,19 @@ mod gateways;
 mod instances;
 pub(super) mod known;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use self::known::{Order, Pool, Sample};
 use crate::{
-    domain::{address::Address, instance::Id},
+    domain::{
+        address::Address,
+        instance::Id,
+        token::{Token, TokenKind},
+    },
+    sandbox::Held,
     store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
 };
 
@@ -23,9 +31,9 @@ const SECOND: &str = "borealis";
 const SHOWN_EVERY: usize = 9;
 
 /// The sample data as records, in an order in which they can be loaded, and the facts about it.
-pub(super) fn make() -> (Sample, Vec<Record>) {
+pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (Sample, Vec<Record>) {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
-    let (tokens, mut records) = accounts::make();
+    let (tokens, mut records) = accounts::make(token);
     let pool: Vec<_> = gateways::make(&canary).collect();
     let gateways = pools(&pool);
     records.extend(pool.into_iter().map(Record::Gateway));
@@ -54,6 +62,8 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
         empty_region: gateways::EMPTY.to_owned(),
         gateways,
         canaries: vec![canary],
+        several_ports: most_ports(&main, IpAddr::is_ipv4),
+        ipv6: most_ports(&main, IpAddr::is_ipv6),
     };
     let instances = main.into_iter().chain(second).map(|instance| Record::Instance(Box::new(instance)));
     records.extend(instances);
@@ -62,6 +72,19 @@ pub(super) fn make() -> (Sample, Vec<Record>) {
 
 fn addresses(instances: &[InstanceRecord]) -> BTreeSet<Address> {
     instances.iter().map(|instance| Address { ip: instance.ip, port: None }).collect()
+}
+
+/// The first address with the most ports, each of which one instance has.
+fn most_ports(instances: &[InstanceRecord], is_wanted: fn(&IpAddr) -> bool) -> Held {
+    let mut ports: BTreeMap<IpAddr, Vec<u16>> = BTreeMap::new();
+    for instance in instances.iter().filter(|instance| is_wanted(&instance.ip)) {
+        ports.entry(instance.ip).or_default().push(instance.port);
+    }
+    let clear = ports.into_iter().filter(|(_, ports)| ports.is_sorted_by(|one, next| one < next));
+    let held = clear.map(|(ip, ports)| Held { ip, ports });
+    // Of equally many ports, the first address.
+    let best = held.reduce(|best, other| if other.ports.len() > best.ports.len() { other } else { best });
+    best.unwrap_or(Held { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() })
 }
 
 fn pools(gateways: &[GatewayRecord]) -> Vec<Pool> {
@@ -110,7 +133,7 @@ mod tests {
 
     #[test]
     fn it_has_thousands_of_instances_with_distinct_ids() {
-        let (_, records) = make();
+        let (_, records) = make(&mut Token::generate);
         let ids: BTreeSet<_> = records
             .iter()
             .filter_map(|record| match record {
@@ -124,18 +147,20 @@ mod tests {
 
     #[test]
     fn every_fact_has_something_to_show() {
-        let (sample, _) = make();
+        let (sample, _) = make(&mut Token::generate);
         assert!(sample.addresses.len() > 1000);
         assert!(sample.addresses.iter().any(|address| address.ip.is_ipv6()));
         assert!(sample.foreign_addresses.len() > 100);
         assert!(sample.shared_addresses.len() > 1);
+        assert!(sample.several_ports.ports.len() > 2 && !sample.several_ports.ports.contains(&0));
+        assert!(sample.ipv6.ip.is_ipv6() && !sample.ipv6.ports.contains(&0));
         assert!(sample.orders.len() > 10);
         assert!(sample.orders.iter().all(|order| order.number != sample.foreign_order));
     }
 
     #[test]
     fn every_proxy_secret_holds_the_canary() {
-        let (sample, records) = make();
+        let (sample, records) = make(&mut Token::generate);
         let canary = &sample.canaries[0];
         let mut seen = 0;
         for record in &records {

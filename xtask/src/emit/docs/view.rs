@@ -19,6 +19,8 @@ pub(super) struct Page<'a> {
     title: &'a str,
     version: &'a str,
     description: &'a str,
+    /// Where the examples are sent.
+    base_url: String,
     /// Contact and licence of the document.
     facts: Vec<(&'static str, String)>,
     servers: Vec<Server<'a>>,
@@ -108,6 +110,7 @@ pub(super) fn page<'a>(document: &'a Document, contract: &'a Contract) -> Page<'
         servers: items(document, "/servers").map(|(at, _)| server(document, &at)).collect(),
         schemes: schemes(document, contract),
         tags: tags(document, contract, &base),
+        base_url: base,
         schemas: contract.schemas.iter().map(|it| schema(contract, it)).collect(),
         clauses: clauses(contract),
         unspecified: contract.unspecified.iter().map(unspecified).collect(),

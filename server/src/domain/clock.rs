@@ -1,0 +1,71 @@
+//! The time at which decisions are made.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+/// The source of the current time: the system's clock, or in a sandbox one that tests can set.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    System,
+    /// The time at which it stands still; `None` for the system's.
+    Settable(Arc<Mutex<Option<Timestamp>>>),
+}
+
+impl Clock {
+    /// The system's clock.
+    pub(crate) const fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that can be set, and the handle that sets it. Only the sandbox makes one.
+    pub(crate) fn settable() -> (Self, ClockHandle) {
+        let time = Arc::default();
+        (Self(Source::Settable(Arc::clone(&time))), ClockHandle(time))
+    }
+
+    /// The current time.
+    pub(crate) fn now(&self) -> Timestamp {
+        match &self.0 {
+            Source::System => Timestamp::now(),
+            Source::Settable(time) => {
+                time.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(Timestamp::now)
+            }
+        }
+    }
+}
+
+/// Sets a clock.
+#[derive(Debug)]
+pub(crate) struct ClockHandle(Arc<Mutex<Option<Timestamp>>>);
+
+impl ClockHandle {
+    /// The time at which the clock stands still; `None` while it is the system's.
+    pub(crate) fn time(&self) -> Option<Timestamp> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the clock stand still at this time, or go on with the system's for `None`.
+    pub(crate) fn set(&self, time: Option<Timestamp>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_stands_still_until_it_is_reset() {
+        let (clock, handle) = Clock::settable();
+        let before = Timestamp::now();
+        assert!(clock.now() >= before);
+        handle.set(Some(Timestamp::UNIX_EPOCH));
+        assert_eq!((clock.now(), clock.clone().now()), (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH));
+        handle.set(None);
+        assert!(clock.now() >= before && Clock::system().now() >= before);
+    }
+}

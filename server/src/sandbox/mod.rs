@@ -1,0 +1,268 @@
+//! The sandbox: a server with sample data in a temporary database of its own, for people and tests that try the API out.
+//!
+//! It can do what a real server must not: its tokens can be [fixed](SandboxTokens::Seed), its [clock](Sandbox::set_time) can be
+//! set, and its main address has pages: `/`, `/docs` and `/sandbox/clock`.
+//!
+//! ```
+//! use sallyport_server::sandbox::Sandbox;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let sandbox = Sandbox::start().await?;
+//! println!("{} {}", sandbox.base_url(), sandbox.token().expose());
+//! sandbox.set_time("2030-01-01T00:00:00Z".parse()?).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! None of this can be had over a database that somebody opened, because there is nowhere to say so. Everything hangs on
+//! `Parts`, a type that this module alone constructs, together with its temporary database. A [`Config`] has no field for a
+//! clock, for tokens or for pages:
+//!
+//! ```compile_fail,E0560
+//! # fn serve(store: std::sync::Arc<dyn sallyport_server::store::Store>) {
+//! use sallyport_server::Config;
+//! let config = Config { clock: "2030-01-01T00:00:00Z", ..Config::loopback(store) };
+//! # }
+//! ```
+//!
+//! the clock of a service cannot be chosen from outside of this crate:
+//!
+//! ```compile_fail,E0624
+//! # fn serve(service: sallyport_server::domain::service::Service) {
+//! let service = service.with_clock(todo!());
+//! # }
+//! ```
+//!
+//! and sample data with known tokens goes to no other store:
+//!
+//! ```compile_fail,E0603
+//! use sallyport_server::data::seed::seed_with;
+//! ```
+
+mod description;
+mod pages;
+mod tokens;
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use self::{
+    description::{Description, Examples, Held, Regions, TokenDescription},
+    tokens::{ParseTokensError, SandboxTokens},
+};
+use crate::{
+    Config, RunningServer, StartError,
+    data::seed::{Sample, SeedError, seed_with},
+    domain::{
+        clock::{Clock, ClockHandle},
+        token::Token,
+    },
+    retention,
+    running::start_sandbox,
+    store::{OpenError, StoreError, sqlite::SqliteStore},
+};
+
+/// Why a sandbox did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// No temporary database.
+    #[error("cannot create the temporary database of the sandbox: {0}")]
+    Open(#[from] OpenError),
+    /// No sample data.
+    #[error("cannot store the sample data of the sandbox: {0}")]
+    Seed(#[from] SeedError),
+    /// No address.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+/// The clock cannot be moved so far.
+#[derive(Debug, thiserror::Error)]
+pub enum ClockError {
+    /// The calendar ends.
+    #[error("the time must be from the year -9999 to 9999")]
+    Range,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A running sandbox. It stops when it is dropped, and its data is gone.
+#[derive(Debug)]
+pub struct Sandbox {
+    running: RunningServer,
+    sample: Sample,
+    control: Arc<Control>,
+}
+
+/// A temporary database with sample data, and what depends on nobody having opened it. Only [`Sandbox`] makes these.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    store: Arc<SqliteStore>,
+    clock: Clock,
+    control: Arc<Control>,
+    site: pages::Site,
+}
+
+/// What can be changed in a running sandbox.
+#[derive(Debug)]
+struct Control {
+    clock: Clock,
+    handle: ClockHandle,
+    store: Arc<SqliteStore>,
+    retention: Option<Duration>,
+}
+
+impl Sandbox {
+    /// Starts a sandbox on a free port of the loopback interface, with random tokens. Request ids are kept for
+    /// [`Config::REQUEST_ID_RETENTION_DAYS`] days.
+    ///
+    /// # Errors
+    /// There is no room for the temporary database, or no port is free.
+    ///
+    /// # Panics
+    /// If called outside a Tokio runtime.
+    pub async fn start() -> Result<Self, SandboxError> {
+        Self::start_with(SandboxTokens::Random, |config| config).await
+    }
+
+    /// Starts a sandbox with these tokens. `configure` may change all of its configuration but the store: the sandbox serves
+    /// its own in any case.
+    ///
+    /// # Errors
+    /// As for [`Sandbox::start`], and for a configuration that is inconsistent.
+    ///
+    /// # Panics
+    /// As for [`Sandbox::start`].
+    pub async fn start_with(
+        tokens: SandboxTokens,
+        configure: impl FnOnce(Config) -> Config,
+    ) -> Result<Self, SandboxError> {
+        let store = Arc::new(SqliteStore::temporary()?);
+        let sample = seed_with(store.as_ref(), &mut tokens.generator()).await?;
+        let days = Config::REQUEST_ID_RETENTION_DAYS;
+        let config = Config {
+            request_id_retention: Some(Duration::from_hours(24) * days),
+            ..Config::loopback(Arc::clone(&store) as _)
+        };
+        let config = configure(config);
+        let (clock, handle) = Clock::settable();
+        let control = Arc::new(Control {
+            clock: clock.clone(),
+            handle,
+            store: Arc::clone(&store),
+            retention: config.request_id_retention,
+        });
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        let site = pages::Site::new(scheme, Examples::new(&sample));
+        let parts = Parts { store, clock, control: Arc::clone(&control), site };
+        Ok(Self { running: start_sandbox(parts, config)?, sample, control })
+    }
+
+    /// The URL that callers put before the document's paths, without a slash at its end.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        self.running.base_url()
+    }
+
+    /// The token of the main account, which has everything.
+    #[must_use]
+    pub fn token(&self) -> &Token {
+        &self.sample.tokens.main
+    }
+
+    /// What is known of the data: all tokens, addresses, orders and groups.
+    #[must_use]
+    pub fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// The tokens, an example of each thing to search, and commands to paste. It holds the tokens: print it where they may be seen.
+    #[must_use]
+    pub fn description(&self) -> Description {
+        Description::new(self.base_url(), self.running.admin_address(), &self.sample)
+    }
+
+    /// The server, for its addresses and its certificate.
+    #[must_use]
+    pub fn server(&self) -> &RunningServer {
+        &self.running
+    }
+
+    /// The current time of the sandbox.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.control.clock.now()
+    }
+
+    /// Lets the clock stand still at this time. Tokens, whitelist entries and entitlements expire by it, and request ids that
+    /// are older than their retention are deleted before this returns.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn set_time(&self, time: Timestamp) -> Result<(), ClockError> {
+        self.control.set(Some(time)).await
+    }
+
+    /// Moves the clock, which stands still afterwards; a negative duration moves it back.
+    ///
+    /// # Errors
+    /// The time is outside of the calendar, or the storage failed.
+    pub async fn advance(&self, by: SignedDuration) -> Result<Timestamp, ClockError> {
+        self.control.advance(by).await
+    }
+
+    /// Uses the system's clock again, as at the start.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn reset_time(&self) -> Result<(), ClockError> {
+        self.control.set(None).await
+    }
+
+    /// Stops the sandbox: [`RunningServer::close`].
+    pub async fn close(self, deadline: Duration) -> bool {
+        self.running.close(deadline).await
+    }
+
+    /// The server alone, for programs that serve until a signal; the clock is then set over HTTP.
+    #[must_use]
+    pub fn into_server(self) -> RunningServer {
+        self.running
+    }
+}
+
+impl Control {
+    async fn advance(&self, by: SignedDuration) -> Result<Timestamp, ClockError> {
+        let time = self.clock.now().checked_add(by).map_err(|_| ClockError::Range)?;
+        self.set(Some(time)).await?;
+        Ok(time)
+    }
+
+    async fn set(&self, time: Option<Timestamp>) -> Result<(), ClockError> {
+        self.handle.set(time);
+        if let Some(max_age) = self.retention {
+            retention::delete_all_old(self.store.as_ref(), max_age, self.clock.now()).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// The temporary database.
+    pub(crate) fn store(&self) -> Arc<SqliteStore> {
+        Arc::clone(&self.store)
+    }
+
+    /// The clock that tests can set.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+
+    /// Adds the sandbox's pages to an API.
+    pub(crate) fn add_pages(self, api: &mut pages::Api) -> Result<(), String> {
+        pages::register(api, self.site, &self.control)
+    }
+}

@@ -1,0 +1,95 @@
+//! The tokens of a sandbox.
+
+use std::{fmt, str::FromStr};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::token::{Token, TokenKind};
+
+/// Where the tokens of a sandbox come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxTokens {
+    /// Random ones, other ones for each sandbox.
+    #[default]
+    Random,
+    /// The same ones for the same seed, in every sandbox of this version. Everybody who has this program knows them.
+    Seed(u64),
+}
+
+impl SandboxTokens {
+    /// What `fixed` stands for on the command line: the seed 0.
+    pub const FIXED: Self = Self::Seed(0);
+
+    /// Makes one token after the other.
+    pub(super) fn generator(self) -> impl FnMut(TokenKind) -> Token + Send {
+        let mut number = 0_u32;
+        move |kind| {
+            number += 1;
+            match self {
+                Self::Random => Token::generate(kind),
+                Self::Seed(seed) => {
+                    let text = format!("sallyport sandbox, seed {seed}, token {number}");
+                    Token::from_digest(kind, Sha256::digest(text).into())
+                }
+            }
+        }
+    }
+}
+
+/// The text names no source of tokens.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected `random`, `fixed`, or a seed such as 7")]
+pub struct ParseTokensError;
+
+impl FromStr for SandboxTokens {
+    type Err = ParseTokensError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTokensError> {
+        match text {
+            "random" => Ok(Self::Random),
+            "fixed" => Ok(Self::FIXED),
+            seed => seed.parse().map(Self::Seed).map_err(|_| ParseTokensError),
+        }
+    }
+}
+
+impl fmt::Display for SandboxTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random => f.write_str("random"),
+            Self::Seed(0) => f.write_str("fixed"),
+            Self::Seed(seed) => write!(f, "{seed}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(source: SandboxTokens) -> Vec<String> {
+        let mut next = source.generator();
+        [TokenKind::Api, TokenKind::Link, TokenKind::Api].map(|kind| next(kind).expose().to_owned()).to_vec()
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_tokens_again_and_others_than_another_seed() {
+        let fixed = tokens(SandboxTokens::FIXED);
+        assert_eq!(fixed, tokens(SandboxTokens::Seed(0)));
+        assert_ne!(fixed[0], fixed[2]);
+        assert!(fixed[1].starts_with("sally_link_"));
+        assert_ne!(fixed, tokens(SandboxTokens::Seed(1)));
+        assert_ne!(tokens(SandboxTokens::Random), tokens(SandboxTokens::Random));
+    }
+
+    #[test]
+    fn sources_are_read_as_they_are_written() {
+        for text in ["random", "fixed", "7", "18446744073709551615"] {
+            let source: SandboxTokens = text.parse().unwrap();
+            assert_eq!(source.to_string(), text);
+        }
+        for text in ["", "Fixed", "-1", "0x1"] {
+            assert_eq!(text.parse::<SandboxTokens>(), Err(ParseTokensError), "{text}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `server run` without a database, and that none of its options goes with one.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// A server that is stopped at the end of its test, whatever happens.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already, which is the better case.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn server(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    command.args(arguments);
+    for name in ["SALLYPORT_DB", "SALLYPORT_CONFIG", "SALLYPORT_SANDBOX_TOKENS", "SALLYPORT_SANDBOX_OUTPUT"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What a sandbox with fixed tokens prints in JSON.
+fn description() -> (Server, Value) {
+    let mut child = server(&["run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log", "off"])
+        .args(["--sandbox-tokens", "fixed", "--sandbox-output", "json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (Server(child), serde_json::from_str(&line).unwrap())
+}
+
+#[test]
+fn a_sandbox_prints_itself_as_one_line_of_json_with_the_same_tokens_each_time() {
+    let ((_one, one), (_other, other)) = (description(), description());
+    assert_eq!(one["tokens"], other["tokens"]);
+    assert_ne!(one["baseUrl"], other["baseUrl"]);
+    assert!(one["admin"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    let base_url = one["baseUrl"].as_str().unwrap();
+    let token = one["tokens"]["main"]["token"].as_str().unwrap();
+    assert_eq!(one["clock"], format!("{base_url}/sandbox/clock"));
+    for command in one["curl"].as_array().unwrap() {
+        let command = command.as_str().unwrap();
+        assert!(command.contains(base_url) && command.contains(token), "{command}");
+    }
+}
+
+fn rejected(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn no_option_of_the_sandbox_goes_with_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("real.db");
+    let db = db.to_str().unwrap();
+    assert!(server(&["seed", "--db", db]).output().unwrap().status.success());
+    for (name, value) in [("sandbox-tokens", "fixed"), ("sandbox-output", "json")] {
+        let (flag, variable) =
+            (format!("--{name}"), format!("SALLYPORT_{}", name.to_uppercase().replace('-', "_")));
+        let config = folder.path().join("sallyport.toml");
+        std::fs::write(&config, format!("{name} = '{value}'\ndb = '{db}'\n")).unwrap();
+        let run = ["run", "--listen", "127.0.0.1:0"];
+        for mut command in [
+            {
+                let mut it = server(&run);
+                it.args(["--db", db, &flag, value]);
+                it
+            },
+            {
+                let mut it = server(&run);
+                it.args(["--db", db]).env(&variable, value);
+                it
+            },
+            {
+                let mut it = server(&run);
+                it.args([&flag, value]).env("SALLYPORT_DB", db);
+                it
+            },
+            {
+                let mut it = server(&run);
+                it.arg("--config").arg(&config);
+                it
+            },
+        ] {
+            let error = rejected(&command.output().unwrap());
+            assert!(error.contains(&format!("`{name}` is for the sandbox")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn the_clock_is_no_option_and_other_commands_take_no_tokens_of_the_sandbox() {
+    let listed = String::from_utf8(server(&["run", "--help"]).output().unwrap().stdout).unwrap();
+    assert!(listed.contains("--sandbox-tokens") && !listed.contains("--clock"), "{listed}");
+    for command in [["seed", "--sandbox-tokens", "fixed"], ["run", "--sandbox-tokens", "7x"]] {
+        let error = rejected(&server(&command).output().unwrap());
+        assert!(error.contains("sandbox-tokens"), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! The sandbox as a library: its tokens, its examples, its clock and its pages, and that a server on a store that somebody
+//! opened has none of it.
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+mod clock;
+mod http;
+mod pages;
+
+use std::sync::Arc;
+
+use http::{call, groups, search};
+use sallyport_server::{
+    Config,
+    data::seed::seed,
+    sandbox::{Sandbox, SandboxTokens},
+};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_gives_the_same_tokens_again_and_each_has_its_kind() {
+    let tokens = async |source| {
+        let sandbox = Sandbox::start_with(source, |config| config).await.unwrap();
+        serde_json::to_value(sandbox.description()).unwrap()["tokens"].clone()
+    };
+    let fixed = tokens(SandboxTokens::FIXED).await;
+    assert_eq!(fixed, tokens(SandboxTokens::FIXED).await);
+    assert_ne!(fixed, tokens(SandboxTokens::Seed(1)).await);
+    let random = tokens(SandboxTokens::Random).await;
+    assert_ne!(random, tokens(SandboxTokens::Random).await);
+    let kinds = random.as_object().unwrap();
+    assert_eq!(kinds.len(), 10);
+    for (name, token) in kinds {
+        let kind = if name == "link" { "link" } else { "api" };
+        assert_eq!(token["kind"], kind, "{name}");
+        assert!(token["token"].as_str().unwrap().starts_with(&format!("sally_{kind}_")), "{name}");
+        assert!(!token["description"].as_str().unwrap().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_examples_find_what_they_say() {
+    let sandbox = Sandbox::start().await.unwrap();
+    let description = serde_json::to_value(sandbox.description()).unwrap();
+    let examples = &description["examples"];
+    let found = async |body: Value| {
+        let response = search(&sandbox, sandbox.token(), &body).await;
+        assert_eq!(response.status, 200, "{body}: {}", response.text);
+        response.json()["data"]["items"].as_array().unwrap().clone()
+    };
+    let ports = |items: &[Value]| items.iter().map(|item| item["port"].clone()).collect::<Vec<_>>();
+    let several = &examples["severalPorts"];
+    assert!(several["ports"].as_array().unwrap().len() > 2, "{several}");
+    assert_eq!(json!(ports(&found(json!({"ips": [several["ip"]]})).await)), several["ports"]);
+    let (ip, port) = (examples["ipv6"]["ip"].as_str().unwrap(), &examples["ipv6"]["ports"][0]);
+    assert_eq!(ports(&found(json!({"ips": [format!("[{ip}]:{port}")]})).await), [port.clone()]);
+    let order = json!({"ips": [examples["orderAddress"]], "orderNo": examples["orderNo"]});
+    assert!(!found(order).await.is_empty());
+    assert!(!found(json!({"ips": [examples["sharedAddress"]]})).await.is_empty());
+    let foreign = &examples["foreignAddress"];
+    assert!(found(json!({"ips": [foreign]})).await.is_empty());
+    let second = &sandbox.sample().tokens.second;
+    let theirs = search(&sandbox, second, &json!({"ips": [foreign]})).await.json();
+    assert!(theirs["data"]["total"].as_u64() > Some(0), "{theirs}");
+    let listed = groups(&sandbox, sandbox.token()).await.json();
+    assert!(
+        listed["data"]["items"].as_array().unwrap().iter().any(|it| it["groupId"] == examples["groupId"])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_work_as_they_are_pasted() {
+    if std::process::Command::new("curl").arg("--version").output().is_err() {
+        println!("skipped: curl is not installed");
+        return;
+    }
+    let sandbox = Sandbox::start().await.unwrap();
+    let commands = sandbox.description().curl;
+    assert_eq!(commands.len(), 8);
+    for command in commands {
+        let output = tokio::process::Command::new("sh").args(["-c", &command]).output().await.unwrap();
+        let body: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let is_shortage = command.contains(&sandbox.sample().empty_region);
+        let code = if is_shortage {
+            50301
+        } else if command.contains("num=") {
+            0
+        } else {
+            200
+        };
+        assert_eq!(body["code"], code, "{command}: {body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_serves_its_own_data_whatever_store_it_is_configured_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("real.db");
+    let file = sallyport_server::store::sqlite::NewFile::new(&path).unwrap();
+    let real = Arc::new(file.open().unwrap());
+    let theirs = seed(real.as_ref()).await.unwrap();
+    let other = Arc::clone(&real);
+    let configured = |config| Config { store: other as _, ..config };
+    let sandbox = Sandbox::start_with(SandboxTokens::FIXED, configured).await.unwrap();
+    assert_eq!(
+        groups(&sandbox, &theirs.tokens.main).await.status,
+        401,
+        "the store of the configuration is served"
+    );
+    assert_eq!(groups(&sandbox, sandbox.token()).await.status, 200);
+
+    // And the server of that store knows neither the tokens nor the pages.
+    let server = sallyport_server::start(Config::loopback(real)).unwrap();
+    let fixed = sandbox.token().expose();
+    let path = format!("/openapi/v1/static/groups?api_key={fixed}");
+    assert_eq!(call(server.address(), "GET", &path, &[], "").await.status, 401);
+}
