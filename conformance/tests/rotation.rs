@@ -1,8 +1,6 @@
 //! A token that is rotated while a client runs, by the code of `server token rotate`. This crate has the client and the server with
 //! its administration for other tests anyway.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
-
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
