@@ -27,7 +27,7 @@ pub struct Reference {
 #[derive(Debug)]
 enum Server {
     /// On a temporary database of its own, with a clock that can be set.
-    Sandbox(Sandbox),
+    Sandbox(Box<Sandbox>),
     /// On a store that it was given.
     Plain(RunningServer),
 }
@@ -60,7 +60,7 @@ impl Reference {
     pub async fn start() -> Result<Self, ReferenceError> {
         let sandbox = Sandbox::start().await?;
         let target = sandbox_target(&sandbox)?;
-        Ok(Self { server: Server::Sandbox(sandbox), target })
+        Ok(Self { server: Server::Sandbox(Box::new(sandbox)), target })
     }
 
     /// Starts a server on a free port of the loopback interface, with sample data in `store`, which has none yet.
