@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::deprecation::Deprecation;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node, Source};
 use super::validate::ResponseSchema;
@@ -39,6 +40,8 @@ pub struct Operation {
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
+    /// What callers should stop using of it.
+    pub deprecations: Vec<Deprecation>,
 }
 
 /// A success: HTTP status, business code and the form of the response.
@@ -177,7 +180,8 @@ impl Operation {
         node: &Node<'_>,
     ) -> Result<Self, ContractError> {
         let success = Success::read(source, node)?;
-        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
+        let deprecations = Deprecation::read_all(node)?;
+        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success, deprecations })
     }
 
     /// Whether a path is that of the operation, with any text in the place of a parameter.

@@ -263,6 +263,37 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "deprecation",
         "/x-replaced-by",
     ),
+    (
+        "        - name: protocol\n          in: query\n",
+        "        - name: protocol\n          in: query\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n",
+        "deprecation",
+        "/parameters/3",
+    ),
+    (
+        "          in: query\n          required: true\n          description: How many",
+        "          in: query\n          required: true\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n          \
+         x-sunset: 2026-12-31\n          description: How many",
+        "deprecation",
+        "/parameters/0/deprecated",
+    ),
+    (
+        "    GroupFilter:\n",
+        "    GroupFilter:\n      deprecated: true\n",
+        "deprecation",
+        "/GroupFilter/deprecated",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      x-deprecated-values:\n        socks4: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
+        "deprecation",
+        "/x-deprecated-values/socks4",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      x-deprecated-values:\n        http: { x-sunset: 2026-12-31, x-replaced-by: socks4 }\n",
+        "deprecation",
+        "/x-deprecated-values/http",
+    ),
 ];
 
 #[test]

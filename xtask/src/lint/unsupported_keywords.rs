@@ -50,9 +50,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "readOnly" | "writeOnly") => {
             (UNENFORCED, "write one schema for requests and one for responses")
         }
-        (Part::Schema, "title" | "externalDocs" | "xml" | "deprecated") => {
-            (DOCUMENTARY, "write it in `description`")
-        }
+        (Part::Schema, "title" | "externalDocs" | "xml") => (DOCUMENTARY, "write it in `description`"),
         (Part::PathItem, "options" | "head" | "trace") => {
             ("the generators do not support this method", "use get, put, post, delete or patch")
         }
@@ -69,7 +67,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
             UNENFORCED,
             "remove it: an array in a query is sent as one pair per item, all else as plain text",
         ),
-        (Part::Parameter | Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
+        (Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
         (Part::Parameter | Part::Header | Part::Media, "examples") => (DOCUMENTARY, "write one `example`"),
         (Part::Media, "encoding") => (DOCUMENTARY, "remove it"),
         (Part::Response, "links") => (DOCUMENTARY, "remove it"),

@@ -158,16 +158,24 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The dates of a deprecated operation; the lint reports those that are missing.
-    fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
+    /// The dates of a deprecated part; the lint reports those that are missing.
+    pub(super) fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
+        self.flag(pointer, "deprecated").then(|| self.life(pointer))?
+    }
+
+    /// The deprecated values of the enum at `pointer`.
+    pub(super) fn deprecated_values(&self, pointer: &str) -> Vec<(String, Deprecation)> {
+        let values = self.members(&join(pointer, "x-deprecated-values")).into_iter();
+        values.filter_map(|(value, at, _)| Some((value.to_owned(), self.life(&at)?))).collect()
+    }
+
+    fn life(&self, pointer: &str) -> Option<Deprecation> {
         let date = |key| self.optional_text(pointer, key)?.parse().ok();
-        self.flag(pointer, "deprecated").then(|| {
-            Some(Deprecation {
-                since: date("x-deprecated-since")?,
-                sunset: date("x-sunset")?,
-                replaced_by: self.optional_text(pointer, "x-replaced-by"),
-            })
-        })?
+        Some(Deprecation {
+            since: date("x-deprecated-since")?,
+            sunset: date("x-sunset")?,
+            replaced_by: self.optional_text(pointer, "x-replaced-by"),
+        })
     }
 
     fn credentials(&mut self, operation: &str) -> Vec<Credential> {
@@ -245,6 +253,7 @@ impl<'a> Reader<'a> {
             alias_of: self.optional_text(&pointer, "x-alias-of"),
             aliases_agree: self.optional_text(&pointer, "x-aliases-agree"),
             falls_back_to: self.optional_text(&pointer, "x-falls-back-to"),
+            deprecation: self.deprecation(&pointer),
             schema,
             example: self.document.get(&join(&pointer, "example")).cloned(),
             citation,
