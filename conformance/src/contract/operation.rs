@@ -84,6 +84,11 @@ pub enum Place {
     Path,
 }
 
+/// Why the suite cannot read an operation whose token is sent in another way only.
+const TOKEN_MOVED: &str = "the checks of this operation send the token in the query, but no query parameter has `x-credential`: \
+                           keep the query beside the new way, or teach the checks the new way (conformance/src/contract/ and \
+                           conformance/src/checks/token.rs)";
+
 /// The parameters of one operation, taken one by one; the remaining ones are unknown to the suite.
 pub(super) struct Parameters<'a> {
     operation: Node<'a>,
@@ -235,8 +240,7 @@ impl<'a> Parameters<'a> {
     pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
         let carries = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
         let index = self.left.iter().position(carries);
-        let index =
-            index.ok_or_else(|| self.operation.wrong("expected a token in the query (`x-credential`)"))?;
+        let index = index.ok_or_else(|| self.operation.wrong(TOKEN_MOVED))?;
         Ok(self.left.remove(index))
     }
 

@@ -162,6 +162,14 @@ impl Citations {
         self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
     }
 
+    /// These, with the general clauses of what is around where they have none.
+    pub(super) fn or_any(mut self, outer: &Self) -> Self {
+        if self.any.is_empty() {
+            self.any.clone_from(&outer.any);
+        }
+        self
+    }
+
     pub(super) fn or(self, fallback: Self) -> Self {
         if self.any.is_empty() && self.by_keyword.is_empty() { fallback } else { self }
     }

@@ -84,7 +84,7 @@ async fn authenticate(call: Call<'_>, token: &Token) -> Result<(), ApiError> {
 }
 
 fn found(id: i64) -> Result<Book, ApiError> {
-    books().get(&id).cloned().ok_or_else(|| ErrorCode::Invalid.into())
+    books().get(&id).cloned().ok_or_else(|| ErrorCode::NotFound.into())
 }
 
 fn ok<O: sallyport_server::edge::responding::response::Responses>(

@@ -152,6 +152,7 @@ impl Part {
                 ("maximum", Number),
                 ("minLength", Count),
                 ("maxLength", Count),
+                ("pattern", Text),
                 ("minItems", Count),
                 ("maxItems", Count),
                 ("items", One(Part::Schema)),

@@ -90,7 +90,7 @@ pub(crate) fn run(document: &Document) -> Vec<Problem> {
 }
 
 /// The problems of each rule, with the id of the rule.
-fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
+pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     let mut lint = Lint { document, nodes: grammar::walk(document), problems: Vec::new() };
     let mut found = Vec::new();
     for rule in RULES {

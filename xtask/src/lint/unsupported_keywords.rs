@@ -12,6 +12,10 @@ fn run(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
         for (keyword, _) in node.members() {
             let Some((why, instead)) = advice(node.part, keyword) else { continue };
+            // Beside our own format it is for other people's tools; the format decides.
+            if keyword == "pattern" && node.value.get("x-format").is_some() {
+                continue;
+            }
             lint.report(&node, node.at(keyword), format!("`{keyword}` is not supported: {why}"), instead);
         }
     }
@@ -34,9 +38,10 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "multipleOf") => {
             (UNENFORCED, "express it as an `enum`, or add it to the generators first")
         }
-        (Part::Schema, "pattern") => {
-            (UNENFORCED, "express it as an `enum`, a `format`, or an `x-format` that the generators support")
-        }
+        (Part::Schema, "pattern") => (
+            UNENFORCED,
+            "express it as an `enum`, a `format`, or an `x-format`, beside which it may stand for other tools",
+        ),
         (Part::Schema, "uniqueItems") => {
             (UNENFORCED, "express it as `x-max-distinct`, or leave duplicates allowed")
         }

@@ -244,6 +244,7 @@ impl<'a> Reader<'a> {
         };
         let mut schema = self.schema(&join(&pointer, "schema"))?;
         schema.citation = schema.citation.or(&citation);
+        schema.inherit(&Citation::default());
         Some(Parameter {
             name: self.text(&join(&pointer, "name"))?,
             location,
@@ -265,7 +266,7 @@ impl<'a> Reader<'a> {
         let pointer = self.document.definition(at).to_owned();
         let citation = self.citation(&pointer);
         let mut schema = self.schema(&format!("{pointer}/content/application~1json/schema"))?;
-        schema.citation = schema.citation.or_any(&citation);
+        schema.inherit(&citation);
         Some(Body {
             required: self.flag(&pointer, "required"),
             description: self.optional_text(&pointer, "description"),
@@ -286,7 +287,7 @@ impl<'a> Reader<'a> {
         let mut content = Vec::new();
         for (name, at, _) in self.members(&join(&pointer, "content")) {
             let mut schema = self.schema(&join(&at, "schema"))?;
-            schema.citation = schema.citation.or_any(&citation);
+            schema.inherit(&citation);
             content.push(Media { name: name.to_owned(), schema });
         }
         let description = self.optional_text(&pointer, "description");
@@ -298,6 +299,7 @@ impl<'a> Reader<'a> {
         let citation = self.citation(&pointer).or_any(around);
         let mut schema = self.schema(&join(&pointer, "schema"))?;
         schema.citation = schema.citation.or(&citation);
+        schema.inherit(&Citation::default());
         Some(Header {
             name: name.to_owned(),
             required: self.flag(&pointer, "required"),

@@ -95,6 +95,18 @@ pub(crate) struct Property {
 }
 
 impl Schema {
+    /// Takes the general clauses of what is around the schema, here and in its items and properties, wherever these have none.
+    pub(crate) fn inherit(&mut self, outer: &Citation) {
+        self.citation = std::mem::take(&mut self.citation).or_any(outer);
+        match &mut self.kind {
+            Kind::Array { items, .. } => items.inherit(&self.citation),
+            Kind::Object { properties } => {
+                properties.iter_mut().for_each(|property| property.schema.inherit(&self.citation));
+            }
+            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+        }
+    }
+
     /// The properties of an object; none for any other kind.
     pub(crate) fn properties(&self) -> &[Property] {
         match &self.kind {
