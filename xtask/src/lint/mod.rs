@@ -14,6 +14,7 @@ mod large_integers;
 mod misplaced;
 mod missing;
 mod names;
+mod nullables;
 mod objects;
 mod openapi_version;
 mod operation_ids;
@@ -61,6 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
     misplaced::RULE,
     missing::RULE,
     names::RULE,
+    nullables::RULE,
     openapi_version::RULE,
     operation_ids::RULE,
     parameters::RULE,

@@ -239,6 +239,39 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "prose",
         "/parameters/0/description",
     ),
+    // Null, and what must be sent.
+    (
+        "          schema: { type: string, default: GLOBAL }",
+        "          schema: { type: string, default: GLOBAL, nullable: true }",
+        "nullable",
+        "/parameters/1/schema/nullable",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      nullable: true\n",
+        "nullable",
+        "/ProxyProtocol/nullable",
+    ),
+    ("    StaticGroup:\n", "    StaticGroup:\n      nullable: true\n", "nullable", "/StaticGroup/nullable"),
+    ("    AddressItem:\n", "    AddressItem:\n      nullable: true\n", "nullable", "/AddressItem/nullable"),
+    (
+        "          x-alias-of: regions\n",
+        "          x-alias-of: regions\n          required: true\n",
+        "parameter",
+        "/parameters/2/required",
+    ),
+    (
+        "        - name: regions\n",
+        "        - name: regions\n          required: true\n",
+        "parameter",
+        "/parameters/1/required",
+    ),
+    (
+        "          in: header\n",
+        "          in: header\n          required: true\n",
+        "parameter",
+        "/parameters/8/required",
+    ),
     // Repetition and deprecation.
     ("      x-retry: safe\n", "", "retry", "/get"),
     ("      x-retry: safe\n", "      x-retry: often\n", "retry", "/x-retry"),

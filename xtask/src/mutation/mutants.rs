@@ -82,7 +82,7 @@ fn of_node(document: &Document, node: &Node<'_>, found: &mut Vec<Mutant>) {
 /// Changes of one value: of a scalar itself, of each scalar of a list, of each text of a map.
 fn of_value(document: &Document, at: &str, value: &Value, found: &mut Vec<Mutant>) {
     let mut set = |what: String, new: Value| {
-        push(document, at, &what, |root| drop(root.pointer_mut(at).map(|value| *value = new)), found);
+        push(document, at, &what, |root| replace(root, at, new), found);
     };
     match value {
         Value::Number(number) => {
@@ -113,13 +113,7 @@ fn of_value(document: &Document, at: &str, value: &Value, found: &mut Vec<Mutant
         Value::Object(texts) if at.ends_with("/x-separators") => {
             for code in texts.keys() {
                 let at = join(at, code);
-                push(
-                    document,
-                    &at,
-                    "another",
-                    |root| drop(root.pointer_mut(&at).map(|text| *text = json!("~"))),
-                    found,
-                );
+                push(document, &at, "another", |root| replace(root, &at, json!("~")), found);
             }
         }
         _ => {}
@@ -133,7 +127,9 @@ fn added(document: &Document, node: &Node<'_>, found: &mut Vec<Mutant>) {
         if node.value.get(keyword).is_none() {
             let put = |root: &mut Value| {
                 let part = root.pointer_mut(&node.pointer).and_then(Value::as_object_mut);
-                drop(part.map(|part| part.insert(keyword.to_owned(), value)));
+                if let Some(part) = part {
+                    part.insert(keyword.to_owned(), value);
+                }
             };
             push(document, &node.at(keyword), "added", put, found);
         }
@@ -156,9 +152,16 @@ fn added(document: &Document, node: &Node<'_>, found: &mut Vec<Mutant>) {
 fn push(document: &Document, at: &str, what: &str, change: impl FnOnce(&mut Value), found: &mut Vec<Mutant>) {
     let mut root = document.root().clone();
     change(&mut root);
-    let is_new = !found.iter().rev().take(8).any(|one: &Mutant| one.pointer == at && one.what == what);
+    // The members of a path or an operation are nodes of their own as well.
+    let is_new = !found.iter().any(|one: &Mutant| one.pointer == at && one.what == what);
     if root != *document.root() && is_new {
         found.push(Mutant { pointer: at.to_owned(), what: what.to_owned(), root });
+    }
+}
+
+fn replace(root: &mut Value, at: &str, new: Value) {
+    if let Some(value) = root.pointer_mut(at) {
+        *value = new;
     }
 }
 

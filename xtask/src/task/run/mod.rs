@@ -168,7 +168,7 @@ fn call(client: &Side, server: &Served, change: &Change) -> Result<Option<String
     let shown = format!("sallyport {}", arguments.join(" "));
     let mut command = client.command("sallyport");
     command.args(&arguments).args(["--base-url", &server.url, "--retries", "0"]);
-    command.arg("--api-key-file").arg(server.facts.join("api-key"));
+    command.arg("--api-key-file").arg(server.facts.join("api-key.txt"));
     let ended = bounded(&mut command, CALL)?;
     let said = ended.stderr.lines().next().unwrap_or_default().trim();
     Ok(Some(match ended.status.code() {
