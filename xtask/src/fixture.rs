@@ -1,5 +1,7 @@
 //! The document of the tests. It is a copy that only tests read: an edit of the contract must not make them fail.
 
+use proc_macro2::{TokenStream, TokenTree};
+
 use crate::document::Document;
 
 /// The text of the document.
@@ -18,3 +20,24 @@ pub(crate) fn edited(from: &str, to: &str) -> Document {
 
 /// A second document, of an API that reads and writes.
 pub(crate) const LIBRARY: &str = include_str!("../fixtures/library.yaml");
+
+/// The code without what only documents: comments and the schemas that Dropshot shows.
+pub(crate) fn bare(tokens: TokenStream) -> String {
+    let mut bare = String::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let next = tokens.peek().map(ToString::to_string).unwrap_or_default();
+        match &token {
+            TokenTree::Punct(hash) if hash.as_char() == '#' && next.starts_with("[doc") => {
+                drop(tokens.next())
+            }
+            // The bang and the arguments.
+            TokenTree::Ident(name) if name == "described" && next == "!" => {
+                drop((tokens.next(), tokens.next()))
+            }
+            TokenTree::Group(group) => bare.push_str(&self::bare(group.stream())),
+            token => bare.push_str(&format!("{token} ")),
+        }
+    }
+    bare
+}

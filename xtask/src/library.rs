@@ -42,7 +42,8 @@ fn the_library_is_clean_and_has_each_kind_of_operation() {
 fn the_ledger_accounts_for_each_constraint_of_the_library() {
     let document = document();
     let contract = Contract::read(&document).unwrap();
-    let check = Check { id: "books.all".to_owned(), title: String::new(), clauses: Vec::new() };
+    let check =
+        Check { id: "books.all".to_owned(), title: String::new(), clauses: Vec::new(), operation: None };
     // Our own waivers, for which the library may have no use, are the only problems.
     let problems =
         ledger::emit(&document, &contract, &[check], [emit::server::enforces, emit::client::enforces])

@@ -15,6 +15,8 @@ mod library;
 mod lint;
 mod lower;
 mod model;
+#[cfg(test)]
+mod mutation;
 mod names;
 mod problem;
 mod project;
@@ -76,7 +78,8 @@ Examples:
   cargo xtask diff
   cargo xtask diff main --fail-on breaking
   cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
-  cargo xtask diff v1.0.0 --changelog";
+  cargo xtask diff v1.0.0 --changelog
+  cargo xtask diff main --witness --run";
 
 const DIST_EXAMPLES: &str = "\
 Examples:

@@ -10,11 +10,12 @@ use crate::document::{Document, reference};
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// The edits, in order.
-const EDITS: [fn(&mut Value, &Value); 8] = [
+const EDITS: [fn(&mut Value, &Value); 9] = [
     inline_parts,
     drop_extensions,
     drop_deployment,
     drop_part_examples,
+    drop_deprecated_parameters,
     keep_json_alone,
     drop_body_description,
     items_of_queries,
@@ -80,6 +81,13 @@ fn drop_part_examples(projected: &mut Value, _: &Value) {
                 }
             }
         }
+    });
+}
+
+/// Dropshot says of operations and schemas that they are deprecated, but not of parameters.
+fn drop_deprecated_parameters(projected: &mut Value, _: &Value) {
+    each_operation(projected, |operation| {
+        items(operation.get_mut("parameters")).for_each(|parameter| remove(parameter, &["deprecated"]));
     });
 }
 

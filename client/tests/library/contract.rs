@@ -2,6 +2,7 @@
 
 //! What the document says beyond paths and types: limits with their clauses, the codes of success, where the token
 //! is sent, and the values of enums.
+#![allow(deprecated, reason = "what is deprecated can still be sent")]
 use std::fmt;
 use crate::{
     generated::{self, types},
@@ -170,6 +171,9 @@ pub enum Genre {
     /// `poetry`.
     Poetry,
     /// `science`.
+    #[deprecated(
+        note = "deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead"
+    )]
     Science,
     /// A value that the document does not define.
     Other(String),
@@ -252,6 +256,13 @@ pub struct ListBooks {
     ///
     /// Optional; from 1 to 3 items. Clause: `books.genre`.
     pub genre: Option<Vec<Genre>>,
+    /// Genre to list, the only one.
+    ///
+    /// Optional; deprecated since 2026-01-01, ends on 2026-12-31; use `genre` instead. Clause: `books.genre`.
+    #[deprecated(
+        note = "deprecated since 2026-01-01, ends on 2026-12-31; use `genre` instead"
+    )]
+    pub kind: Option<String>,
     /// Books to return.
     ///
     /// Optional; from 1 to 50. Default: `20`. Clause: `books.limit`.
@@ -306,6 +317,9 @@ impl ListBooks {
         let mut call = client.list_books();
         if let Some(value) = &self.genre {
             call = call.genre(value.clone());
+        }
+        if let Some(value) = &self.kind {
+            call = call.kind(value.clone());
         }
         if let Some(value) = &self.limit {
             call = call.limit(value.clone());

@@ -3,6 +3,7 @@
 //! The client that progenitor generates from the document: a builder for each operation, and the types of bodies.
 //!
 //! It changes whenever the document does, and checks no limit; [`Client`](crate::Client) does.
+#![allow(deprecated, reason = "what is deprecated can still be sent")]
 #[allow(unused_imports)]
 pub use progenitor_client::{ByteStream, ClientInfo, Error, ResponseValue};
 #[allow(unused_imports)]
@@ -32,6 +33,9 @@ pub mod types {
         ///
         /// Clause: `books.envelope`.
         #[serde(deserialize_with = "::std::option::Option::deserialize")]
+        #[deprecated(
+            note = "deprecated since 2026-03-01, ends on 2026-10-31; use `title` instead"
+        )]
         pub subtitle: ::std::option::Option<::std::string::String>,
         /// Title.
         ///
@@ -238,6 +242,7 @@ pub mod types {
         ///
         /// Optional; from -3000 to 3000. Clause: `books.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
+        #[deprecated(note = "deprecated since 2026-03-01, ends on 2026-10-31")]
         pub born: ::std::option::Option<i64>,
         /// Language of the original.
         ///
@@ -262,7 +267,7 @@ pub mod types {
         pub copies: ::std::vec::Vec<NewCopy>,
         /// Genre of a book.
         ///
-        /// Required; one of `novel`, `poetry`, `science`. Clause: `books.genre`.
+        /// Required; one of `novel`, `poetry`, `science`; `science` deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead. Clause: `books.genre`.
         pub genre: crate::contract::Genre,
         /// Whether it may not be lent.
         ///
@@ -567,7 +572,7 @@ pub mod types {
             }
             /// Genre of a book.
             ///
-            /// Required; one of `novel`, `poetry`, `science`. Clause: `books.genre`.
+            /// Required; one of `novel`, `poetry`, `science`; `science` deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead. Clause: `books.genre`.
             pub fn genre<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<crate::contract::Genre>,
@@ -865,11 +870,13 @@ Sends a `GET` request to `/openapi/v1/library/books`
 
 Arguments:
 - [`genre`](builder::ListBooks::genre): Genres to list, at most 3. All when absent.
+- [`kind`](builder::ListBooks::kind): Genre to list, the only one.
 - [`limit`](builder::ListBooks::limit): Books to return.
 
 ```ignore
 let response = client.list_books()
     .genre(genre)
+    .kind(kind)
     .limit(limit)
     .send()
     .await;
@@ -1068,6 +1075,7 @@ pub mod builder {
     pub struct ListBooks<'a> {
         client: &'a super::Client,
         genre: Result<Option<::std::vec::Vec<crate::contract::Genre>>, String>,
+        kind: Result<Option<::std::string::String>, String>,
         limit: Result<Option<i64>, String>,
     }
     impl<'a> ListBooks<'a> {
@@ -1076,6 +1084,7 @@ pub mod builder {
             Self {
                 client: client,
                 genre: Ok(None),
+                kind: Ok(None),
                 limit: Ok(None),
             }
         }
@@ -1091,6 +1100,25 @@ pub mod builder {
                 .map(Some)
                 .map_err(|_| {
                     "conversion to `:: std :: vec :: Vec < crate :: contract :: Genre >` for genre failed"
+                        .to_string()
+                });
+            self
+        }
+        /// Genre to list, the only one.
+        ///
+        /// Optional; deprecated since 2026-01-01, ends on 2026-12-31; use `genre` instead. Clause: `books.genre`.
+        #[deprecated(
+            note = "deprecated since 2026-01-01, ends on 2026-12-31; use `genre` instead"
+        )]
+        pub fn kind<V>(mut self, value: V) -> Self
+        where
+            V: std::convert::TryInto<::std::string::String>,
+        {
+            self.kind = value
+                .try_into()
+                .map(Some)
+                .map_err(|_| {
+                    "conversion to `:: std :: string :: String` for kind failed"
                         .to_string()
                 });
             self
@@ -1112,8 +1140,9 @@ pub mod builder {
         pub async fn send(
             self,
         ) -> Result<ResponseValue<types::BooksSuccess>, Error<()>> {
-            let Self { client, genre, limit } = self;
+            let Self { client, genre, kind, limit } = self;
             let genre = genre.map_err(Error::InvalidRequest)?;
+            let kind = kind.map_err(Error::InvalidRequest)?;
             let limit = limit.map_err(Error::InvalidRequest)?;
             let url = format!("{}/openapi/v1/library/books", client.baseurl,);
             let mut header_map = ::reqwest::header::HeaderMap::with_capacity(1usize);
@@ -1133,6 +1162,7 @@ pub mod builder {
                     ::reqwest::header::HeaderValue::from_static("application/json"),
                 )
                 .query(&progenitor_client::QueryParam::new("genre", &genre))
+                .query(&progenitor_client::QueryParam::new("kind", &kind))
                 .query(&progenitor_client::QueryParam::new("limit", &limit))
                 .headers(header_map)
                 .build()?;

@@ -83,6 +83,13 @@ fn strings(schema: &Schema, cases: &mut Vec<Boundary>) {
             reason: "not a listed value",
         });
     }
+    if let Some(length) = schema.max_length {
+        let mut add = |length: usize, allowed, reason| {
+            cases.push(Boundary { value: json!("-".repeat(length)), allowed, keyword: "maxLength", reason });
+        };
+        add(length, true, "the longest value");
+        add(length.saturating_add(1), false, "one character longer than the longest value");
+    }
     if let Some(bytes) = schema.max_utf8_bytes {
         let mut add = |value: String, allowed, reason| {
             cases.push(Boundary { value: json!(value), allowed, keyword: "x-max-utf8-bytes", reason });

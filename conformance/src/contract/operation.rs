@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::deprecation::Deprecation;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node, Source};
 use super::validate::ResponseSchema;
@@ -39,6 +40,8 @@ pub struct Operation {
     pub path: String,
     /// Status and code of a success.
     pub success: Success,
+    /// What callers should stop using of it.
+    pub deprecations: Vec<Deprecation>,
 }
 
 /// A success: HTTP status, business code and the form of the response.
@@ -80,6 +83,11 @@ pub enum Place {
     /// In the path.
     Path,
 }
+
+/// Why the suite cannot read an operation whose token is sent in another way only.
+const TOKEN_MOVED: &str = "the checks of this operation send the token in the query, but no query parameter has `x-credential`: \
+                           keep the query beside the new way, or teach the checks the new way (conformance/src/contract/ and \
+                           conformance/src/checks/token.rs)";
 
 /// The parameters of one operation, taken one by one; the remaining ones are unknown to the suite.
 pub(super) struct Parameters<'a> {
@@ -177,7 +185,8 @@ impl Operation {
         node: &Node<'_>,
     ) -> Result<Self, ContractError> {
         let success = Success::read(source, node)?;
-        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
+        let deprecations = Deprecation::read_all(node)?;
+        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success, deprecations })
     }
 
     /// Whether a path is that of the operation, with any text in the place of a parameter.
@@ -231,8 +240,7 @@ impl<'a> Parameters<'a> {
     pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
         let carries = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
         let index = self.left.iter().position(carries);
-        let index =
-            index.ok_or_else(|| self.operation.wrong("expected a token in the query (`x-credential`)"))?;
+        let index = index.ok_or_else(|| self.operation.wrong(TOKEN_MOVED))?;
         Ok(self.left.remove(index))
     }
 

@@ -78,9 +78,16 @@ impl OtherOperation {
                 cited(&response, &mut response_clauses, 0)?;
             }
         }
+        let mut properties = if media.is_some() { body_properties(node)? } else { Vec::new() };
+        if let (Some(media), Some(body)) = (&media, node.find("requestBody")) {
+            let outer = Citations::read(&media.get("schema")?)?.or_any(&Citations::read(&body)?);
+            for property in &mut properties {
+                property.citations = std::mem::take(&mut property.citations).or_any(&outer);
+            }
+        }
         Ok(Self {
             is_read: method == "get" || (method == "post" && retry == Some("safe")),
-            properties: if media.is_some() { body_properties(node)? } else { Vec::new() },
+            properties,
             body: media.and_then(|media| media.find("example")).map(|example| example.value.clone()),
             credential: credential(source, node)?,
             citations: Citations::read(node)?,

@@ -18,6 +18,8 @@ pub struct Schema {
     pub min_items: Option<usize>,
     /// Most items.
     pub max_items: Option<usize>,
+    /// Most characters.
+    pub max_length: Option<usize>,
     /// Most bytes of UTF-8 (`x-max-utf8-bytes`).
     pub max_utf8_bytes: Option<usize>,
     /// The closed list of values; empty when there is none.
@@ -85,6 +87,7 @@ impl Schema {
             maximum: integer(node, "maximum")?,
             min_items: count(node, "minItems")?,
             max_items: count(node, "maxItems")?,
+            max_length: count(node, "maxLength")?,
             max_utf8_bytes: count(node, "x-max-utf8-bytes")?,
             values: values.iter().map(|value| value.value.clone()).collect(),
             format: node.find("format").map(|format| format.string().map(str::to_owned)).transpose()?,
@@ -160,6 +163,14 @@ impl Citations {
     /// Every clause that some constraint comes from.
     pub fn all(&self) -> impl Iterator<Item = Clause> {
         self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
+    }
+
+    /// These, with the general clauses of what is around where they have none.
+    pub(super) fn or_any(mut self, outer: &Self) -> Self {
+        if self.any.is_empty() {
+            self.any.clone_from(&outer.any);
+        }
+        self
     }
 
     pub(super) fn or(self, fallback: Self) -> Self {

@@ -37,7 +37,8 @@ impl Explanation {
 /// shown by the operation that costs nothing.
 fn sample(contract: &Contract, clause: Clause) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
-    let is_of_known = |operation: &OperationId| clause.id().starts_with(operation.prefix());
+    let prefix = clause.id().split('.').next().unwrap_or_default();
+    let is_of_known = |operation: &OperationId| operation.prefix() == prefix;
     let known = OperationId::ALL.into_iter().find(is_of_known);
     let operation = known.or_else(|| {
         let cites = |other: &&OtherOperation| {

@@ -43,10 +43,15 @@ impl Context {
         &self.backend
     }
 
-    /// The operation that a request is for.
+    /// The operation that a request is for: that of its path and method, or the first of its path.
     #[must_use]
     pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
-        OperationId::ALL.into_iter().find(|id| self.contract.operation(*id).path == seen.path)
+        let mut of_path = self.contract.operations().filter(|operation| operation.serves(&seen.path));
+        let first = of_path.next()?;
+        if first.method == seen.method.as_str() {
+            return Some(first.id);
+        }
+        Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
     }
 
     /// Whether a response is a success: status and code, or status and text where text was asked for.
@@ -56,7 +61,8 @@ impl Context {
         let success = &self.contract.operation(id).success;
         let code = reply.json().get("code").and_then(Value::as_i64);
         let text = id == OperationId::Extract && self.wants_text(seen);
-        reply.status.as_u16() == success.status && (code == Some(success.code) || (text && code.is_none()))
+        reply.status.as_u16() == success.status
+            && (!success.has_body || code == Some(success.code) || (text && code.is_none()))
     }
 
     /// Whether an extraction asks for plain text.

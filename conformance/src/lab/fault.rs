@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Handler;
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, Contract, OperationId};
 
 /// A way to break one clause.
 pub struct Fault {
@@ -133,7 +133,11 @@ impl Fault {
             return vec![only];
         }
         let prefix = self.prefix();
-        OperationId::ALL.into_iter().filter(|id| prefix == "all" || id.prefix() == prefix).collect()
+        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
+        operations
+            .map(|operation| operation.id)
+            .filter(|id| prefix == "all" || id.prefix() == prefix)
+            .collect()
     }
 
     fn prefix(&self) -> &'static str {

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use sallyport_conformance::contract::Clause;
+use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::explain::Explanation;
-use sallyport_conformance::{Contract, Verdict, registry};
+use sallyport_conformance::{Check, Contract, Verdict, registry};
 
 use super::UsageError;
 use super::arguments::ListFormat;
@@ -27,6 +27,7 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
                         "title": check.title,
                         "clauses": check.clauses,
                         "operation": check.operation,
+                        "operationId": operation_of(check),
                     })
                 })
                 .collect();
@@ -35,6 +36,15 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     }
     print(&text);
     Ok(Verdict::Conforms)
+}
+
+/// The `operationId` of the operation whose requests a check sends or judges; none when it takes those of all. A check that was
+/// written for an operation of the document without checks of its own has its prefix.
+fn operation_of(check: &Check) -> Option<&'static str> {
+    let prefix = check.id.split('.').next().unwrap_or_default();
+    let mut others = Contract::embedded().iter().flat_map(|contract| &contract.others);
+    let other = others.find(|other| other.operation.id.prefix() == prefix);
+    check.operation.or(other.map(|other| other.operation.id)).map(OperationId::document_id)
 }
 
 fn joined(clauses: &[Clause], separator: &str) -> String {

@@ -104,8 +104,45 @@ async fn judged(edit: impl Fn(&mut Value)) -> Report {
 
 const TOKEN: &str = "all.token-required.missing";
 
+/// Its example holds a deprecated field.
+const CREATED_WITH: &str = "create-book.deprecation.generic";
+
 fn check<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
     report.checks.iter().find(|check| check.id == id).unwrap_or_else(|| panic!("{id} did not run"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn responses_announce_the_deprecated_parts_that_a_request_uses() {
+    let (running, token) = library().await;
+    let books = format!("{}/openapi/v1/library/books", running.base_url());
+    let client = reqwest::Client::new();
+    let headers = async |query: &str| {
+        let url = format!("{books}?api_key={token}{query}");
+        let response = client.get(url).send().await.expect("a response");
+        let texts = |name| {
+            let values = response.headers().get_all(name).iter();
+            values.map(|value| value.to_str().expect("text").to_owned()).collect::<Vec<_>>()
+        };
+        (texts("deprecation"), texts("sunset"), texts("link"))
+    };
+    let none = Vec::<String>::new;
+    assert_eq!(headers("&genre=novel").await, (none(), none(), none()));
+    let link = "<https://docs.invalid/contact>; rel=\"deprecation\"; title=";
+    let kind = format!("{link}\"query parameter kind; use genre\"");
+    // Of a rejected call as well.
+    for limit in ["1", "0"] {
+        let expected = (
+            vec!["@1767225600".to_owned()],
+            vec!["Thu, 31 Dec 2026 00:00:00 GMT".to_owned()],
+            vec![kind.clone()],
+        );
+        assert_eq!(headers(&format!("&kind=novel&limit={limit}")).await, expected);
+    }
+    let (since, sunset, links) = headers("&kind=novel&genre=novel&genre=science").await;
+    assert_eq!(since, ["@1767225600"], "the earlier one");
+    assert_eq!(sunset, ["Mon, 30 Nov 2026 00:00:00 GMT"], "the earlier one");
+    let science = format!("{link}\"value science of query parameter genre; use novel\"");
+    assert_eq!(links, [science, kind]);
 }
 
 /// In one test, since the handlers share what they know.
@@ -124,7 +161,13 @@ async fn the_generic_checks_judge_an_api_that_they_have_never_seen() {
             assert_eq!(result.outcome, Outcome::Passed, "{}: {:#?}", result.id, result.findings);
         }
     }
-    assert_eq!(report.checks.len(), 21, "token, and for each of ten operations envelope and limits");
+    let announced = [CREATED_WITH, "change-book.deprecation.generic"].map(|id| check(&report, id));
+    assert!(announced.iter().all(|check| check.findings.is_empty()), "{announced:#?}");
+    assert_eq!(
+        report.checks.len(),
+        25,
+        "token; envelope and limits of ten operations, and four with deprecated parts"
+    );
     assert!(cases > 150, "only {cases} cases");
 
     leave_open(true);
@@ -138,6 +181,17 @@ async fn the_generic_checks_judge_an_api_that_they_have_never_seen() {
         assert!(found.contains(&label.as_str()), "{label} is not among {found:?}");
     }
     assert_eq!(report.verdict, Verdict::Findings);
+
+    // The document says of one more field that it ends, and the server does not.
+    let report = judged(|contract| {
+        let copies = contract.pointer_mut("/document/components/schemas/NewBook/properties/copies");
+        let copies = copies.and_then(Value::as_object_mut).expect("a property");
+        copies.insert("deprecated".to_owned(), json!(true));
+        copies.insert("x-deprecated-since".to_owned(), json!("2026-01-01"));
+        copies.insert("x-sunset".to_owned(), json!("2026-12-31"));
+    })
+    .await;
+    assert_eq!(check(&report, "replace-book.deprecation.generic").outcome, Outcome::Warning);
 
     // A stricter document: the server sends too little, and accepts too much.
     let report = judged(|contract| {

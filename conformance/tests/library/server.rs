@@ -84,7 +84,7 @@ async fn authenticate(call: Call<'_>, token: &Token) -> Result<(), ApiError> {
 }
 
 fn found(id: i64) -> Result<Book, ApiError> {
-    books().get(&id).cloned().ok_or_else(|| ErrorCode::Invalid.into())
+    books().get(&id).cloned().ok_or_else(|| ErrorCode::NotFound.into())
 }
 
 fn ok<O: sallyport_server::edge::responding::response::Responses>(
@@ -98,10 +98,13 @@ impl Handler for ListBooks {
     const PURPOSE: Purpose = Purpose::Static;
 
     async fn handle(call: Call<'_>, request: ListBooksRequest) -> Result<Success<Self>, ApiError> {
-        let ListBooksRequest { genre, limit, credential } = request;
+        let ListBooksRequest { genre, kind, limit, credential } = request;
         authenticate(call, &credential).await?;
         let genres = genre.map(|list| list.into_vec());
-        let is_wanted = |book: &Book| genres.as_ref().is_none_or(|genres| genres.contains(&book.genre));
+        let is_wanted = |book: &Book| {
+            genres.as_ref().is_none_or(|genres| genres.contains(&book.genre))
+                && kind.as_ref().is_none_or(|kind| book.genre.as_str() == kind)
+        };
         let limit = usize::try_from(limit.get()).unwrap_or_default();
         let data: Vec<Book> = books().values().filter(|book| is_wanted(book)).take(limit).cloned().collect();
         // Dropshot puts its own id into this header of every response.

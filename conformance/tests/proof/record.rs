@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
 use sallyport_conformance::lab::Fault;
-use sallyport_conformance::{Report, registry};
+use sallyport_conformance::{Contract, Report, registry};
 
 use crate::judge::{Judge, cites};
 
@@ -83,7 +83,8 @@ pub async fn trial(judge: &Judge, fault: &Arc<Fault>) -> Report {
 
 fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
     let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
-    OperationId::ALL.into_iter().filter(move |id| prefix == "all" || id.prefix() == prefix)
+    let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
+    operations.map(|operation| operation.id).filter(move |id| prefix == "all" || id.prefix() == prefix)
 }
 
 /// A fault of another matrix, without the cases that no longer exist.

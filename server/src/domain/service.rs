@@ -25,7 +25,7 @@ const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The service behind the edge. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Service {
-    repository: Arc<dyn Repository>,
+    pub(super) repository: Arc<dyn Repository>,
     clock: Clock,
 }
 
@@ -141,19 +141,19 @@ fn extraction(
     Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
-fn of_known_token<T>(
+pub(super) fn of_known_token<T>(
     data: Result<Option<ProtectedData<T>>, RepositoryError>,
 ) -> Result<ProtectedData<T>, Rejection> {
     data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
 }
 
 /// Adds the account to the line that the call leaves in the log.
-fn record_account(account: AccountId) {
+pub(super) fn record_account(account: AccountId) {
     tracing::Span::current().record("account", account.0);
 }
 
 /// The rejection that the caller gets when the storage failed. The log has the details for the operator.
-fn rejection(error: RepositoryError) -> Rejection {
+pub(super) fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {
         RepositoryError::Busy(_) => Rejection::Busy { retry_after: BUSY_RETRY_AFTER },

@@ -5,6 +5,7 @@
 //! [`responding`].
 
 pub mod admission;
+pub mod deprecation;
 pub mod operation;
 pub mod other_methods;
 pub mod raw_request;

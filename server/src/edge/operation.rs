@@ -6,6 +6,7 @@ use dropshot::{ApiEndpointBodyContentType, ExtractorMetadata};
 use http::HeaderMap;
 
 use super::{
+    deprecation::DeprecatedPart,
     reading::RequestParts,
     responding::{
         api_error::ApiError,
@@ -24,6 +25,8 @@ pub trait Operation: Responses + Send + Sync + 'static {
     const PATH: &'static str;
     /// The body, for operations that have one.
     const BODY: Option<Input<'static>>;
+    /// Parts of its requests that callers should stop sending.
+    const DEPRECATED_PARTS: &'static [DeprecatedPart] = &[];
     /// A parsed request. It holds only valid values.
     type Request: Send + 'static;
 

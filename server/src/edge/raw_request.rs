@@ -9,6 +9,7 @@ use dropshot::{
 };
 
 use super::{
+    deprecation::{self, Used},
     operation::Operation,
     reading::{RequestParts, body},
     responding::api_error::ApiError,
@@ -28,7 +29,7 @@ impl<O: Operation> RawRequest<O> {
         body::discard(self.body);
     }
 
-    /// Receives the body and parses the request.
+    /// Receives the body and parses the request. Adds the deprecated parts that the body uses.
     ///
     /// # Errors
     /// The body cannot be received, or the first request error: in the body, then in parameters, then a missing token.
@@ -37,6 +38,7 @@ impl<O: Operation> RawRequest<O> {
         rqctx: &RequestContext<C>,
         body_timeout: Duration,
         connection: &Arc<Connection>,
+        used: &mut Used,
     ) -> Result<O::Request, ApiError> {
         let headers = rqctx.request.headers();
         let body;
@@ -44,7 +46,9 @@ impl<O: Operation> RawRequest<O> {
             Some(input) => {
                 // Boxed, so that futures of operations without a body stay small.
                 body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
-                Some(body::parse(&body.0, input)?)
+                let json = body::parse(&body.0, input)?;
+                deprecation::add_body(O::DEPRECATED_PARTS, &json, used);
+                Some(json)
             }
             None => {
                 body::discard(self.body);

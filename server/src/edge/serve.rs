@@ -13,6 +13,7 @@ use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
     admission::control::AdmissionControl,
+    deprecation::{self, Used},
     operation::{Call, Handler},
     raw_request::RawRequest,
     responding::{
@@ -61,12 +62,23 @@ async fn respond<O: Handler>(
     let mut unfinished = UnfinishedCall(Some(in_flight.started()));
     let connection = admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
-    let outcome = AssertUnwindSafe(call(rqctx, &connection, request)).catch_unwind().await;
+    let mut used = Used::new();
+    deprecation::add_head(
+        O::DEPRECATED_PARTS,
+        rqctx.request.uri().query(),
+        rqctx.request.headers(),
+        &mut used,
+    );
+    let outcome = AssertUnwindSafe(call(rqctx, &connection, request, &mut used)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| {
         tracing::error!("a handler panicked");
         Err(ErrorCode::Internal.into())
     });
-    let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
+    let mut response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
+    // What is said of a deprecated operation counts for all of its parts.
+    if O::DEPRECATION.is_empty() {
+        deprecation::announce(&used, response.headers_mut());
+    }
     let error_code = response.error_code();
     let micros = micros(in_flight.finish(error_code));
     unfinished.0 = None;
@@ -105,6 +117,7 @@ async fn call<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Arc<Connection>,
     request: RawRequest<O>,
+    used: &mut Used,
 ) -> Result<Success<O>, ApiError> {
     let Context { service, admission } = rqctx.context();
     let caller = admission.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
@@ -125,7 +138,7 @@ async fn call<O: Handler>(
             return Err(error);
         }
     };
-    let request = request.read(rqctx, admission.body_timeout, connection).await?;
+    let request = request.read(rqctx, admission.body_timeout, connection, used).await?;
     if O::BODY.is_none() {
         admission.rate_limits.token(O::ID, O::token(&request), ip)?;
     }

@@ -224,14 +224,7 @@ impl Metrics {
 
     /// A query to the repository has returned.
     pub(super) fn queried(&self, query: Query, begun: Instant, failed: bool) {
-        let [extraction, remember, groups, search, credential] = &self.queries;
-        let QueryMetrics { seconds, failures } = match query {
-            Query::Extraction => extraction,
-            Query::Remember => remember,
-            Query::Groups => groups,
-            Query::Search => search,
-            Query::Credential => credential,
-        };
+        let QueryMetrics { seconds, failures } = &self.queries[query as usize];
         seconds.observe(begun.elapsed().as_secs_f64());
         if failed {
             failures.inc();

@@ -138,7 +138,7 @@ pub(super) fn retry(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Operat
 
 /// What the definitions at two pointers say of deprecation.
 pub(super) fn deprecation(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
-    for keyword in ["deprecated", "x-sunset", "x-replaced-by"] {
+    for keyword in ["deprecated", "x-deprecated-since", "x-sunset", "x-replaced-by"] {
         let at = (join(old, keyword), join(new, keyword));
         let said =
             |document: &Document, at: &str| document.get(at).filter(|value| **value != json!(false)).cloned();
@@ -160,6 +160,35 @@ pub(super) fn deprecation(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, 
         sides.report(rule, place, keyword, found, []);
     }
 }
+
+/// What the enums at two pointers say of their deprecated values. A value that is gone is told by itself.
+pub(super) fn deprecated_values(sides: &mut DocumentPair<'_>, place: Place<'_>, (old, new): (&str, &str)) {
+    let entries = |document: &Document, at: &str| {
+        let entries = document.get(&join(at, DEPRECATED_VALUES)).and_then(Value::as_object);
+        entries.into_iter().flatten().map(|(value, entry)| (value.clone(), entry.clone())).collect::<Vec<_>>()
+    };
+    let (before, after) = (entries(sides.old, old), entries(sides.new, new));
+    let at = |side: &str, value: &str| join(&join(side, DEPRECATED_VALUES), value);
+    let has = |list: &[(String, Value)], value: &str| list.iter().any(|(other, _)| other == value);
+    for (value, entry) in &after {
+        if has(&before, value) {
+            deprecation(sides, place, (&at(old, value), &at(new, value)));
+        } else {
+            let found = (None, sides.after(at(new, value), entry.clone()));
+            sides.report(&rules::DEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+        }
+    }
+    let left = sides.new.get(&join(new, "enum")).and_then(Value::as_array).cloned().unwrap_or_default();
+    for (value, entry) in before.iter().filter(|(value, _)| !has(&after, value)) {
+        if left.contains(&json!(value)) {
+            let found = (sides.before(at(old, value), entry.clone()), None);
+            sides.report(&rules::UNDEPRECATED, place, &format!("{DEPRECATED_VALUES} {value}"), found, []);
+        }
+    }
+}
+
+/// The keyword that lists the deprecated values of an enum.
+pub(super) const DEPRECATED_VALUES: &str = "x-deprecated-values";
 
 fn is_earlier(old: Option<&Value>, new: Option<&Value>) -> bool {
     let date =

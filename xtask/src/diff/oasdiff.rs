@@ -209,13 +209,13 @@ pub(crate) const ROWS: &[Row] = &[
         "unsupported-keyword",
         "",
     ),
-    rejected(
+    rules(
         &[
             "request-{parameter,property}-pattern-{added,removed,changed,generalized}",
             "response-property-pattern-{added,removed,changed}",
         ],
-        "unsupported-keyword",
-        "a form is an `x-format`, whose changes `request-type-*` and `response-type-*` report",
+        &["pattern-changed"],
+        "a pattern stands beside an `x-format` only, which decides: `request-type-*` and `response-type-*` report its changes",
     ),
     rejected(
         &[

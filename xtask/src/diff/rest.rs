@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     change::{Change, Direction, SourceValue},
+    extensions::DEPRECATED_VALUES,
     rules::{self, Rule},
     sides::{DocumentPair, Place},
 };
@@ -147,9 +148,10 @@ fn covers(change: &Change, difference: &Difference) -> bool {
         };
         // A new type changes what every other keyword of its schema means, and a new value of an enum its separators.
         let known = known.strip_suffix("/type").unwrap_or(known);
-        let schema = known.rsplit_once("/enum/").map(|(schema, _)| format!("{schema}/x-separators"));
-        !difference.is_order && (inside(at, known) || inside(known, at))
-            || schema.is_some_and(|texts| inside(at, &texts))
+        let of_values = known.rsplit_once("/enum/").is_some_and(|(schema, _)| {
+            ["x-separators", DEPRECATED_VALUES].iter().any(|texts| inside(at, &join(schema, texts)))
+        });
+        !difference.is_order && (inside(at, known) || inside(known, at)) || of_values
     };
     let side = |found: &Option<SourceValue>, (at, value): &(String, Option<Value>)| {
         let mut targets = vec![at.as_str()];
@@ -192,7 +194,10 @@ fn rule(difference: &Difference) -> Option<&'static Rule> {
         _ if steps.contains(&"x-clause") => &rules::CITATION_CHANGED,
         (_, "x-credentials-agree" | "x-aliases-agree" | "clause") => &rules::CITATION_CHANGED,
         _ if steps.contains(&"example") => &rules::EXAMPLE_CHANGED,
-        (_, "description" | "summary" | "section" | "reason" | "x-replaced-by") => &rules::TEXT_CHANGED,
+        (_, "description" | "summary" | "section" | "reason" | "x-replaced-by" | "x-deprecated-since") => {
+            &rules::TEXT_CHANGED
+        }
+        (_, "pattern") => &rules::PATTERN_CHANGED,
         (_, "$ref") => &rules::WORDING_OF_REFERENCES,
         _ if is_reference(difference) => &rules::WORDING_OF_REFERENCES,
         (_, "required" | "nullable" | "deprecated") if is_false(difference) => &rules::TEXT_CHANGED,

@@ -67,6 +67,7 @@ fn value_of(constraint: Option<&Constraint>) -> Option<&Value> {
 fn definitions(sides: &mut DocumentPair<'_>, place: Place<'_>, old: &Element<'_>, new: &Element<'_>) {
     let (Some(before), Some(after)) = (old.head(), new.head()) else { return };
     extensions::deprecation(sides, place, (&before.pointer, &after.pointer));
+    extensions::deprecated_values(sides, place, (&before.pointer, &after.pointer));
 }
 
 impl Pair<'_> {
@@ -190,8 +191,10 @@ impl Pair<'_> {
             sides.report(rule, place, "enum", found, self.clauses());
         }
         for (index, value) in before.iter().enumerate().filter(|(_, value)| !after.contains(value)) {
+            let entry = join(&old.pointer, extensions::DEPRECATED_VALUES);
             let rule = if request {
-                sides.removal(&old.pointer, &rules::REQUEST_ENUM_VALUE_REMOVED)
+                let entry = join(&entry, value.as_str().unwrap_or_default());
+                sides.removal(&entry, &rules::REQUEST_ENUM_VALUE_REMOVED)
             } else {
                 &rules::RESPONSE_ENUM_VALUE_REMOVED
             };

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{
     change::{Change, Direction, SourceValue},
+    extensions::DEPRECATED_VALUES,
     rules::{REMOVED_AFTER_SUNSET, Rule},
 };
 use crate::{
@@ -32,7 +33,8 @@ impl DocumentPair<'_> {
     /// The rule for a part of the older document that is gone: `rule`, unless it was deprecated and its sunset has passed.
     pub(super) fn removal(&self, pointer: &str, rule: &'static Rule) -> &'static Rule {
         let part = self.old.get(self.old.definition(pointer));
-        let deprecated = part.and_then(|part| part.get("deprecated")) == Some(&Value::Bool(true));
+        let deprecated = part.and_then(|part| part.get("deprecated")) == Some(&Value::Bool(true))
+            || pointer.contains(&format!("/{DEPRECATED_VALUES}/"));
         let sunset = part.and_then(|part| part.get("x-sunset")).and_then(Value::as_str);
         let passed = sunset.and_then(|date| date.parse::<jiff::civil::Date>().ok());
         match passed {

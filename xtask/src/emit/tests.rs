@@ -54,6 +54,7 @@ fn the_page_of_checks_names_each_clause_its_checks_and_the_gaps() {
         id: "extract.num.above".to_owned(),
         title: "One above the highest num is rejected".to_owned(),
         clauses: vec!["extract.num-range".to_owned()],
+        operation: None,
     };
     let pages = pages(&document, &[check]).unwrap();
     let page = &pages.iter().find(|page| page.path.ends_with("CHECKS.md")).unwrap().contents;
@@ -101,8 +102,12 @@ fn a_clause_without_a_check_and_a_check_without_its_clause_are_problems() {
     let document = Document::parse(TEXT).unwrap();
     let observable =
         Contract::read(&document).unwrap().clauses.into_iter().filter(|clause| clause.observable);
-    let mut check =
-        Check { id: "all".to_owned(), title: String::new(), clauses: observable.map(|it| it.id).collect() };
+    let mut check = Check {
+        id: "all".to_owned(),
+        title: String::new(),
+        clauses: observable.map(|it| it.id).collect(),
+        operation: None,
+    };
     assert_eq!(unproven(&document, std::slice::from_ref(&check)), []);
     check.clauses.retain(|id| id != "search.total");
     check.clauses.push("search.totals".to_owned());

@@ -21,7 +21,7 @@ struct Entry {
     constraint: Constraint,
     server: Enforcement,
     client: Enforcement,
-    /// Ids of the checks that cite one of its clauses.
+    /// Ids of the checks that cite one of its clauses and run for its operation.
     checks: Vec<String>,
 }
 
@@ -71,6 +71,9 @@ fn entries(constraints: Vec<Constraint>, checks: &[Check], [server, client]: [En
         checks: checks
             .iter()
             .filter(|check| check.clauses.iter().any(|clause| constraint.clauses.contains(clause)))
+            .filter(|check| {
+                check.operation.as_ref().is_none_or(|operation| *operation == constraint.operation)
+            })
             .map(|check| check.id.clone())
             .collect(),
         constraint,
@@ -145,6 +148,7 @@ mod tests {
             id: "extract.num.range".into(),
             title: String::new(),
             clauses: vec!["extract.num-range".into()],
+            operation: Some("extractProxies".into()),
         };
         emitted(document, &Contract::read(document).unwrap(), &[check])
     }
@@ -166,6 +170,24 @@ mod tests {
     }
 
     #[test]
+    fn a_check_stands_beside_the_constraints_of_its_own_operation_only() {
+        let document = document(str::to_owned);
+        let contract = Contract::read(&document).unwrap();
+        let check = |id: &str, operation: Option<&str>| Check {
+            id: id.to_owned(),
+            title: String::new(),
+            clauses: vec!["all.token-required".to_owned()],
+            operation: operation.map(str::to_owned),
+        };
+        let checks = [check("all.token.missing", None), check("groups.token.own", Some("listStaticGroups"))];
+        let page = emitted(&document, &contract, &checks).unwrap().contents;
+        let (_, groups) = page.split_once("## listStaticGroups: request").unwrap();
+        let (groups, others) = groups.split_once("\n## ").unwrap();
+        assert!(groups.contains("groups.token.own") && groups.contains("all.token.missing"));
+        assert!(!others.contains("groups.token.own") && others.contains("all.token.missing"));
+    }
+
+    #[test]
     fn a_decision_of_this_repository_is_enforced_and_not_checked() {
         let document = document(str::to_owned);
         let contract = Contract::read(&document).unwrap();
@@ -183,6 +205,7 @@ mod tests {
             id: "extract.request-id.length".into(),
             title: String::new(),
             clauses: vec!["open.extract.request-id-length".into()],
+            operation: None,
         };
         let problems = emitted(&document, &contract, &[check]).unwrap_err();
         assert!(problems.iter().all(|problem| problem.message.contains("leaves open")), "{problems:?}");

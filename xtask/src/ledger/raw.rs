@@ -69,6 +69,10 @@ fn schema(node: &Node<'_>) -> Vec<String> {
     for (keyword, value) in node.members() {
         match keyword {
             "description" | "example" | "x-clause" | "items" | "properties" => {}
+            // The lint allows it beside an `x-format` alone, which says the same and decides.
+            "pattern" => {}
+            // What ends some day is valid until then.
+            "deprecated" | "x-deprecated-since" | "x-sunset" | "x-replaced-by" | "x-deprecated-values" => {}
             "required" => {
                 let names = value.as_array().map_or(0, Vec::len);
                 found.extend((0..names).map(|index| join(&node.at(keyword), &index.to_string())));

@@ -1,69 +1,132 @@
-//! Deprecated operations: since when, until when, and what replaces them.
+//! Deprecated operations, parameters, properties and values: since when, until when, and what replaces them.
 
 use jiff::civil::Date;
+use serde_json::Value;
 
-use super::{Lint, Part, Rule};
+use super::{Lint, Node, Part, Rule};
 
 pub(super) const RULE: Rule = Rule {
     id: "deprecation",
-    rejects: "a deprecated operation without its dates, or dates that contradict each other",
+    rejects: "a deprecated part without its dates, dates that contradict each other, or an unknown replacement",
     run,
 };
 
+/// What says more about `deprecated: true`.
+const DATES: [&str; 2] = ["x-deprecated-since", "x-sunset"];
+const REPLACED_BY: &str = "x-replaced-by";
+
 fn run(lint: &mut Lint<'_>) {
-    let ids: Vec<String> = lint
-        .parts(Part::Operation)
-        .iter()
-        .filter_map(|operation| operation.text("operationId").map(str::to_owned))
-        .collect();
-    for operation in lint.parts(Part::Operation) {
-        let is_deprecated = operation.value.get("deprecated") == Some(&serde_json::Value::Bool(true));
-        let mut dates = Vec::new();
-        for keyword in ["x-deprecated-since", "x-sunset"] {
-            let help = format!("write `{keyword}: YYYY-MM-DD`");
-            match operation.text(keyword) {
-                None if is_deprecated && operation.value.get(keyword).is_none() => {
-                    let message = format!("missing `{keyword}` of a deprecated operation");
-                    lint.report(&operation, operation.pointer.clone(), message, help);
+    let operations = lint.parts(Part::Operation);
+    let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
+    for operation in &operations {
+        let others = ids.iter().copied().filter(|id| Some(*id) != operation.text("operationId"));
+        life(lint, operation, "operation", &others.collect::<Vec<_>>());
+    }
+    let parameters = lint.parts(Part::Parameter);
+    let names: Vec<&str> = parameters.iter().filter_map(|parameter| parameter.text("name")).collect();
+    for parameter in &parameters {
+        let others = names.iter().copied().filter(|name| Some(*name) != parameter.text("name"));
+        life(lint, parameter, "parameter", &others.collect::<Vec<_>>());
+        if is_deprecated(parameter) && parameter.value.get("required") == Some(&Value::Bool(true)) {
+            let message = "a required parameter is deprecated, so that callers cannot stop sending it";
+            lint.report(parameter, parameter.at("deprecated"), message, "make it optional first");
+        }
+    }
+    for schema in lint.parts(Part::Schema) {
+        property(lint, &schema);
+    }
+    for value in lint.parts(Part::DeprecatedValue) {
+        deprecated_value(lint, &value);
+    }
+}
+
+fn is_deprecated(node: &Node<'_>) -> bool {
+    node.value.get("deprecated") == Some(&Value::Bool(true))
+}
+
+/// A schema is deprecated as a property of an object alone: elsewhere its callers cannot leave it out.
+fn property(lint: &mut Lint<'_>, schema: &Node<'_>) {
+    let place = schema.pointer.rsplit_once('/').and_then(|(around, name)| {
+        let object = around.strip_suffix("/properties")?;
+        Some((lint.document.get(object)?.get("properties")?.as_object()?, name))
+    });
+    let said = std::iter::once("deprecated").chain(DATES).chain([REPLACED_BY]);
+    let Some(keyword) = said.into_iter().find(|keyword| schema.value.get(keyword).is_some()) else { return };
+    let Some((properties, own)) = place else {
+        let message = format!("`{keyword}` has no effect on a schema that is not a property");
+        let help = "write it in the schema of a property or in a parameter; for a value of an enum use `x-deprecated-values`";
+        lint.report(schema, schema.at(keyword), message, help);
+        return;
+    };
+    let others = properties.keys().map(String::as_str).filter(|name| *name != own);
+    life(lint, schema, "property", &others.collect::<Vec<_>>());
+}
+
+/// An entry of `x-deprecated-values`: its key is a value of the enum beside it.
+fn deprecated_value(lint: &mut Lint<'_>, entry: &Node<'_>) {
+    let Some((schema, _)) = entry.pointer.rsplit_once("/x-deprecated-values/") else { return };
+    let document = lint.document;
+    let schema = document.get(schema);
+    let entries = schema.and_then(|schema| schema.get("x-deprecated-values")).and_then(Value::as_object);
+    let own = entries.and_then(|entries| {
+        entries.iter().find(|(_, value)| std::ptr::eq(*value, entry.value)).map(|(name, _)| name.as_str())
+    });
+    let values = schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array);
+    let values: Vec<&str> = values.into_iter().flatten().filter_map(Value::as_str).collect();
+    if let Some(own) = own.filter(|own| !values.contains(own)) {
+        let message = format!("unknown value `{own}` in `x-deprecated-values`");
+        lint.report(entry, entry.pointer.clone(), message, "name a value of the enum beside it");
+    }
+    let others: Vec<&str> = values.into_iter().filter(|value| Some(*value) != own).collect();
+    dates(lint, entry, "value", true);
+    replacement(lint, entry, "value", &others);
+}
+
+/// `deprecated` with its dates and its replacement; `others` are the parts of the same kind.
+fn life(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
+    dates(lint, node, kind, is_deprecated(node));
+    for keyword in DATES.into_iter().chain([REPLACED_BY]) {
+        if node.value.get(keyword).is_some() && !is_deprecated(node) {
+            let message = format!("`{keyword}` without `deprecated: true`");
+            lint.report(node, node.at(keyword), message, "add `deprecated: true`, or remove it");
+        }
+    }
+    replacement(lint, node, kind, others);
+}
+
+fn dates(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, is_deprecated: bool) {
+    let mut found = Vec::new();
+    for keyword in DATES {
+        let help = format!("write `{keyword}: YYYY-MM-DD`");
+        match node.text(keyword) {
+            None if is_deprecated && node.value.get(keyword).is_none() => {
+                let message = format!("missing `{keyword}` of a deprecated {kind}");
+                lint.report(node, node.pointer.clone(), message, help);
+            }
+            None => {}
+            Some(text) => match text.parse::<Date>() {
+                Ok(date) => found.push(date),
+                Err(_) => {
+                    let message = format!("`{keyword}`: expected a date, found `{text}`");
+                    lint.report(node, node.at(keyword), message, help);
                 }
-                None => {}
-                Some(text) => match text.parse::<Date>() {
-                    Ok(date) => dates.push(date),
-                    Err(_) => {
-                        let message = format!("`{keyword}`: expected a date, found `{text}`");
-                        lint.report(&operation, operation.at(keyword), message, help);
-                    }
-                },
-            }
+            },
         }
-        if let [since, sunset] = dates.as_slice()
-            && since >= sunset
-        {
-            let message = format!("the sunset {sunset} is not after the deprecation {since}");
-            lint.report(&operation, operation.at("x-sunset"), message, "write a later date");
-        }
-        for keyword in ["x-deprecated-since", "x-sunset", "x-replaced-by"] {
-            if operation.value.get(keyword).is_some() && !is_deprecated {
-                let message = format!("`{keyword}` without `deprecated: true`");
-                lint.report(
-                    &operation,
-                    operation.at(keyword),
-                    message,
-                    "add `deprecated: true`, or remove it",
-                );
-            }
-        }
-        let own = operation.text("operationId");
-        if let Some(other) = operation.text("x-replaced-by")
-            && (Some(other) == own || !ids.iter().any(|id| id == other))
-        {
-            let message = format!("unknown operation `{other}` in `x-replaced-by`");
-            lint.report(
-                &operation,
-                operation.at("x-replaced-by"),
-                message,
-                "name the id of another operation",
-            );
-        }
+    }
+    if let [since, sunset] = found.as_slice()
+        && since >= sunset
+    {
+        let message = format!("the sunset {sunset} is not after the deprecation {since}");
+        lint.report(node, node.at("x-sunset"), message, "write a later date");
+    }
+}
+
+fn replacement(lint: &mut Lint<'_>, node: &Node<'_>, kind: &str, others: &[&str]) {
+    if let Some(other) = node.text(REPLACED_BY)
+        && !others.contains(&other)
+    {
+        let message = format!("unknown {kind} `{other}` in `{REPLACED_BY}`");
+        let help = format!("name another {kind}");
+        lint.report(node, node.at(REPLACED_BY), message, help);
     }
 }

@@ -29,6 +29,7 @@ pub(crate) enum Part {
     Rule,
     Condition,
     Ports,
+    DeprecatedValue,
 }
 
 /// The type of a keyword's value.
@@ -117,6 +118,10 @@ impl Part {
                 ("x-alias-of", Text),
                 ("x-aliases-agree", Text),
                 ("x-falls-back-to", Text),
+                ("deprecated", Flag),
+                ("x-deprecated-since", Text),
+                ("x-sunset", Text),
+                ("x-replaced-by", Text),
             ],
             Part::RequestBody => {
                 &[("required", Flag), ("description", Text), ("content", Map(Part::Media)), ("x-clause", Any)]
@@ -147,6 +152,7 @@ impl Part {
                 ("maximum", Number),
                 ("minLength", Count),
                 ("maxLength", Count),
+                ("pattern", Text),
                 ("minItems", Count),
                 ("maxItems", Count),
                 ("items", One(Part::Schema)),
@@ -158,6 +164,11 @@ impl Part {
                 ("x-max-utf8-bytes", Count),
                 ("x-max-distinct", Count),
                 ("x-separators", TextMap),
+                ("deprecated", Flag),
+                ("x-deprecated-since", Text),
+                ("x-sunset", Text),
+                ("x-replaced-by", Text),
+                ("x-deprecated-values", Map(Part::DeprecatedValue)),
             ],
             Part::SecurityScheme => {
                 &[("type", Text), ("in", Text), ("name", Text), ("scheme", Text), ("description", Text)]
@@ -190,6 +201,9 @@ impl Part {
             ],
             Part::Condition => &[("parameter", Text), ("equals", Text)],
             Part::Ports => &[("minimum", Count), ("maximum", Count)],
+            Part::DeprecatedValue => {
+                &[("x-deprecated-since", Text), ("x-sunset", Text), ("x-replaced-by", Text)]
+            }
         }
     }
 

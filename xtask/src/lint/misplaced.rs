@@ -5,7 +5,7 @@ use super::{Lint, Part, Rule, untyped};
 pub(super) const RULE: Rule =
     Rule { id: "misplaced-keyword", rejects: "a keyword that has no effect on its schema's type", run };
 
-const BELONGS: [(&str, &[&str]); 15] = [
+const BELONGS: [(&str, &[&str]); 16] = [
     ("enum", &["string", "integer", "boolean"]),
     ("format", &["string", "integer"]),
     ("items", &["array"]),
@@ -17,6 +17,7 @@ const BELONGS: [(&str, &[&str]); 15] = [
     ("minimum", &["integer"]),
     ("properties", &["object"]),
     ("required", &["object"]),
+    ("x-deprecated-values", &["string"]),
     ("x-format", &["string"]),
     ("x-max-distinct", &["array"]),
     ("x-max-utf8-bytes", &["string"]),

@@ -42,6 +42,11 @@ fn needed(part: Part) -> &'static [&'static str] {
         Part::Rule => &["rule", "clause"],
         Part::Condition => &["parameter", "equals"],
         Part::Ports => &["minimum", "maximum"],
-        Part::Contact | Part::PathItem | Part::Operation | Part::Schema | Part::Components => &[],
+        Part::Contact
+        | Part::PathItem
+        | Part::Operation
+        | Part::Schema
+        | Part::Components
+        | Part::DeprecatedValue => &[],
     }
 }

@@ -14,6 +14,7 @@ mod large_integers;
 mod misplaced;
 mod missing;
 mod names;
+mod nullables;
 mod objects;
 mod openapi_version;
 mod operation_ids;
@@ -61,6 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
     misplaced::RULE,
     missing::RULE,
     names::RULE,
+    nullables::RULE,
     openapi_version::RULE,
     operation_ids::RULE,
     parameters::RULE,
@@ -90,7 +92,7 @@ pub(crate) fn run(document: &Document) -> Vec<Problem> {
 }
 
 /// The problems of each rule, with the id of the rule.
-fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
+pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     let mut lint = Lint { document, nodes: grammar::walk(document), problems: Vec::new() };
     let mut found = Vec::new();
     for rule in RULES {

@@ -7,7 +7,7 @@ use crate::document::{Document, join};
 
 pub(super) const RULE: Rule = Rule {
     id: "parameter",
-    rejects: "an unsupported or duplicate parameter, or one of a path that the path does not have",
+    rejects: "an unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable",
     run,
 };
 
@@ -33,6 +33,7 @@ fn run(lint: &mut Lint<'_>) {
             lint.report(&node, node.pointer.clone(), message, "write `required: true`");
         }
         kind(lint, &node);
+        required(lint, &node);
     }
     for operation in lint.parts(Part::Operation) {
         let mut seen = Vec::new();
@@ -47,6 +48,31 @@ fn run(lint: &mut Lint<'_>) {
         }
         template(lint, &operation);
     }
+}
+
+/// `required` of a parameter that something else stands for: an alias, a header that replaces a parameter, a default.
+fn required(lint: &mut Lint<'_>, node: &Node<'_>) {
+    if node.value.get("required") != Some(&Value::Bool(true)) {
+        return;
+    }
+    let schema = node.value.get("schema").map(|schema| lint.document.resolve(schema));
+    let is_fallback = node.text("in") == Some("header")
+        && lint
+            .nodes
+            .iter()
+            .any(|other| other.part == Part::Parameter && other.text("x-falls-back-to") == node.text("name"));
+    let why = if node.value.get("x-alias-of").is_some() {
+        "it is another name of a parameter"
+    } else if is_fallback {
+        "it replaces a parameter that is absent"
+    } else if schema.is_some_and(|schema| schema.get("default").is_some()) {
+        "it has a default"
+    } else {
+        return;
+    };
+    let name = node.text("name").unwrap_or_default();
+    let message = format!("`required: true` of `{name}` contradicts the rest: {why}");
+    lint.report(node, node.at("required"), message, "leave one of the two out");
 }
 
 /// A value is sent as plain text; a query may also have one pair for each item of an array.

@@ -239,6 +239,39 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
         "prose",
         "/parameters/0/description",
     ),
+    // Null, and what must be sent.
+    (
+        "          schema: { type: string, default: GLOBAL }",
+        "          schema: { type: string, default: GLOBAL, nullable: true }",
+        "nullable",
+        "/parameters/1/schema/nullable",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      nullable: true\n",
+        "nullable",
+        "/ProxyProtocol/nullable",
+    ),
+    ("    StaticGroup:\n", "    StaticGroup:\n      nullable: true\n", "nullable", "/StaticGroup/nullable"),
+    ("    AddressItem:\n", "    AddressItem:\n      nullable: true\n", "nullable", "/AddressItem/nullable"),
+    (
+        "          x-alias-of: regions\n",
+        "          x-alias-of: regions\n          required: true\n",
+        "parameter",
+        "/parameters/2/required",
+    ),
+    (
+        "        - name: regions\n",
+        "        - name: regions\n          required: true\n",
+        "parameter",
+        "/parameters/1/required",
+    ),
+    (
+        "          in: header\n",
+        "          in: header\n          required: true\n",
+        "parameter",
+        "/parameters/8/required",
+    ),
     // Repetition and deprecation.
     ("      x-retry: safe\n", "", "retry", "/get"),
     ("      x-retry: safe\n", "      x-retry: often\n", "retry", "/x-retry"),
@@ -262,6 +295,37 @@ const CORPUS: &[(&str, &str, &str, &str)] = &[
          x-replaced-by: nothing\n",
         "deprecation",
         "/x-replaced-by",
+    ),
+    (
+        "        - name: protocol\n          in: query\n",
+        "        - name: protocol\n          in: query\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n",
+        "deprecation",
+        "/parameters/3",
+    ),
+    (
+        "          in: query\n          required: true\n          description: How many",
+        "          in: query\n          required: true\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n          \
+         x-sunset: 2026-12-31\n          description: How many",
+        "deprecation",
+        "/parameters/0/deprecated",
+    ),
+    (
+        "    GroupFilter:\n",
+        "    GroupFilter:\n      deprecated: true\n",
+        "deprecation",
+        "/GroupFilter/deprecated",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      x-deprecated-values:\n        socks4: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
+        "deprecation",
+        "/x-deprecated-values/socks4",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      x-deprecated-values:\n        http: { x-sunset: 2026-12-31, x-replaced-by: socks4 }\n",
+        "deprecation",
+        "/x-deprecated-values/http",
     ),
 ];
 

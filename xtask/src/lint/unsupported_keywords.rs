@@ -12,6 +12,10 @@ fn run(lint: &mut Lint<'_>) {
     for node in lint.nodes.clone() {
         for (keyword, _) in node.members() {
             let Some((why, instead)) = advice(node.part, keyword) else { continue };
+            // Beside our own format it is for other people's tools; the format decides.
+            if keyword == "pattern" && node.value.get("x-format").is_some() {
+                continue;
+            }
             lint.report(&node, node.at(keyword), format!("`{keyword}` is not supported: {why}"), instead);
         }
     }
@@ -34,9 +38,10 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "multipleOf") => {
             (UNENFORCED, "express it as an `enum`, or add it to the generators first")
         }
-        (Part::Schema, "pattern") => {
-            (UNENFORCED, "express it as an `enum`, a `format`, or an `x-format` that the generators support")
-        }
+        (Part::Schema, "pattern") => (
+            UNENFORCED,
+            "express it as an `enum`, a `format`, or an `x-format`, beside which it may stand for other tools",
+        ),
         (Part::Schema, "uniqueItems") => {
             (UNENFORCED, "express it as `x-max-distinct`, or leave duplicates allowed")
         }
@@ -50,9 +55,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
         (Part::Schema, "readOnly" | "writeOnly") => {
             (UNENFORCED, "write one schema for requests and one for responses")
         }
-        (Part::Schema, "title" | "externalDocs" | "xml" | "deprecated") => {
-            (DOCUMENTARY, "write it in `description`")
-        }
+        (Part::Schema, "title" | "externalDocs" | "xml") => (DOCUMENTARY, "write it in `description`"),
         (Part::PathItem, "options" | "head" | "trace") => {
             ("the generators do not support this method", "use get, put, post, delete or patch")
         }
@@ -69,7 +72,7 @@ pub(super) fn advice(part: Part, keyword: &str) -> Option<(&'static str, &'stati
             UNENFORCED,
             "remove it: an array in a query is sent as one pair per item, all else as plain text",
         ),
-        (Part::Parameter | Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
+        (Part::Header, "deprecated") => (DOCUMENTARY, "write it in `description`"),
         (Part::Parameter | Part::Header | Part::Media, "examples") => (DOCUMENTARY, "write one `example`"),
         (Part::Media, "encoding") => (DOCUMENTARY, "remove it"),
         (Part::Response, "links") => (DOCUMENTARY, "remove it"),

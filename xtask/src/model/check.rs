@@ -7,4 +7,7 @@ pub(crate) struct Check {
     pub(crate) title: String,
     /// Ids of the clauses that it proves.
     pub(crate) clauses: Vec<String>,
+    /// The `operationId` of the one operation that it runs for; none when it runs for all.
+    #[serde(default, rename = "operationId")]
+    pub(crate) operation: Option<String>,
 }

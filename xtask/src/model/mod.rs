@@ -91,6 +91,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
+        let text = crate::fixture::LIBRARY;
+        let inline = text.replace(
+            "items: { type: string, minLength: 1, maxLength: 20 }",
+            concat!("items: { type: array, items: { type: string, minLength: 1 } }"),
+        );
+        assert_ne!(text, inline);
+        let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
+        let constraints = contract.constraints();
+        let inner =
+            constraints.iter().find(|one| one.at == "body copies[].tags[][]" && one.keyword == "minLength");
+        assert_eq!(inner.unwrap().clauses, ["books.body"]);
+    }
+
+    #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
         let text = crate::fixture::CONTRACT;
         let broken = text.replace("minimum: 1, maximum: 100 }", "minimum: 1, maximum: 1.5 }");

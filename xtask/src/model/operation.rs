@@ -48,12 +48,12 @@ pub(crate) enum Retry {
     Never,
 }
 
-/// The life of a deprecated operation.
+/// The life of a deprecated operation, parameter, property or value of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Deprecation {
     pub(crate) since: Date,
     pub(crate) sunset: Date,
-    /// `operationId` of what replaces it.
+    /// What replaces it: an `operationId`, or the name of another parameter, property or value beside it.
     pub(crate) replaced_by: Option<String>,
 }
 
@@ -106,6 +106,8 @@ pub(crate) struct Parameter {
     pub(crate) aliases_agree: Option<String>,
     /// The header that is read when the parameter is absent (`x-falls-back-to`).
     pub(crate) falls_back_to: Option<String>,
+    /// Since when and until when it is deprecated.
+    pub(crate) deprecation: Option<Deprecation>,
     pub(crate) schema: Schema,
     pub(crate) example: Option<Value>,
     pub(crate) citation: Citation,
@@ -161,6 +163,17 @@ pub(crate) struct Media {
     /// For example `application/json`.
     pub(crate) name: String,
     pub(crate) schema: Schema,
+}
+
+impl fmt::Display for Deprecation {
+    /// In words, for documentation: ``deprecated since 2026-01-01, ends on 2026-12-31; use `regions` instead``.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "deprecated since {}, ends on {}", self.since, self.sunset)?;
+        match &self.replaced_by {
+            Some(other) => write!(out, "; use `{other}` instead"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Operation {

@@ -158,16 +158,24 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The dates of a deprecated operation; the lint reports those that are missing.
-    fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
+    /// The dates of a deprecated part; the lint reports those that are missing.
+    pub(super) fn deprecation(&self, pointer: &str) -> Option<Deprecation> {
+        self.flag(pointer, "deprecated").then(|| self.life(pointer))?
+    }
+
+    /// The deprecated values of the enum at `pointer`.
+    pub(super) fn deprecated_values(&self, pointer: &str) -> Vec<(String, Deprecation)> {
+        let values = self.members(&join(pointer, "x-deprecated-values")).into_iter();
+        values.filter_map(|(value, at, _)| Some((value.to_owned(), self.life(&at)?))).collect()
+    }
+
+    fn life(&self, pointer: &str) -> Option<Deprecation> {
         let date = |key| self.optional_text(pointer, key)?.parse().ok();
-        self.flag(pointer, "deprecated").then(|| {
-            Some(Deprecation {
-                since: date("x-deprecated-since")?,
-                sunset: date("x-sunset")?,
-                replaced_by: self.optional_text(pointer, "x-replaced-by"),
-            })
-        })?
+        Some(Deprecation {
+            since: date("x-deprecated-since")?,
+            sunset: date("x-sunset")?,
+            replaced_by: self.optional_text(pointer, "x-replaced-by"),
+        })
     }
 
     fn credentials(&mut self, operation: &str) -> Vec<Credential> {
@@ -236,6 +244,7 @@ impl<'a> Reader<'a> {
         };
         let mut schema = self.schema(&join(&pointer, "schema"))?;
         schema.citation = schema.citation.or(&citation);
+        schema.inherit(&Citation::default());
         Some(Parameter {
             name: self.text(&join(&pointer, "name"))?,
             location,
@@ -245,6 +254,7 @@ impl<'a> Reader<'a> {
             alias_of: self.optional_text(&pointer, "x-alias-of"),
             aliases_agree: self.optional_text(&pointer, "x-aliases-agree"),
             falls_back_to: self.optional_text(&pointer, "x-falls-back-to"),
+            deprecation: self.deprecation(&pointer),
             schema,
             example: self.document.get(&join(&pointer, "example")).cloned(),
             citation,
@@ -256,7 +266,7 @@ impl<'a> Reader<'a> {
         let pointer = self.document.definition(at).to_owned();
         let citation = self.citation(&pointer);
         let mut schema = self.schema(&format!("{pointer}/content/application~1json/schema"))?;
-        schema.citation = schema.citation.or_any(&citation);
+        schema.inherit(&citation);
         Some(Body {
             required: self.flag(&pointer, "required"),
             description: self.optional_text(&pointer, "description"),
@@ -277,7 +287,7 @@ impl<'a> Reader<'a> {
         let mut content = Vec::new();
         for (name, at, _) in self.members(&join(&pointer, "content")) {
             let mut schema = self.schema(&join(&at, "schema"))?;
-            schema.citation = schema.citation.or_any(&citation);
+            schema.inherit(&citation);
             content.push(Media { name: name.to_owned(), schema });
         }
         let description = self.optional_text(&pointer, "description");
@@ -289,6 +299,7 @@ impl<'a> Reader<'a> {
         let citation = self.citation(&pointer).or_any(around);
         let mut schema = self.schema(&join(&pointer, "schema"))?;
         schema.citation = schema.citation.or(&citation);
+        schema.inherit(&Citation::default());
         Some(Header {
             name: name.to_owned(),
             required: self.flag(&pointer, "required"),

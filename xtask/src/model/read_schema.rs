@@ -45,7 +45,7 @@ impl Reader<'_> {
             Some("array") => Kind::Array {
                 items: Box::new({
                     let mut items = self.schema(&join(&pointer, "items"))?;
-                    items.citation = items.citation.or_any(&citation);
+                    items.inherit(&citation);
                     items
                 }),
                 min_items: self.bound(&pointer, "minItems", Value::as_u64)?,
@@ -58,7 +58,7 @@ impl Reader<'_> {
                 let mut properties = Vec::new();
                 for (name, at, _) in self.members(&join(&pointer, "properties")) {
                     let mut schema = self.schema(&at)?;
-                    schema.citation = schema.citation.or_any(&citation);
+                    schema.inherit(&citation);
                     properties.push(Property {
                         name: name.to_owned(),
                         required: required.contains(&name),
@@ -87,6 +87,8 @@ impl Reader<'_> {
             default: source.get("default").cloned(),
             variants: source.get("enum").and_then(Value::as_array).cloned(),
             example: source.get("example").cloned(),
+            deprecation: self.deprecation(&pointer),
+            deprecated_values: self.deprecated_values(&pointer),
             citation,
             source: source.clone(),
             pointer,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Citation;
+use super::{Citation, Deprecation};
 
 /// What a value must be.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,10 @@ pub(crate) struct Schema {
     /// The only values allowed, when the document lists them.
     pub(crate) variants: Option<Vec<Value>>,
     pub(crate) example: Option<Value>,
+    /// Since when and until when the property with this schema is deprecated.
+    pub(crate) deprecation: Option<Deprecation>,
+    /// The deprecated values of an enum (`x-deprecated-values`).
+    pub(crate) deprecated_values: Vec<(String, Deprecation)>,
     /// The clauses behind the constraints, those of the surrounding part included.
     pub(crate) citation: Citation,
     /// The definition as the document has it, `$ref` and `x-` keys included.
@@ -91,6 +95,18 @@ pub(crate) struct Property {
 }
 
 impl Schema {
+    /// Takes the general clauses of what is around the schema, here and in its items and properties, wherever these have none.
+    pub(crate) fn inherit(&mut self, outer: &Citation) {
+        self.citation = std::mem::take(&mut self.citation).or_any(outer);
+        match &mut self.kind {
+            Kind::Array { items, .. } => items.inherit(&self.citation),
+            Kind::Object { properties } => {
+                properties.iter_mut().for_each(|property| property.schema.inherit(&self.citation));
+            }
+            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+        }
+    }
+
     /// The properties of an object; none for any other kind.
     pub(crate) fn properties(&self) -> &[Property] {
         match &self.kind {

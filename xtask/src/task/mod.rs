@@ -9,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod new;
 mod programs;
 mod releases;
+mod run;
 
 use std::{
     collections::BTreeMap,

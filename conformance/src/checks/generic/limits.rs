@@ -77,6 +77,16 @@ fn changed(other: &OtherOperation, good: &Request, probe: &Probe<'_>, change: &C
     }
 }
 
+/// The label of a case: a long text is described by its size.
+fn label(name: &str, value: &Value) -> String {
+    const LONGEST: usize = 40;
+    let text = text(value);
+    match text.chars().count() {
+        0..=LONGEST => format!("{name}={text}"),
+        length => format!("{name}/{length}-characters-{}-bytes", text.len()),
+    }
+}
+
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -92,7 +102,7 @@ fn of_parameter(id: OtherId, parameter: &Parameter, cases: &mut Vec<(String, Cha
         add(format!("{name}/absent"), "required", None, format!("{name} is absent"));
     }
     for Boundary { value, keyword, reason, .. } in beyond(schema) {
-        add(format!("{name}={}", text(&value)), keyword, Some(vec![value]), format!("{name}, {reason}"));
+        add(label(name, &value), keyword, Some(vec![value]), format!("{name}, {reason}"));
     }
     let item = parameter.example().into_iter().next().map(Value::from);
     for (count, keyword) in counts(schema).filter(|(count, _)| *count > 0) {
@@ -117,8 +127,7 @@ fn of_property(id: OtherId, property: &Property, body: Option<&Value>, cases: &m
         add(format!("{name}/absent"), "required", None, format!("{name} is absent"));
     }
     for Boundary { value, keyword, reason, .. } in beyond(schema) {
-        let label = format!("{name}={}", text(&value));
-        add(label, keyword, Some(vec![value]), format!("{name}, {reason}"));
+        add(label(name, &value), keyword, Some(vec![value]), format!("{name}, {reason}"));
     }
     let shown = body.and_then(|body| body.get(name)).or(schema.example.as_ref());
     let item = shown.and_then(Value::as_array).and_then(|items| items.first());

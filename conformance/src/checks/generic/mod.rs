@@ -1,6 +1,7 @@
 //! Checks that are made from the document alone, for each operation without checks of its own: its limits, and the form of
 //! its successes. That it needs a token is judged beside all other operations, in `all`.
 
+mod deprecation;
 mod limits;
 mod request;
 
@@ -9,9 +10,10 @@ use crate::contract::{Contract, OtherOperation};
 
 pub(crate) use request::{refuses_to_change, valid_request, with_token, without_token};
 
-/// The checks of every further operation of a contract. They live as long as the program, as all checks do.
+/// The checks of every further operation of a contract, and those of deprecated parts of any operation. They live as long as the program, as all checks do.
 pub(super) fn checks(contract: &Contract) -> Vec<&'static Check> {
-    contract.others.iter().flat_map(of).map(|check| &*Box::leak(Box::new(check))).collect()
+    let deprecated = contract.operations().filter_map(deprecation::check);
+    contract.others.iter().flat_map(of).chain(deprecated).map(|check| &*Box::leak(Box::new(check))).collect()
 }
 
 fn of(other: &OtherOperation) -> Vec<Check> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{RetryAfter, Scenario, Step};
 use crate::config::ConfigError;
 use crate::config::document::{Document, Item, Section};
-use crate::contract::OperationId;
+use crate::contract::Contract;
 use crate::lab::exchange::Framing;
 
 /// Maximum number of scenarios in a file, and of steps in a scenario.
@@ -54,8 +54,9 @@ fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     }
     item.section(|section| {
         let seed = section.get("seed").map(|item| item.integer(0..=i64::MAX)).transpose()?;
-        let steps = OperationId::ALL.into_iter().map(|operation| {
-            let prefix = operation.prefix();
+        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
+        let steps = operations.map(|operation| {
+            let prefix = operation.id.prefix();
             Ok((prefix, steps(section, prefix)?))
         });
         let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;

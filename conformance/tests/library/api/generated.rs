@@ -44,9 +44,9 @@ pub type ListBooksLimit = BoundedInteger<1, 50>;
 pub struct ListBooks;
 impl ListBooks {
     /// The query parameters, by name.
-    const QUERY: [&'static str; 3usize] = ["api_key", "genre", "limit"];
+    const QUERY: [&'static str; 4usize] = ["api_key", "genre", "kind", "limit"];
     fn read_credential(
-        query: &mut Query<'_, 3usize>,
+        query: &mut Query<'_, 4usize>,
         headers: &HeaderMap,
     ) -> Result<Token, RequestError> {
         credential::read(
@@ -65,6 +65,10 @@ pub struct ListBooksRequest {
     ///
     /// Clauses: `books.genre`.
     pub genre: Option<ListBooksGenre>,
+    /// Genre to list, the only one.
+    ///
+    /// Clauses: `books.genre`.
+    pub kind: Option<String>,
     /// Books to return.
     ///
     /// Clauses: `books.limit`.
@@ -101,7 +105,7 @@ described!(
 pub struct ListBooksQuery {}
 described!(
     ListBooksQuery, "ListBooksQuery",
-    r##"{"type":"object","properties":{"api_key":{"description":"The account's token.","allOf":[{"type":"string","minLength":1}]},"genre":{"description":"Genres to list, at most 3. All when absent.","allOf":[{"$ref":"#/components/schemas/Genre"}]},"limit":{"description":"Books to return.","allOf":[{"type":"integer","minimum":1,"maximum":50,"default":20}]}},"required":["api_key"]}"##,
+    r##"{"type":"object","properties":{"api_key":{"description":"The account's token.","allOf":[{"type":"string","minLength":1}]},"genre":{"description":"Genres to list, at most 3. All when absent.","allOf":[{"$ref":"#/components/schemas/Genre"}]},"kind":{"description":"Genre to list, the only one.","allOf":[{"type":"string"}]},"limit":{"description":"Books to return.","allOf":[{"type":"integer","minimum":1,"maximum":50,"default":20}]}},"required":["api_key"]}"##,
     [crate ::api::generated::Genre]
 );
 impl Responses for ListBooks {
@@ -117,6 +121,31 @@ impl Operation for ListBooks {
     const ID: &'static str = "listBooks";
     const PATH: &'static str = "/openapi/v1/library/books";
     const BODY: Option<Input<'static>> = None;
+    const DEPRECATED_PARTS: &'static [crate::edge::deprecation::DeprecatedPart] = {
+        use crate::edge::deprecation::{DeprecatedPart, Place};
+        &[
+            DeprecatedPart {
+                place: Place::Query("genre"),
+                value: Some("science"),
+                since: 1769904000i64,
+                sunset: 1795996800i64,
+                sunset_date: "Mon, 30 Nov 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"value science of query parameter genre; use novel\"",
+                ),
+            },
+            DeprecatedPart {
+                place: Place::Query("kind"),
+                value: None,
+                since: 1767225600i64,
+                sunset: 1798675200i64,
+                sunset_date: "Thu, 31 Dec 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"query parameter kind; use genre\"",
+                ),
+            },
+        ]
+    };
     type Request = ListBooksRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
@@ -143,17 +172,23 @@ impl Operation for ListBooks {
                 &[("any", "books.genre")],
             )
             .with_items(&[("any", "books.genre")]);
+        const PARAMETER_KIND: Input<'static> = Input::new(
+            Part::Parameter("kind"),
+            &[("any", "books.genre")],
+        );
         const PARAMETER_LIMIT: Input<'static> = Input::new(
             Part::Parameter("limit"),
             &[("any", "books.limit")],
         );
         let mut query = Query::parse_with_lists(parts.query, &Self::QUERY, &["genre"])?;
         let genre: Option<ListBooksGenre> = query.list("genre", PARAMETER_GENRE)?;
+        let kind: Option<String> = query.optional("kind", PARAMETER_KIND)?;
         let limit: Option<ListBooksLimit> = query.optional("limit", PARAMETER_LIMIT)?;
         let limit = limit.unwrap_or(<ListBooksLimit>::constant::<20>());
         let credential = Self::read_credential(&mut query, parts.headers)?;
         Ok(ListBooksRequest {
             genre,
+            kind,
             limit,
             credential,
         })
@@ -357,6 +392,31 @@ impl Operation for CreateBook {
     const ID: &'static str = "createBook";
     const PATH: &'static str = "/openapi/v1/library/books";
     const BODY: Option<Input<'static>> = Some(Self::BODY_INPUT);
+    const DEPRECATED_PARTS: &'static [crate::edge::deprecation::DeprecatedPart] = {
+        use crate::edge::deprecation::{DeprecatedPart, Place};
+        &[
+            DeprecatedPart {
+                place: Place::Field(&["genre"]),
+                value: Some("science"),
+                since: 1769904000i64,
+                sunset: 1795996800i64,
+                sunset_date: "Mon, 30 Nov 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"value science of field genre; use novel\"",
+                ),
+            },
+            DeprecatedPart {
+                place: Place::Field(&["author", "born"]),
+                value: None,
+                since: 1772323200i64,
+                sunset: 1793404800i64,
+                sunset_date: "Sat, 31 Oct 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"field author.born\"",
+                ),
+            },
+        ]
+    };
     type Request = CreateBookRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
@@ -646,6 +706,31 @@ impl Operation for ReplaceBook {
     const ID: &'static str = "replaceBook";
     const PATH: &'static str = "/openapi/v1/library/books/{bookId}";
     const BODY: Option<Input<'static>> = Some(Self::BODY_INPUT);
+    const DEPRECATED_PARTS: &'static [crate::edge::deprecation::DeprecatedPart] = {
+        use crate::edge::deprecation::{DeprecatedPart, Place};
+        &[
+            DeprecatedPart {
+                place: Place::Field(&["genre"]),
+                value: Some("science"),
+                since: 1769904000i64,
+                sunset: 1795996800i64,
+                sunset_date: "Mon, 30 Nov 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"value science of field genre; use novel\"",
+                ),
+            },
+            DeprecatedPart {
+                place: Place::Field(&["author", "born"]),
+                value: None,
+                since: 1772323200i64,
+                sunset: 1793404800i64,
+                sunset_date: "Sat, 31 Oct 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"field author.born\"",
+                ),
+            },
+        ]
+    };
     type Request = ReplaceBookRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
@@ -832,6 +917,21 @@ impl Operation for ChangeBook {
     const ID: &'static str = "changeBook";
     const PATH: &'static str = "/openapi/v1/library/books/{bookId}";
     const BODY: Option<Input<'static>> = Some(Self::BODY_INPUT);
+    const DEPRECATED_PARTS: &'static [crate::edge::deprecation::DeprecatedPart] = {
+        use crate::edge::deprecation::{DeprecatedPart, Place};
+        &[
+            DeprecatedPart {
+                place: Place::Field(&["author", "born"]),
+                value: None,
+                since: 1772323200i64,
+                sunset: 1793404800i64,
+                sunset_date: "Sat, 31 Oct 2026 00:00:00 GMT",
+                link: Some(
+                    "<https://docs.invalid/contact>; rel=\"deprecation\"; title=\"field author.born\"",
+                ),
+            },
+        ]
+    };
     type Request = ChangeBookRequest;
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
         joined([
@@ -1773,7 +1873,7 @@ pub struct Book {
 }
 described!(
     Book, "Book",
-    r##"{"description":"A book.","type":"object","required":["bookId","title","genre","author","subtitle"],"properties":{"bookId":{"type":"integer","minimum":1,"description":"Identifier of the book."},"title":{"type":"string","description":"Title."},"subtitle":{"type":"string","nullable":true,"description":"Subtitle."},"genre":{"$ref":"#/components/schemas/Genre"},"author":{"type":"string","description":"Name of the author."}}}"##,
+    r##"{"description":"A book.","type":"object","required":["bookId","title","genre","author","subtitle"],"properties":{"bookId":{"type":"integer","minimum":1,"description":"Identifier of the book."},"title":{"type":"string","description":"Title."},"subtitle":{"type":"string","nullable":true,"deprecated":true,"description":"Subtitle."},"genre":{"$ref":"#/components/schemas/Genre"},"author":{"type":"string","description":"Name of the author."}}}"##,
     [crate ::api::generated::Genre]
 );
 /// A loan.
@@ -2167,7 +2267,7 @@ pub mod schemas {
     pub struct NewAuthor {}
     described!(
         NewAuthor, "NewAuthor",
-        r##"{"description":"Who wrote it.","type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"description":"Name."},"born":{"type":"integer","minimum":-3000,"maximum":3000,"description":"Year of birth."},"language":{"type":"string","default":"en","description":"Language of the original."}}}"##,
+        r##"{"description":"Who wrote it.","type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"description":"Name."},"born":{"type":"integer","minimum":-3000,"maximum":3000,"deprecated":true,"description":"Year of birth."},"language":{"type":"string","default":"en","description":"Language of the original."}}}"##,
         []
     );
     /// `NewCopy` of the document.

@@ -127,6 +127,11 @@ impl<O: Responses> OperationResponse<O> {
         Self { response, error_code, operation: PhantomData }
     }
 
+    /// The headers of the response.
+    pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.response.headers_mut()
+    }
+
     /// The error code; `None` for a success.
     #[must_use]
     pub const fn error_code(&self) -> Option<ErrorCode> {

@@ -270,6 +270,26 @@ pub(super) const EDITS: &[(&str, &str, &str, &str)] = &[
         "citation-changed extractProxies #/paths/~1openapi~1v1~1proxy~1extract/get/parameters/4",
         "citation-changed extractProxies #/paths/~1openapi~1v1~1proxy~1extract/get/parameters/4",
     ),
+    // Deprecation, and what stands beside our formats.
+    (
+        "        - name: protocol\n          in: query\n",
+        "        - name: protocol\n          in: query\n          deprecated: true\n          x-deprecated-since: 2026-01-01\n          \
+         x-sunset: 2026-12-31\n",
+        "deprecated extractProxies query protocol; text-changed extractProxies query protocol; sunset-later extractProxies query protocol",
+        "undeprecated extractProxies query protocol; text-changed extractProxies query protocol; sunset-later extractProxies query protocol",
+    ),
+    (
+        "      enum: [http, socks5]\n",
+        "      enum: [http, socks5]\n      x-deprecated-values:\n        http: { x-deprecated-since: 2026-01-01, x-sunset: 2026-12-31 }\n",
+        "deprecated extractProxies query protocol",
+        "undeprecated extractProxies query protocol",
+    ),
+    (
+        "      x-format: ip-endpoint\n",
+        "      x-format: ip-endpoint\n      pattern: '^[0-9A-Fa-f.:]+$'\n",
+        "pattern-changed - #/components/schemas/AddressItem",
+        "pattern-changed - #/components/schemas/AddressItem",
+    ),
 ];
 
 #[test]

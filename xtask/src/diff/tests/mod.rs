@@ -2,6 +2,7 @@ mod acceptance;
 mod documents;
 mod edits;
 mod rendering;
+mod table;
 
 use jiff::civil::date;
 

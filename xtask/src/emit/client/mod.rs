@@ -3,6 +3,7 @@
 
 mod api;
 mod contract;
+mod deprecated;
 mod docs;
 mod enforce;
 mod input;
@@ -16,14 +17,18 @@ use crate::{artifact::Artifact, document::Document, model::Contract, problem::Pr
 
 pub(crate) use enforce::enforces;
 
+use deprecated::Deprecated;
 use docs::Docs;
 
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
     let docs = Docs::read(document, &model);
-    let api = api::generate(document, &docs)?;
-    let contract = contract::generate(document, &model, &docs)?;
+    let deprecated = Deprecated::read(&model);
+    let mut api = api::generate(document, &docs)?;
+    let mut contract = contract::generate(document, &model, &docs)?;
+    deprecated.mark(&mut api);
+    deprecated.mark(&mut contract);
     Ok(vec![
         Artifact { path: "client/src/generated.rs", contents: source::text(api) },
         Artifact { path: "client/src/contract.rs", contents: source::text(contract) },

@@ -88,6 +88,7 @@ pub(in crate::emit) fn parameter<'a>(
     let mut limits = words::limits(contract, schema);
     limits.extend(words::extensions(parameter));
     limits.extend(rules.iter().map(|rule| words::rule(rule)));
+    limits.extend(parameter.deprecation.as_ref().map(ToString::to_string));
     let mut clauses = cited([citation, &schema.citation]);
     clauses.extend(parameter.aliases_agree.as_deref());
     clauses.extend(rules.iter().map(|rule| clause(rule)));
@@ -185,6 +186,7 @@ fn collect<'a>(
         let rules = home.operation.map(|operation| rules_for(operation, &name)).unwrap_or_default();
         let mut limits = words::limits(contract, schema);
         limits.extend(rules.iter().map(|rule| words::rule(rule)));
+        limits.extend(schema.deprecation.as_ref().map(ToString::to_string));
         let mut clauses = cited([&schema.citation]);
         clauses.extend(rules.iter().map(|rule| clause(rule)));
         fields.push(Field {

@@ -76,6 +76,7 @@ pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
             limits.push(format!("one of {}", values.join(", ")));
         }
     }
+    limits.extend(schema.deprecated_values.iter().map(|(value, life)| format!("`{value}` {life}")));
     limits
 }
 

@@ -43,7 +43,7 @@ fn writer(constraint: &Constraint, operation: &str) -> Option<String> {
     let mut parts = constraint.at.split(' ');
     let (status, part) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     Some(match (status, part, constraint.keyword) {
-        (_, "header", _) if !status.starts_with('2') => {
+        (_, "header", "required" | "type") if !status.starts_with('2') => {
             "`edge::responding::response::OperationResponse`".to_owned()
         }
         (_, "text", _) => "`edge::responding::response::Content::Text`".to_owned(),

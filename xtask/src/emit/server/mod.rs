@@ -3,9 +3,11 @@
 //! The generated file is declarations and calls; how a value is parsed or rejected is written by hand in
 //! `server/src/edge/`. Whatever the edge cannot do is a [`Problem`] here, so that no constraint is lost.
 
+mod deprecation;
 mod enforce;
 mod fragment;
 mod headers;
+mod input;
 mod names;
 mod operation;
 mod request;

@@ -1,15 +1,16 @@
 //! Operations: the impl of `Operation` for each, and the trait of all.
 
-use jiff::{civil::Date, tz::TimeZone};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::{
-    Emitter, names,
-    request::{Request, input, parsed_query},
+    Emitter,
+    input::input,
+    names,
+    request::{Request, parsed_query},
 };
-use crate::model::{Deprecation, Location, Operation};
+use crate::model::{Location, Operation};
 
 impl Emitter<'_> {
     /// The types of an operation and how they belong together.
@@ -81,6 +82,7 @@ impl Emitter<'_> {
             request;
         let known_count = known.len();
         let deprecation = self.deprecation(operation);
+        let deprecated_parts = self.deprecated_parts(operation)?;
         let has_text = operation.success.content.iter().any(|media| media.name == "text/plain");
         let text = if has_text {
             quote!(crate::edge::responding::response::PlainText)
@@ -136,6 +138,7 @@ impl Emitter<'_> {
                 const ID: &'static str = #id;
                 const PATH: &'static str = #path;
                 const BODY: Option<Input<'static>> = #body_const;
+                #deprecated_parts
                 type Request = #request_ident;
 
                 fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -218,27 +221,6 @@ impl Emitter<'_> {
             #described
         };
         (Some(code), Some(quote!(#ident)))
-    }
-
-    /// The headers of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and `Link` to what replaces it.
-    fn deprecation(&self, operation: &Operation) -> Vec<TokenStream> {
-        let Some(Deprecation { since, sunset, replaced_by }) = &operation.deprecation else {
-            return Vec::new();
-        };
-        let midnight = |date: &Date| date.to_zoned(TimeZone::UTC);
-        let mut headers = Vec::new();
-        if let Ok(since) = midnight(since) {
-            headers.push(("deprecation", format!("@{}", since.timestamp().as_second())));
-        }
-        if let Ok(sunset) = midnight(sunset) {
-            headers.push(("sunset", sunset.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()));
-        }
-        let other = self.contract.operations.iter().find(|other| Some(&other.id) == replaced_by.as_ref());
-        // A path with a parameter is no address.
-        if let Some(other) = other.filter(|other| !other.path.contains('{')) {
-            headers.push(("link", format!("<{}>; rel=\"successor-version\"", other.path)));
-        }
-        headers.into_iter().map(|(name, value)| quote!((#name, #value))).collect()
     }
 
     /// The methods that a path has, as `Allow` lists them.

@@ -2,11 +2,7 @@
 
 use quote::{format_ident, quote};
 
-use super::{
-    Emitter, names,
-    request::{Request, with_required},
-    types::doc,
-};
+use super::{Emitter, input::with_required, names, request::Request, types::doc};
 use crate::model::{Kind, Location, Operation, Parameter, Rule, Side};
 
 impl Emitter<'_> {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{TokenStream, TokenTree};
 use serde_json::{Value, json};
 
 use super::{emit, enforces, tokens};
 use crate::{
     document::Document,
+    fixture::bare,
     model::{Constraint, Contract, Side},
     problem::Problem,
 };
@@ -20,27 +20,6 @@ fn document() -> Document {
 
 fn code(document: &Document) -> Result<String, Vec<Problem>> {
     emit(document).map(|artifacts| artifacts.into_iter().map(|artifact| artifact.contents).collect())
-}
-
-/// The code without what only documents: comments and the schemas that Dropshot shows.
-fn bare(tokens: TokenStream) -> String {
-    let mut bare = String::new();
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        let next = tokens.peek().map(ToString::to_string).unwrap_or_default();
-        match &token {
-            TokenTree::Punct(hash) if hash.as_char() == '#' && next.starts_with("[doc") => {
-                drop(tokens.next())
-            }
-            // The bang and the arguments.
-            TokenTree::Ident(name) if name == "described" && next == "!" => {
-                drop((tokens.next(), tokens.next()))
-            }
-            TokenTree::Group(group) => bare.push_str(&self::bare(group.stream())),
-            token => bare.push_str(&format!("{token} ")),
-        }
-    }
-    bare
 }
 
 fn replaced(from: &str, to: &str) -> Document {

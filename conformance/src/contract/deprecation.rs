@@ -1,0 +1,168 @@
+use serde_json::Value;
+
+use super::Clause;
+use super::operation::{Parameter, Place};
+use super::schema::Citations;
+use super::source::{ContractError, Node};
+use crate::wire::Request;
+
+/// A deprecated operation, parameter, field or value: what callers should stop using, and services announce.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deprecation {
+    /// What is deprecated.
+    pub part: DeprecatedPart,
+    /// The deprecated value of it; none when all of it is deprecated.
+    pub value: Option<String>,
+    /// The first day of the deprecation, and the last day of the support: `YYYY-MM-DD`.
+    pub dates: (String, String),
+    /// What replaces it.
+    pub replaced_by: Option<String>,
+    /// A clause that the part comes from.
+    pub clause: Clause,
+}
+
+/// What a deprecation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeprecatedPart {
+    /// The operation.
+    Operation,
+    /// A parameter of the query or a header.
+    Parameter(String, Place),
+    /// A field of the body, by the names that lead to it.
+    Field(Vec<String>),
+}
+
+impl Deprecation {
+    /// Every deprecation of an operation whose part comes from a clause.
+    pub(super) fn read_all(operation: &Node<'_>) -> Result<Vec<Self>, ContractError> {
+        let own = Citations::read(operation)?.all().next();
+        let mut found = Vec::new();
+        if is_deprecated(operation) {
+            found.extend(Self::new(operation, DeprecatedPart::Operation, None, own)?);
+        }
+        for node in operation.find("parameters").map(|list| list.items()).transpose()?.unwrap_or_default() {
+            let Parameter { name, place, citations, .. } = Parameter::read(&node)?;
+            let clause = citations.all().next().or(own);
+            let part = DeprecatedPart::Parameter(name, place);
+            if is_deprecated(&node) {
+                found.extend(Self::new(&node, part.clone(), None, clause)?);
+            }
+            Self::read_values(&node.get("schema")?, &part, clause, &mut found)?;
+        }
+        if let Some(body) = operation.find("requestBody") {
+            let schema = body.get("content")?.get("application/json")?.get("schema")?;
+            Self::read_fields(&schema, &[], own, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn read_fields(
+        schema: &Node<'_>,
+        path: &[String],
+        outer: Option<Clause>,
+        found: &mut Vec<Self>,
+    ) -> Result<(), ContractError> {
+        // The generator rejects recursive schemas.
+        const DEEPEST: usize = 32;
+        let own = Citations::read(schema)?.all().next().or(outer);
+        if let Some(items) = schema.find("items") {
+            return Self::read_fields(&items, path, own, found);
+        }
+        let Some(properties) = schema.find("properties").filter(|_| path.len() < DEEPEST) else {
+            return Ok(());
+        };
+        for (name, property) in properties.members()? {
+            let path = [path, &[name.to_owned()]].concat();
+            let part = DeprecatedPart::Field(path.clone());
+            let clause = Citations::read(&property)?.all().next().or(own);
+            if is_deprecated(&property) {
+                found.extend(Self::new(&property, part.clone(), None, clause)?);
+            }
+            Self::read_values(&property, &part, clause, found)?;
+            Self::read_fields(&property, &path, clause, found)?;
+        }
+        Ok(())
+    }
+
+    /// The deprecated values of an enum, or of the items of a list of one.
+    fn read_values(
+        schema: &Node<'_>,
+        part: &DeprecatedPart,
+        clause: Option<Clause>,
+        found: &mut Vec<Self>,
+    ) -> Result<(), ContractError> {
+        let schema = schema.find("items").unwrap_or_else(|| schema.clone());
+        let Some(values) = schema.find("x-deprecated-values") else { return Ok(()) };
+        for (value, entry) in values.members()? {
+            found.extend(Self::new(&entry, part.clone(), Some(value.to_owned()), clause)?);
+        }
+        Ok(())
+    }
+
+    fn new(
+        node: &Node<'_>,
+        part: DeprecatedPart,
+        value: Option<String>,
+        clause: Option<Clause>,
+    ) -> Result<Option<Self>, ContractError> {
+        let Some(clause) = clause else { return Ok(None) };
+        let text = |key: &str| Ok::<_, ContractError>(node.get(key)?.string()?.to_owned());
+        let dates = (text("x-deprecated-since")?, text("x-sunset")?);
+        let replaced_by = node.find("x-replaced-by").map(|other| other.string().map(str::to_owned));
+        Ok(Some(Self { part, value, dates, replaced_by: replaced_by.transpose()?, clause }))
+    }
+
+    /// Whether a request uses the part.
+    #[must_use]
+    pub fn is_used_by(&self, request: &Request) -> bool {
+        let fits = |sent: &str| self.value.as_deref().is_none_or(|value| value == sent);
+        match &self.part {
+            DeprecatedPart::Operation => true,
+            DeprecatedPart::Parameter(name, Place::Query) => {
+                request.query_pairs().any(|(sent, value)| sent == Some(name) && fits(value))
+            }
+            DeprecatedPart::Parameter(name, Place::Header) => {
+                let mut headers = request.headers().iter();
+                headers.any(|(sent, value)| {
+                    sent.eq_ignore_ascii_case(name) && fits(&String::from_utf8_lossy(value))
+                })
+            }
+            // A value in a path is never deprecated by itself.
+            DeprecatedPart::Parameter(_, Place::Path) => false,
+            DeprecatedPart::Field(path) => request.body_members().is_some_and(|members| {
+                holds(&Value::Object(members.into_owned()), path, self.value.as_deref())
+            }),
+        }
+    }
+
+    /// The part in words, with its dates.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let part = match &self.part {
+            DeprecatedPart::Operation => "the operation".to_owned(),
+            DeprecatedPart::Parameter(name, _) => name.clone(),
+            DeprecatedPart::Field(path) => path.join("."),
+        };
+        let value = self.value.as_ref().map(|value| format!("{value} of ")).unwrap_or_default();
+        let (since, sunset) = &self.dates;
+        let instead =
+            self.replaced_by.as_ref().map(|other| format!("; use {other} instead")).unwrap_or_default();
+        format!("{value}{part} is deprecated since {since} and ends on {sunset}{instead}")
+    }
+}
+
+fn is_deprecated(node: &Node<'_>) -> bool {
+    node.find("deprecated").is_some_and(|flag| flag.value == true)
+}
+
+fn holds(json: &Value, path: &[String], value: Option<&str>) -> bool {
+    match (json, path, value) {
+        (_, [], None) => true,
+        (Value::String(text), [], Some(value)) => text == value,
+        (Value::Array(items), ..) => items.iter().any(|item| holds(item, path, value)),
+        (Value::Object(fields), [name, rest @ ..], _) => {
+            fields.get(name).is_some_and(|inner| holds(inner, rest, value))
+        }
+        _ => false,
+    }
+}

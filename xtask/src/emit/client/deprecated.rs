@@ -1,0 +1,118 @@
+//! `#[deprecated]` on what callers should stop using: setters of builders, fields and values of enums.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syn::{Attribute, File, ImplItem, Item, ItemMod, parse_quote};
+
+use super::{name, postprocess::name_of};
+use crate::{
+    lower,
+    model::{Contract, Deprecation, Kind, Schema},
+};
+
+/// What is said of a part, by the name of its type and the name of its field, setter or variant.
+#[derive(Default)]
+pub(super) struct Deprecated(BTreeMap<(String, String), String>);
+
+impl Deprecated {
+    /// The deprecated operations, parameters, fields and values of a contract.
+    pub(super) fn read(contract: &Contract) -> Self {
+        let mut found = Self::default();
+        let mut seen = BTreeSet::new();
+        for operation in &contract.operations {
+            let mut builders = vec![operation.id.clone()];
+            if operation.success.content.len() > 1 {
+                builders.push(lower::text_operation_id(&operation.id));
+            }
+            for builder in &builders {
+                if let Some(life) = &operation.deprecation {
+                    found.add("Client", &name::snake(builder).to_string(), life);
+                }
+                for parameter in operation.builder_parameters() {
+                    if let Some(life) = &parameter.deprecation {
+                        let owner = name::pascal(builder).to_string();
+                        found.add(&owner, &name::snake(&parameter.name).to_string(), life);
+                    }
+                }
+            }
+            let bodies = operation.body.iter().map(|body| &body.schema);
+            let results = operation.success.content.iter().map(|media| &media.schema);
+            let parameters = operation.parameters.iter().map(|parameter| &parameter.schema);
+            bodies.chain(results).chain(parameters).for_each(|schema| found.add_schema(schema, &mut seen));
+        }
+        found
+    }
+
+    fn add_schema(&mut self, schema: &Schema, seen: &mut BTreeSet<String>) {
+        if !seen.insert(schema.pointer.clone()) {
+            return;
+        }
+        let owner = schema.name.as_deref().map(|name| name::pascal(name).to_string());
+        for (value, life) in &schema.deprecated_values {
+            if let Some(owner) = &owner {
+                self.add(owner, &name::pascal(value).to_string(), life);
+            }
+        }
+        if let Kind::Array { items, .. } = &schema.kind {
+            self.add_schema(items, seen);
+        }
+        for property in schema.properties() {
+            if let (Some(life), Some(owner)) = (&property.schema.deprecation, &owner) {
+                self.add(owner, &name::snake(&property.name).to_string(), life);
+            }
+            self.add_schema(&property.schema, seen);
+        }
+    }
+
+    fn add(&mut self, owner: &str, name: &str, life: &Deprecation) {
+        self.0.insert((owner.to_owned(), name.to_owned()), life.to_string());
+    }
+
+    /// The attribute of a part; none where it is not deprecated.
+    pub(super) fn attribute(&self, owner: &str, name: &str) -> Option<Attribute> {
+        let note = self.0.get(&(owner.to_owned(), name.to_owned()))?;
+        Some(parse_quote!(#[deprecated(note = #note)]))
+    }
+
+    /// Marks the parts of a generated file. The generated code goes on using them.
+    pub(super) fn mark(&self, file: &mut File) {
+        if self.0.is_empty() {
+            return;
+        }
+        file.attrs.push(parse_quote!(#![allow(deprecated, reason = "what is deprecated can still be sent")]));
+        self.mark_items(&mut file.items);
+    }
+
+    fn mark_items(&self, items: &mut [Item]) {
+        for item in items {
+            match item {
+                Item::Struct(item) => {
+                    let owner = item.ident.to_string();
+                    for field in &mut item.fields {
+                        // A builder keeps its arguments in fields that nobody else sees.
+                        let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+                        if matches!(field.vis, syn::Visibility::Public(_)) {
+                            field.attrs.extend(self.attribute(&owner, &name));
+                        }
+                    }
+                }
+                Item::Enum(item) => {
+                    let owner = item.ident.to_string();
+                    for variant in &mut item.variants {
+                        variant.attrs.extend(self.attribute(&owner, &variant.ident.to_string()));
+                    }
+                }
+                Item::Impl(block) if block.trait_.is_none() => {
+                    let owner = name_of(&block.self_ty);
+                    for item in &mut block.items {
+                        let ImplItem::Fn(function) = item else { continue };
+                        let mark = self.attribute(&owner, &function.sig.ident.to_string());
+                        function.attrs.extend(mark);
+                    }
+                }
+                Item::Mod(ItemMod { content: Some((_, items)), .. }) => self.mark_items(items),
+                _ => {}
+            }
+        }
+    }
+}
