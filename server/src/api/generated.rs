@@ -1510,7 +1510,7 @@ pub mod schemas {
     pub struct AddressItem {}
     described!(
         AddressItem, "AddressItem",
-        r##"{"description":"A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square\nbrackets. CIDR, zone identifiers and fragments are rejected. The contract leaves IPv4-mapped IPv6 addresses\n(`::ffff:203.0.113.8`) open: this repository's server and client take them as the IPv4 address.\n","type":"string","example":"203.0.113.8:20002"}"##,
+        r##"{"description":"A full IPv4 or IPv6 address, optionally with a port from 1 to 65535; IPv6 with a port stands in square\nbrackets. CIDR, zone identifiers and fragments are rejected. The contract leaves IPv4-mapped IPv6 addresses\n(`::ffff:203.0.113.8`) open: this repository's server and client take them as the IPv4 address.\n","type":"string","pattern":"^([0-9.]+(:[0-9]{1,5})?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*|\\[[0-9A-Fa-f:.]+\\]:[0-9]{1,5})$","example":"203.0.113.8:20002"}"##,
         []
     );
     /// `GroupFilter` of the document.
