@@ -29,7 +29,7 @@ enum Server {
     /// On a temporary database of its own, with a clock that can be set.
     Sandbox(Box<Sandbox>),
     /// On a store that it was given.
-    Plain(RunningServer),
+    Plain(Box<RunningServer>),
 }
 
 /// Why the reference server can't be had.
@@ -83,7 +83,7 @@ impl Reference {
         let sample = seed(config.store.as_ref()).await?;
         let running = start(config)?;
         let target = target(&url(&running), sample)?;
-        Ok(Self { server: Server::Plain(running), target })
+        Ok(Self { server: Server::Plain(Box::new(running)), target })
     }
 
     /// The server as a target, with every fact.
