@@ -98,7 +98,7 @@ pub mod types {
         ///Description of the result.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        ///Trace id for troubleshooting. Not an idempotency number.
+        ///Trace id for troubleshooting, not the request id of an extraction.
         #[serde(
             rename = "requestId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -348,7 +348,7 @@ pub mod types {
         ///Description of the result.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        ///Trace id for troubleshooting. Not an idempotency number.
+        ///Trace id for troubleshooting, not the request id of an extraction.
         #[serde(
             rename = "requestId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -875,7 +875,7 @@ impl Client {
 Returns up to `num` gateway endpoints for the account that owns the token, as JSON or as plain text.
 
 The caller's real source IPv4 address must be in a whitelist that the account's owner has enabled; this is
-looked at on every call, as are real-name verification and the entitlement for the protocol. To repeat an
+checked on every call, as are real-name verification and the entitlement for the protocol. To repeat an
 interrupted call without a second extraction, send the same request id again.
 
 
@@ -886,7 +886,7 @@ Arguments:
 - [`num`](builder::ExtractProxies::num): How many gateways to extract.
 - [`protocol`](builder::ExtractProxies::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
 - [`regions`](builder::ExtractProxies::regions): Country code from the country directory.
-- [`request_id`](builder::ExtractProxies::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`request_id`](builder::ExtractProxies::request_id): Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
 - [`return_type`](builder::ExtractProxies::return_type): Whether the response is JSON or plain text.
 - [`sb`](builder::ExtractProxies::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
@@ -947,7 +947,7 @@ let response = client.search_static_instances()
 Returns up to `num` gateway endpoints for the account that owns the token, as JSON or as plain text.
 
 The caller's real source IPv4 address must be in a whitelist that the account's owner has enabled; this is
-looked at on every call, as are real-name verification and the entitlement for the protocol. To repeat an
+checked on every call, as are real-name verification and the entitlement for the protocol. To repeat an
 interrupted call without a second extraction, send the same request id again.
 
 
@@ -958,7 +958,7 @@ Arguments:
 - [`num`](builder::ExtractProxiesText::num): How many gateways to extract.
 - [`protocol`](builder::ExtractProxiesText::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
 - [`regions`](builder::ExtractProxiesText::regions): Country code from the country directory.
-- [`request_id`](builder::ExtractProxiesText::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`request_id`](builder::ExtractProxiesText::request_id): Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
 - [`return_type`](builder::ExtractProxiesText::return_type): Whether the response is JSON or plain text.
 - [`sb`](builder::ExtractProxiesText::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
@@ -1071,7 +1071,7 @@ pub mod builder {
                 });
             self
         }
-        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
         /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
@@ -1396,7 +1396,7 @@ pub mod builder {
                 });
             self
         }
-        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
         /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self

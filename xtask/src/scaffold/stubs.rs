@@ -86,9 +86,9 @@ fn domain(new: &NewOperation) -> Stub {
     let (id, snake) = (&new.id, new.snake());
     let what = if new.writes { "changes" } else { "returns" };
     let contents = format!(
-        "//! What `{id}` {what}.\n\ncompile_error!(\n    \"write the types and decisions of `{id}`: a question to the storage in \
-         domain/ports.rs (`Repository`), which \\\n     store/sqlite, store/postgres and metrics/store.rs response, and a method \
-         of `Service` in domain/service.rs that checks the token \\\n     before it asks\"\n);\n"
+        "//! What `{id}` {what}.\n\ncompile_error!(\n    \"write the types and decisions of `{id}`; add a method to `Repository` \
+         (domain/ports.rs), implement \\\n     it in store/sqlite, store/postgres and metrics/store.rs, and add a method to \
+         `Service` (domain/service.rs) that checks \\\n     the token first\"\n);\n"
     );
     let declared = ("server/src/domain/mod.rs", "pub ");
     Stub { path: format!("server/src/domain/{snake}.rs"), contents, declared }
