@@ -151,15 +151,18 @@ impl ClientReport {
         }
     }
 
-    /// The report in one of [`ClientReport::FORMATS`]; JSON for others.
+    /// The report in one of [`ClientReport::FORMATS`].
     ///
     /// # Errors
-    /// When it can't be written, which would be a bug of the suite.
+    /// It has no such format, or can't be written, which would be a bug of the suite.
     pub fn render(&self, format: Format) -> Result<String, RenderError> {
         match format {
             Format::Junit => Ok(self.junit()?),
             Format::Markdown => Ok(self.markdown()),
-            _ => Ok(crate::report::pretty_json(self)?),
+            Format::Json => Ok(crate::report::pretty_json(self)?),
+            Format::Html | Format::Sarif | Format::Github | Format::Prometheus | Format::Har => {
+                Err(RenderError::Unsupported(format.name()))
+            }
         }
     }
 
@@ -180,10 +183,10 @@ impl ClientReport {
             writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
         let broken = self.broken();
         let verdict = match self.verdict {
-            Verdict::Conforms => format!("no duty of callers was broken in {}", quantity(passed, "case")),
+            Verdict::Conforms => format!("no duty of callers was violated in {}", quantity(passed, "case")),
             Verdict::Findings => format!(
-                "{} broken: {}",
-                quantity(broken.len(), "duty").replace("dutys", "duties"),
+                "{} violated: {}",
+                quantity(broken.len(), "duty"),
                 broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", ")
             ),
             _ => "none: a case has no result, or nothing ran".to_owned(),

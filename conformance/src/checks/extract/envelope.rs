@@ -348,8 +348,10 @@ async fn forged(probe: &Probe<'_>, header: &'static str) -> Result<(), Stop> {
         return Ok(());
     }
     if is_trusted {
-        let reason =
-            format!("a service on this machine may trust {header} from it: supply {}", Fact::EgressIp);
+        let reason = format!(
+            "the service runs on this machine and may trust {header} from it; supply {}",
+            Fact::EgressIp
+        );
         return Err(probe.inconclusive(&reason));
     }
     let actual = format!("the address of a forged {header}");
