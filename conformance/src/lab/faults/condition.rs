@@ -82,19 +82,19 @@ macro_rules! under {
         under!(@as "in-text", " in plain text.", in_text, $fault, $id, $sentence)
     };
     (@by_query $fault:expr, $id:literal, $sentence:literal) => {
-        under!(@as "by-query", " with the token in the query.", by_query, $fault, $id, $sentence)
+        under!(@as "by-query", " when the token is in the query.", by_query, $fault, $id, $sentence)
     };
     (@by_header $fault:expr, $id:literal, $sentence:literal) => {
-        under!(@as "by-header", " with the token in X-API-Key.", by_header, $fault, $id, $sentence)
+        under!(@as "by-header", " when the token is in X-API-Key.", by_header, $fault, $id, $sentence)
     };
     (@by_bearer $fault:expr, $id:literal, $sentence:literal) => {
-        under!(@as "by-bearer", " with the token in Authorization.", by_bearer, $fault, $id, $sentence)
+        under!(@as "by-bearer", " when the token is in Authorization.", by_bearer, $fault, $id, $sentence)
     };
     (@with_other_protocol $fault:expr, $id:literal, $sentence:literal) => {
         under!(@as "other-protocol", " for the other protocol.", with_other_protocol, $fault, $id, $sentence)
     };
     (@with_request_id $fault:expr, $id:literal, $sentence:literal) => {
-        under!(@as "with-request-id", " with a request id.", with_request_id, $fault, $id, $sentence)
+        under!(@as "with-request-id", " when a request id is sent.", with_request_id, $fault, $id, $sentence)
     };
     (@as $suffix:literal, $end:literal, $condition:ident, $fault:expr, $id:literal, $sentence:literal) => {
         $fault(concat!($id, $suffix), concat!($sentence, $end))
