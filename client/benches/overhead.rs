@@ -176,7 +176,7 @@ fn page(count: usize, total: usize) -> String {
     serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string()
 }
 
-/// Starts a server that responses everything with `body`, on a thread of its own.
+/// Starts a server that responds to every request with `body`, on a thread of its own.
 fn serve(body: String) -> String {
     let response = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

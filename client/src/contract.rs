@@ -248,7 +248,7 @@ impl ExtractProxiesHeaders {
 pub struct ListStaticGroupsHeaders {
     /// The response must not be stored.
     pub cache_control: Option<String>,
-    /// Trace id of this request. Not an idempotency number.
+    /// Trace id of this request, not the request id of an extraction.
     pub x_request_id: Option<String>,
 }
 impl ListStaticGroupsHeaders {
@@ -266,7 +266,7 @@ impl ListStaticGroupsHeaders {
 pub struct SearchStaticInstancesHeaders {
     /// The response must not be stored.
     pub cache_control: Option<String>,
-    /// Trace id of this request. Not an idempotency number.
+    /// Trace id of this request, not the request id of an extraction.
     pub x_request_id: Option<String>,
 }
 impl SearchStaticInstancesHeaders {
@@ -305,7 +305,7 @@ pub struct ExtractProxies {
     ///
     /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
     pub sb: Option<String>,
-    /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+    /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
     ///
     /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
     pub request_id: Option<String>,

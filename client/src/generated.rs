@@ -141,7 +141,7 @@ pub mod types {
         /// Clause: `groups.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        /// Trace id for troubleshooting. Not an idempotency number.
+        /// Trace id for troubleshooting, not the request id of an extraction.
         ///
         /// Clause: `groups.envelope`.
         #[serde(
@@ -417,7 +417,7 @@ pub mod types {
         /// Clause: `search.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        /// Trace id for troubleshooting. Not an idempotency number.
+        /// Trace id for troubleshooting, not the request id of an extraction.
         ///
         /// Clause: `search.envelope`.
         #[serde(
@@ -997,7 +997,7 @@ impl Client {
 Returns up to `num` gateway endpoints for the account that owns the token, as JSON or as plain text.
 
 The caller's real source IPv4 address must be in a whitelist that the account's owner has enabled; this is
-looked at on every call, as are real-name verification and the entitlement for the protocol. To repeat an
+checked on every call, as are real-name verification and the entitlement for the protocol. To repeat an
 interrupted call without a second extraction, send the same request id again.
 
 
@@ -1008,7 +1008,7 @@ Arguments:
 - [`num`](builder::ExtractProxies::num): How many gateways to extract.
 - [`protocol`](builder::ExtractProxies::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
 - [`regions`](builder::ExtractProxies::regions): Country code from the country directory.
-- [`request_id`](builder::ExtractProxies::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`request_id`](builder::ExtractProxies::request_id): Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
 - [`return_type`](builder::ExtractProxies::return_type): Whether the response is JSON or plain text.
 - [`sb`](builder::ExtractProxies::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
@@ -1069,7 +1069,7 @@ let response = client.search_static_instances()
 Returns up to `num` gateway endpoints for the account that owns the token, as JSON or as plain text.
 
 The caller's real source IPv4 address must be in a whitelist that the account's owner has enabled; this is
-looked at on every call, as are real-name verification and the entitlement for the protocol. To repeat an
+checked on every call, as are real-name verification and the entitlement for the protocol. To repeat an
 interrupted call without a second extraction, send the same request id again.
 
 
@@ -1080,7 +1080,7 @@ Arguments:
 - [`num`](builder::ExtractProxiesText::num): How many gateways to extract.
 - [`protocol`](builder::ExtractProxiesText::protocol): Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
 - [`regions`](builder::ExtractProxiesText::regions): Country code from the country directory.
-- [`request_id`](builder::ExtractProxiesText::request_id): Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+- [`request_id`](builder::ExtractProxiesText::request_id): Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
 - [`return_type`](builder::ExtractProxiesText::return_type): Whether the response is JSON or plain text.
 - [`sb`](builder::ExtractProxiesText::sb): The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
 
@@ -1193,7 +1193,7 @@ pub mod builder {
                 });
             self
         }
-        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
         /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
@@ -1518,7 +1518,7 @@ pub mod builder {
                 });
             self
         }
-        /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
+        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
         /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self

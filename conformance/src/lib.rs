@@ -27,6 +27,7 @@ pub mod explore;
 mod grammar;
 pub mod lab;
 pub mod observe;
+mod quantity;
 pub mod report;
 pub mod response;
 pub mod run;

@@ -69,10 +69,10 @@ pub struct SharedControl {
     is_in_run: bool,
 }
 
-type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync>;
+type RunCase = Arc<dyn for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync>;
 
 /// The future of a running case.
-pub type RunningServer<'p> = BoxFuture<'p, Result<(), Stop>>;
+pub type CaseFuture<'p> = BoxFuture<'p, Result<(), Stop>>;
 
 /// Maximum number of requests and gateways of a case, its control request included, without retries. A control that is
 /// sent only when a request is not accepted does not count: it takes the gateways that the request did not get.
@@ -128,7 +128,7 @@ impl Case {
     pub fn new(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync + 'static,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
     ) -> Self {
         Self { label: label.into(), cost, needs: Vec::new(), controls: Vec::new(), run: Arc::new(run) }
     }
@@ -139,7 +139,7 @@ impl Case {
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
         data: T,
-        run: for<'p> fn(&'p Probe<'p>, T) -> RunningServer<'p>,
+        run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
     ) -> Self {
         Self::new(label, cost, move |probe| run(probe, data.clone()))
     }
@@ -148,7 +148,7 @@ impl Case {
     #[must_use]
     pub fn single(
         cost: Cost,
-        run: impl for<'p> Fn(&'p Probe<'p>) -> RunningServer<'p> + Send + Sync + 'static,
+        run: impl for<'p> Fn(&'p Probe<'p>) -> CaseFuture<'p> + Send + Sync + 'static,
     ) -> Vec<Self> {
         vec![Self::new("", cost, run)]
     }
@@ -210,7 +210,7 @@ impl Case {
         &self.needs
     }
 
-    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> RunningServer<'p> {
+    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> CaseFuture<'p> {
         (self.run)(probe)
     }
 }

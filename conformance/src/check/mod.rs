@@ -2,12 +2,13 @@
 
 mod definition;
 mod finding;
+mod lacking;
 mod log;
 mod passive;
 mod probe;
 mod sending;
 
-pub use definition::{Case, Check, Cost, Run, RunningServer, Scope, SharedControl, Stop};
+pub use definition::{Case, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
 pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
 pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};

@@ -163,7 +163,7 @@ impl Duty {
                 "client.text-entries",
                 "4.1",
                 "A plain-text response is split by the separator that was asked for.",
-                "Gateways are lost, or text that is none is used as one.",
+                "Gateways are lost, or an error text is read as gateways.",
             ),
             Self::Paging => (
                 "client.paging",
@@ -190,6 +190,14 @@ impl fmt::Display for Duty {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_has_a_row_for_each_duty() {
+        let page = include_str!("../../CLIENTS.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| `client.")?.split('`').next());
+        let rows: Vec<_> = rows.map(|id| format!("client.{id}")).collect();
+        assert_eq!(rows, Duty::ALL.map(Duty::id), "the table of conformance/CLIENTS.md");
+    }
 
     #[test]
     fn ids_are_unique_and_serialize_as_themselves() {

@@ -9,6 +9,7 @@ use super::duty::Duty;
 use super::protocol::{Operation, Output};
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
+use crate::quantity::quantity;
 use crate::target::Secret;
 use crate::wire::RetryAfter;
 
@@ -201,14 +202,14 @@ impl Evidence {
             if before.execution != after.execution {
                 continue;
             }
-            let due = before.replied + wait.delay(before.replied_at);
+            let due = before.replied + wait.delay(None, before.replied_at);
             if after.at + TOLERANCE < due {
                 let status = before.reply.status.as_u16();
                 problems.push(Problem::new(
                     duty,
                     format!(
                         "no request for {:.2} s after HTTP {status} with Retry-After",
-                        wait.delay(before.replied_at).as_secs_f64()
+                        wait.delay(None, before.replied_at).as_secs_f64()
                     ),
                     format!(
                         "the next one came after {:.2} s",
@@ -227,7 +228,11 @@ impl Evidence {
             .map(|number| self.requests.iter().filter(|recorded| recorded.execution == number).count());
         let many = counts.filter(|count| *count > most);
         many.map(|count| {
-            Problem::new(duty, format!("at most {most} requests of one call"), format!("{count} requests"))
+            Problem::new(
+                duty,
+                format!("at most {} of one call", quantity(most, "request")),
+                quantity(count, "request"),
+            )
         })
         .collect()
     }

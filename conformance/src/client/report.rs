@@ -159,17 +159,18 @@ impl ClientReport {
         }
     }
 
-    /// The report in one of [`ClientReport::FORMATS`]; JSON for others.
+    /// The report in one of [`ClientReport::FORMATS`].
     ///
     /// # Errors
-    /// When it can't be written, which would be a bug of the suite.
+    /// It has no such format, or can't be written, which would be a bug of the suite.
     pub fn render(&self, format: Format) -> Result<String, RenderError> {
         match format {
             Format::Html => Ok(html::page(self)?),
             Format::Junit => Ok(self.junit()?),
             Format::Sarif => Ok(crate::report::pretty_json(&sarif::log(self))?),
             Format::Markdown => Ok(self.markdown()),
-            _ => Ok(crate::report::pretty_json(self)?),
+            Format::Json => Ok(crate::report::pretty_json(self)?),
+            Format::Github | Format::Prometheus | Format::Har => Err(RenderError::Unsupported(format.name())),
         }
     }
 
@@ -196,11 +197,11 @@ impl ClientReport {
         let broken = self.broken();
         match self.verdict {
             Verdict::Conforms => {
-                format!("no duty of callers was broken in {}", quantity(self.totals.passed, "case"))
+                format!("no duty of callers was violated in {}", quantity(self.totals.passed, "case"))
             }
             Verdict::Findings => format!(
-                "{} broken: {}",
-                quantity(broken.len(), "duty").replace("dutys", "duties"),
+                "{} violated: {}",
+                quantity(broken.len(), "duty"),
                 broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", ")
             ),
             _ => "none: a case has no result, or nothing ran".to_owned(),

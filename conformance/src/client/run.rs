@@ -27,6 +27,7 @@ use crate::embedded::{Reference, ReferenceError};
 use crate::lab::{
     self, Backend, Context, Handler, Lab, ProxiedRequest, Proxy, ProxyOptions, Reply, Scenarios, Upstream,
 };
+use crate::quantity::quantity;
 use crate::run::Glob;
 use crate::target::Secret;
 
@@ -312,7 +313,7 @@ fn all_problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
         problems.push(Problem::new(
             Duty::TokenPrivate,
             "no token at the other host that a redirect names",
-            format!("{leaked} requests there carry it"),
+            format!("{} there with the token", quantity(leaked, "request")),
         ));
     }
     problems.dedup();

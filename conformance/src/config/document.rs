@@ -126,7 +126,7 @@ impl<'a> Section<'a> {
         let known = self.known.borrow();
         let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
         let Some((name, _)) = unknown else { return Ok(()) };
-        let advice = match nearest(name.get_ref(), &known) {
+        let advice = match nearest(name.get_ref(), known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("expected one of {}", known.join(", ")),
         };
@@ -148,16 +148,13 @@ impl<'a> Item<'a> {
 
     /// The error of a value that is not allowed, with the nearest allowed one.
     pub(crate) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
-        let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-        let near =
-            nearest(found, &allowed).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near = did_you_mean(found, allowed);
         self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
     }
 
     /// The error of an unknown id, with the nearest known one.
     pub(crate) fn unknown(&self, kind: &str, found: &str, known: &[&str]) -> ConfigError {
-        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
-        let near = nearest(found, &known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near = did_you_mean(found, known);
         self.wrong(&format!("the id of a {kind}, found `{found}`{near}"))
     }
 
@@ -245,9 +242,16 @@ fn article(kind: &str) -> String {
     format!("{article} {kind}")
 }
 
-fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a String> {
+fn did_you_mean(found: &str, known: &[&str]) -> String {
+    let near = nearest(found, known.iter().copied());
+    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}
+
+/// The known name that is most similar to another one; none when even that is hardly similar.
+#[must_use]
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const NEAR: f64 = 0.75;
-    let scored = known.iter().map(|key| (strsim::jaro_winkler(found, key), key));
+    let scored = known.into_iter().map(|name| (strsim::jaro_winkler(found, name), name));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.0 >= NEAR).then_some(best.1)
 }

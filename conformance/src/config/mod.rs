@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use document::ConfigError;
+pub use document::{ConfigError, nearest};
 pub use facts::fact_key;
 pub use template::{Answers, template};
 

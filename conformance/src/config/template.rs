@@ -22,11 +22,13 @@ pub fn template(answers: &Answers) -> String {
     let profile = answers.profile.map(Profile::name);
     let _ = write!(
         text,
-        "\n# Where the service is: scheme, host, port and perhaps a path.\n{}\n\n\
-         # How much of it a run may take: {}. Without this it is production: full takes\n\
-         # thousands of gateways and is never chosen for a service of yours unless you name it.\n{}\n",
+        "\n# URL of the service: scheme, host, port and an optional path.\n{}\n\n\
+         # Load that a run may put on the service: {}. Default: {}.\n\
+         # full is for test environments: it may extract up to {} gateways.\n{}\n",
         line("base-url", answers.base_url.as_deref(), "https://api.example.com"),
         Profile::ALL.map(Profile::name).join(", "),
+        Profile::Production.name(),
+        Profile::Full.budget().gateways,
         line("profile", profile, Profile::Production.name()),
     );
     text.push_str(MIDDLE);
@@ -48,8 +50,8 @@ pub fn template(answers: &Answers) -> String {
 const HEAD: &str = "\
 # What the conformance suite should know about an environment. Everything is optional.
 #
-# An argument goes before a variable of the environment, and that before this file. It holds no secrets itself: name the
-# variable or the file that holds them.
+# Arguments take precedence over environment variables, and those over this file. Do not write secrets here; name the variable
+# or file that holds them.
 ";
 
 const MIDDLE: &str = r#"
@@ -57,7 +59,7 @@ const MIDDLE: &str = r#"
 # api-key = { env = "MY_TOKEN" }
 # api-key = { file = "token.txt" }
 
-# Only these checks, and not those: globs on checks, clauses and operations.
+# Run only, or skip, the checks that match: globs on checks, clauses and operations.
 # only = ["search.*"]
 # skip = ["extract"]
 
@@ -99,7 +101,7 @@ const MIDDLE: &str = r#"
 "#;
 
 const TAIL: &str = r#"
-# Clauses that are known to be broken, up to a day. One that no longer fails is reported.
+# Clauses that are known to be violated, until a date. An entry that no longer fails is reported.
 # [[expected-failure]]
 # clause = "search.country"
 # reason = "ticket 123"

@@ -5,6 +5,7 @@ use super::query::Query;
 use crate::check::Stop;
 use crate::checks::relation::ResultSet;
 use crate::contract::Clause;
+use crate::quantity::quantity;
 use crate::wire::Exchange;
 
 /// What holds between the results of searches, whatever the data is.
@@ -124,7 +125,7 @@ async fn partition(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<Broke
         return Ok(Some(BrokenRelation {
             clause,
             expected: "each instance under one status".to_owned(),
-            actual: format!("{} instances, {count} counted by status", expected.len()),
+            actual: format!("{}, {count} counted by status", quantity(expected.len(), "instance")),
             exchanges: parts,
         }));
     }
@@ -163,8 +164,12 @@ async fn pages(explorer: &mut Explorer<'_, '_>, query: &Query) -> Read<BrokenRel
     let distinct: BTreeSet<i64> = seen.iter().copied().collect();
     Ok((distinct != ids || seen.len() != ids.len()).then(|| BrokenRelation {
         clause: Clause::SearchPaging,
-        expected: format!("{} instances on {count} pages of {size}, each once", ids.len()),
-        actual: format!("{} items, {} different ones", seen.len(), distinct.len()),
+        expected: format!(
+            "{} on {} of {size}, each once",
+            quantity(ids.len(), "instance"),
+            quantity(count, "page")
+        ),
+        actual: format!("{}, {} of them distinct", quantity(seen.len(), "item"), distinct.len()),
         exchanges,
     }))
 }
@@ -189,10 +194,10 @@ fn differ(
     let ids = found.ids();
     (ids != *expected).then(|| BrokenRelation {
         clause,
-        expected: format!("{what}: {} instances", expected.len()),
+        expected: format!("{what}: {}", quantity(expected.len(), "instance")),
         actual: format!(
-            "{} instances; {} missing, {} too many",
-            ids.len(),
+            "{}; {} missing, {} too many",
+            quantity(ids.len(), "instance"),
             expected.difference(&ids).count(),
             ids.difference(expected).count()
         ),

@@ -17,12 +17,12 @@ use super::upstream::Handler;
 
 /// What the endpoint says of itself.
 const HELP: &str = "\
-GET /scenarios           names of the scenarios, and how far each instance is played
+GET /scenarios           names of the scenarios, and how far each run of them is
 PUT /scenarios           replace them by the TOML of the body, and begin anew
 POST /reset              begin all scenarios anew
-POST /reset?scenario=X   begin the scenario X with its instances anew, or the instance X
+POST /reset?scenario=X   begin the scenario X with all its runs anew, or the run X
 GET /ports               the ports that play a scenario each
-POST /ports?scenario=X   open a port whose requests play the scenario or instance X
+POST /ports?scenario=X   open a port whose requests play the scenario or run X
 DELETE /ports?scenario=X close it
 GET /log                 the latest 1,000 requests and what was changed where
 DELETE /log              empty it

@@ -8,7 +8,7 @@ use crate::check::{
     Severity,
 };
 use crate::checks::registry;
-use crate::contract::{Clause, Contract};
+use crate::contract::{Clause, Contract, Search};
 use crate::detection::Detection;
 use crate::run::{
     CheckResult, ClauseSummary, Coverage, NotJudged, Report, Rerun, RunLog, Totals, Verdict,
@@ -95,15 +95,7 @@ fn shows(clause: Clause, observed: &ObservedExchange<'_>) -> bool {
         let items = sent.get(&search.ips.name).and_then(|items| items.as_array());
         items.into_iter().flatten().filter_map(|item| item.as_str()).any(|item| has_port(item) == with_port)
     };
-    let filters = [
-        search.order_no.name.as_str(),
-        &search.group_id.name,
-        &search.country_code.name,
-        &search.city_code.name,
-        &search.status.name,
-        &search.activated_from.name,
-        &search.activated_to.name,
-    ];
+    let filters = Search::FILTERS.map(|filter| filter(search).name.as_str());
     let is_asked = match clause {
         Clause::SearchStatus => is_set(&[&search.status.name]),
         Clause::SearchCountry => is_set(&[&search.country_code.name]),

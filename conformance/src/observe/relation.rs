@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::traffic::Recorded;
 use crate::check::{Check, Form, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
 use crate::contract::{Clause, Contract, OperationId};
+use crate::quantity::quantity;
 
 /// Exchanges further apart than this are not compared.
 const WINDOW: SignedDuration = SignedDuration::from_secs(120);
@@ -181,8 +182,8 @@ impl Search {
                     clause: Clause::SearchIntersection,
                     severity: Severity::Warn,
                     expected: format!(
-                        "at most {} instances with further filters, unless the data changed within {}",
-                        wide.total,
+                        "at most {} with additional filters, unless the data changed within {}",
+                        quantity(wide.total, "instance"),
                         between(self.begun, after.begun)
                     ),
                     actual: narrow.total.to_string(),

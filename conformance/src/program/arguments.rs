@@ -70,8 +70,8 @@ Examples:
   conformance explain client.both-codes
 
 Exit codes:
-  0  no duty of callers is broken
-  1  at least one is
+  0  no duty of callers is violated
+  1  at least one duty is violated
   2  invalid usage, or the command does not start
   4  no verdict: a case has no result, or nothing ran";
 
@@ -87,8 +87,8 @@ A scenario is a TOML file of steps for each operation; conformance/LAB.md has al
   status = 429
   retry-after = 1
 
-Requests select another scenario than `default` with the header X-Lab-Scenario: NAME, or NAME/INSTANCE to count apart from
-other tests. With --upstream, faults that act as an account read its token from SALLYPORT_API_KEY and the facts from the
+A request selects a scenario with the header `X-Lab-Scenario: NAME` (without it, `default`). NAME/RUN counts its steps
+separately, for parallel tests. With --upstream, faults that act as an account read its token from SALLYPORT_API_KEY and the facts from the
 variables that `conformance plan` names.";
 
 #[derive(Debug, Subcommand)]
@@ -128,7 +128,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         target: TargetArguments,
     },
-    /// Print the clauses that a report found violated as expected failures for the configuration.
+    /// Print the violated clauses of a report as [[expected-failure]] entries for the configuration.
     Baseline {
         /// Report in JSON.
         report: PathBuf,
@@ -161,10 +161,11 @@ pub(crate) enum Command {
     /// searches with further filters, extractions repeated under a request id. Needs no token, and shows none of the file.
     #[command(after_help = OBSERVE_EXAMPLES)]
     Observe(ObserveArguments),
-    /// Run again and again, keep a history, report changes of the verdict, and serve page and metrics on loopback.
+    /// Repeat the run at an interval, keep a history, report changes of the verdict, and serve a page and metrics on the
+    /// loopback interface.
     ///
-    /// Each run is one sample, without retries: what is broken at times shows as a rate with its 95 % interval. SIGINT and
-    /// SIGTERM end it with exit code 0; the run under way is then dropped.
+    /// Runs do not retry, so that an intermittent violation shows as a failure rate with its 95 % confidence interval. SIGINT or
+    /// SIGTERM ends the program with exit code 0 and discards the current run.
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(Box<WatchArguments>),
     /// List the faults of the lab: ways to break a clause, with the operations whose requests they touch.
@@ -186,7 +187,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Serve a service with faults, variations or scenarios until Ctrl-C, and print what was changed where.
+    /// Proxy a service and inject faults, variations or scenarios, until Ctrl-C; print each change.
     #[command(after_help = PROXY_EXAMPLES)]
     Proxy(Box<ProxyArguments>),
     /// Test a client: run a command once for each case in front of a misbehaving server, and judge the duties of callers.
@@ -244,11 +245,11 @@ pub(crate) struct RunArguments {
     /// json=- writes to standard output. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
-    /// Run only the cases that are needed to notice this share of the known faults, the cheapest ones.
+    /// Run the cheapest set of cases that notices this share of the known faults, in percent, for example 95.
     #[arg(long, value_name = "PERCENT", value_parser = percent())]
     pub(crate) detect: Option<u8>,
-    /// Also send random searches for up to N seconds after the checks, and judge them by relations between results, for
-    /// example `--explore 60 --seed 7`. A finding is shrunk to the smallest requests that show it.
+    /// Also send random searches for up to N seconds after the checks, and check that their results agree with each other, for
+    /// example `--explore 60 --seed 7`. A finding is reduced to the smallest requests that show it.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) explore: Option<NonZeroU32>,
     /// Seed of the random searches; the same seed sends the same ones [default: 0].
@@ -287,10 +288,10 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("backend").required(true).args(["upstream", "embedded"]))]
 pub(crate) struct ProxyArguments {
-    /// Serve the service at this URL, for example https://staging.example.com. Redirects of it are passed on, not followed.
+    /// Proxy the service at this URL, for example https://staging.example.com. Its redirects are passed on, not followed.
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
-    /// Serve the embedded reference server with sample data.
+    /// Proxy the embedded reference server with sample data.
     #[arg(long)]
     pub(crate) embedded: bool,
     /// Break a clause in this way, for example search.paging/overlap; may be repeated. `conformance faults` lists the ids.
@@ -316,7 +317,7 @@ pub(crate) struct ProxyArguments {
     /// header X-Lab-Scenario; may be repeated. Port 0 chooses a free one.
     #[arg(long, value_name = "NAME=PORT", value_parser = scenario_port)]
     pub(crate) scenario_port: Vec<(String, u16)>,
-    /// Serve the control endpoint on this address of the loopback interface: scenarios, their reset, and the log.
+    /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
     /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
@@ -401,7 +402,7 @@ pub(crate) struct TargetArguments {
     pub(crate) config: Option<PathBuf>,
     /// Limit the load on the target [default: production; full for the embedded server].
     ///
-    /// `full` is for test environments: it extracts some 1,400 gateways.
+    /// `full` is for test environments: it may extract up to 4500 gateways.
     #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)))]
     pub(crate) profile: Option<String>,
     /// Read the account's token from a file.
@@ -470,5 +471,15 @@ mod tests {
     #[test]
     fn the_arguments_are_well_formed() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn help_says_how_many_gateways_the_full_profile_may_extract() {
+        let mut command = Arguments::command();
+        let most = format!("up to {} gateways", Profile::Full.budget().gateways);
+        assert!(
+            command.render_long_help().to_string().contains(&most),
+            "the help of --profile must say {most}"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use sallyport_conformance::client::{self, ClientReport, ClientSuite, Duty};
 use sallyport_conformance::embedded::Reference;
+use sallyport_conformance::report::quantity;
 use sallyport_conformance::{Contract, Verdict};
 
 use super::UsageError;
@@ -66,10 +67,9 @@ pub(crate) fn explained(id: &str) -> Option<String> {
     let cases = Contract::embedded().map(|contract| client::cases(contract, &[])).unwrap_or_default();
     let cases: Vec<_> = cases.iter().filter(|case| case.duty == duty).collect();
     text.push_str(&format!(
-        "What goes wrong\n  {}\n\nA duty of callers: no response of a service shows it; `conformance client` judges it\n\n{} case{}\n",
+        "What goes wrong\n  {}\n\nA duty of callers: no response of a service shows it; `conformance client` judges it\n\n{}\n",
         duty.why(),
-        cases.len(),
-        if cases.len() == 1 { "" } else { "s" }
+        quantity(cases.len(), "case")
     ));
     for case in cases {
         text.push_str(&format!("  {}  {}\n", case.id, case.title));

@@ -1,7 +1,9 @@
 use std::fmt::Write as _;
 
+use sallyport_conformance::config::nearest;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::explain::Explanation;
+use sallyport_conformance::report::quantity;
 use sallyport_conformance::{Check, Contract, Verdict, registry};
 
 use super::UsageError;
@@ -42,17 +44,13 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
 /// written for an operation of the document without checks of its own has its prefix.
 fn operation_of(check: &Check) -> Option<&'static str> {
     let prefix = check.id.split('.').next().unwrap_or_default();
-    let mut others = Contract::embedded().iter().flat_map(|contract| &contract.others);
+    let mut others = Contract::embedded().into_iter().flat_map(|contract| &contract.others);
     let other = others.find(|other| other.operation.id.prefix() == prefix);
     check.operation.or(other.map(|other| other.operation.id)).map(OperationId::document_id)
 }
 
 fn joined(clauses: &[Clause], separator: &str) -> String {
     clauses.iter().map(|clause| clause.id()).collect::<Vec<_>>().join(separator)
-}
-
-fn likeness(known: &str, asked: &str) -> f64 {
-    strsim::jaro_winkler(known, asked)
 }
 
 /// `conformance explain`.
@@ -67,8 +65,7 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         let known = || Clause::ALL.iter().map(|clause| clause.id());
         // The id of a check is a likely mistake.
         let of_check = registry().into_iter().find(|check| check.id == id);
-        let nearest = known().max_by(|one, other| likeness(one, id).total_cmp(&likeness(other, id)));
-        let advice = match (of_check, nearest.filter(|nearest| likeness(nearest, id) > 0.8)) {
+        let advice = match (of_check, nearest(id, known())) {
             (Some(check), _) => format!("it is a check; it cites {}", joined(check.clauses, " and ")),
             (None, Some(nearest)) => format!("did you mean `{nearest}`?"),
             (None, None) => format!("expected one of: {}", known().collect::<Vec<_>>().join(", ")),
@@ -89,11 +86,10 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     if let Some(reason) = &clause.reason {
         let _ = writeln!(text, "It cannot be observed over HTTP\n  {reason}\n");
     }
-    let plural = if checks.len() == 1 { "" } else { "s" };
     let _ = writeln!(
         text,
-        "A request that a conforming service accepts\n  {sample}\n\n{} check{plural}",
-        checks.len()
+        "A request that a conforming service accepts\n  {sample}\n\n{}",
+        quantity(checks.len(), "check")
     );
     for check in checks {
         let _ = writeln!(text, "  {}  {}\n      {}", check.id, check.title, check.why);

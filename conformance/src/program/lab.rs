@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sallyport_conformance::config::nearest;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
     self, Backend, Control, Entry, Fault, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Variation,
@@ -242,9 +243,7 @@ fn variation(id: &str) -> Result<Variation, UsageError> {
 
 /// The error of an unknown id, with the nearest known one.
 fn unknown<'a>(kind: &str, id: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> UsageError {
-    let likeness = |known: &str| strsim::jaro_winkler(known, id);
-    let nearest = known.max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-    let advice = match nearest.filter(|nearest| likeness(nearest) > 0.8) {
+    let advice = match nearest(id, known) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => otherwise.to_owned(),
     };

@@ -171,7 +171,7 @@ async fn print_plan(
         text.push_str(&line);
     }
     text.push_str(&sum(&plan));
-    text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix))));
+    text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")));
     print(&text);
     Ok(Verdict::Conforms)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::quantity;
 use crate::check::Finding;
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report};
 
@@ -52,7 +53,7 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
         let or = if number == 0 { "" } else { "or " };
         let missed = match missed {
             0 => String::new(),
-            missed => format!(", {missed} others should have failed too"),
+            missed => format!(", {} should have failed too", quantity(*missed, "other case")),
         };
         let cases = if *failing == 1 { "case agrees" } else { "cases agree" };
         format!(
@@ -62,8 +63,7 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     let mut lines: Vec<String> = diagnosis.faults.iter().enumerate().map(line).collect();
     match diagnosis.alike {
         0 => {}
-        1 => lines.push("or 1 further known fault that shows alike".to_owned()),
-        alike => lines.push(format!("or {alike} further known faults that show alike")),
+        alike => lines.push(format!("or {} with the same symptoms", quantity(alike, "other known fault"))),
     }
     lines
 }

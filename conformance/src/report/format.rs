@@ -34,6 +34,9 @@ pub enum RenderError {
     /// As a page.
     #[error("the report can't be written as HTML: {0}")]
     Html(#[from] minijinja::Error),
+    /// In this format at all, see `ClientReport::FORMATS`.
+    #[error("the report of a client can't be written as {0}")]
+    Unsupported(&'static str),
 }
 
 impl Format {

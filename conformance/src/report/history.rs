@@ -124,11 +124,7 @@ pub fn history_metrics(records: &[RunRecord], gateways_today: u64) -> String {
     let runs =
         |verdict: Verdict| (vec![("verdict", verdict.name())], verdict_rate(records, verdict).seen as f64);
     text.gauge("watch_runs", "Runs of the history, by verdict.", Verdict::ALL.map(runs));
-    text.single(
-        "watch_gateways_day",
-        "Gateways that the runs of the last 24 hours were given.",
-        gateways_today as f64,
-    );
+    text.single("watch_gateways_day", "Gateways extracted in the last 24 hours.", gateways_today as f64);
     let trends = trends(records);
     let by_clause = |value: &dyn Fn(&ClauseTrend) -> f64| -> Vec<(Vec<(&'static str, &'static str)>, f64)> {
         trends.iter().map(|trend| (vec![("clause", trend.clause.id())], value(trend))).collect()
@@ -136,30 +132,38 @@ pub fn history_metrics(records: &[RunRecord], gateways_today: u64) -> String {
     let judged = by_clause(&|trend| trend.broken.runs as f64);
     text.gauge("watch_clause_runs", "Runs of the history that judged the clause.", judged);
     let broken = by_clause(&|trend| trend.broken.seen as f64);
-    text.gauge("watch_clause_broken_runs", "Runs of the history in which the clause was broken.", broken);
+    text.gauge("watch_clause_broken_runs", "Runs of the history in which the clause was violated.", broken);
     let low = by_clause(&|trend| trend.broken.interval().0);
-    text.gauge("watch_clause_broken_low", "Lower end of the 95 % interval of that share.", low);
+    text.gauge(
+        "watch_clause_broken_low",
+        "Lower bound of the 95 % confidence interval of the share of runs that violated the clause.",
+        low,
+    );
     let high = by_clause(&|trend| trend.broken.interval().1);
-    text.gauge("watch_clause_broken_high", "Upper end of the 95 % interval of that share.", high);
+    text.gauge(
+        "watch_clause_broken_high",
+        "Upper bound of the 95 % confidence interval of the share of runs that violated the clause.",
+        high,
+    );
     text.into_text()
 }
 
-/// What changed with the latest run, a line for each change, and the rate of each clause that is or was broken.
+/// What changed with the latest run, a line for each change, and the rate of each clause that is or was violated.
 #[must_use]
 pub fn history_text(records: &[RunRecord], changes: &[Change]) -> String {
     let mut text = String::new();
     for change in changes {
         let line = match change {
             Change::Verdict { from, to } => format!("the verdict was {from} and is {to}"),
-            Change::Broken(clause) => format!("{clause} is broken, and was not before"),
-            Change::Mended(clause) => format!("{clause} is no longer broken"),
-            Change::Suite { to } => format!("the runs from here on are of {to} and its document"),
+            Change::Broken(clause) => format!("{clause} is violated, and was not before"),
+            Change::Mended(clause) => format!("{clause} is no longer violated"),
+            Change::Suite { to } => format!("from this run on: {to}"),
         };
         text.push_str(&super::plain(&format!("{:>16} {line}", "changed")));
         text.push('\n');
     }
     for trend in trends(records).into_iter().filter(|trend| trend.broken.seen > 0) {
-        text.push_str(&format!("{:>16} {}: broken in {}\n", "rate", trend.clause, trend.broken));
+        text.push_str(&format!("{:>16} {}: violated in {}\n", "rate", trend.clause, trend.broken));
     }
     text
 }
@@ -184,7 +188,7 @@ mod tests {
             [run(0, "conforms", &[]), run(1, "findings", &["groups.order"]), run(2, "<b>new</b>", &[])];
         let page = history_page("https://a.invalid/<script>", &records, 9).expect("a page");
         assert!(
-            page.contains("broken in") && page.contains("1 of 3 runs, 95 % interval 6.1 % to 79.2 %"),
+            page.contains("violated in") && page.contains("1 of 3 runs, 95 % interval 6.1 % to 79.2 %"),
             "{page}"
         );
         assert!(page.contains("id=\"clause-groups.order\"") && page.contains("id=\"clause-search.total\""));
@@ -202,8 +206,8 @@ mod tests {
         assert_eq!(
             history_text(&records, &changes),
             "         changed the verdict was conforms and is findings\n         \
-             changed groups.order is broken, and was not before\n            \
-             rate groups.order: broken in 1 of 2 runs, 95 % interval 9.5 % to 90.5 %\n"
+             changed groups.order is violated, and was not before\n            \
+             rate groups.order: violated in 1 of 2 runs, 95 % interval 9.5 % to 90.5 %\n"
         );
     }
 }

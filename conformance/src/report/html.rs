@@ -31,7 +31,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
         verdict => verdict_words(report),
         counts => counted(report.totals),
         not_judged => not_judged(report).collect::<Vec<_>>(),
-        detected => detected(&report.detection),
+        detected => detected(&report.detection, "would have noticed"),
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
         suite => suite_and_contract(report),
         profile => profile_and_budget(report),

@@ -38,7 +38,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
                 }
                 let Coverage { judged, clauses, .. } = &report.coverage;
                 suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
-                suite.add_property(("detection", &*detected(&report.detection)));
+                suite.add_property(("detection", &*detected(&report.detection, "would have noticed")));
                 if let Some(throttled) = throttled(report) {
                     suite.add_property(("throttled", &*throttled));
                 }

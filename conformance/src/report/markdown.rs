@@ -24,12 +24,12 @@ pub fn markdown(report: &Report) -> String {
     for reason in not_judged(report) {
         let _ = writeln!(text, "  - not judged: {}", escaped(&reason));
     }
-    let _ = writeln!(text, "- detection: {}", detected(&report.detection));
+    let _ = writeln!(text, "- detection: {}", detected(&report.detection, "would have noticed"));
     for reason in not_noticed(report) {
         let _ = writeln!(text, "  - not noticed: {}", escaped(&reason));
     }
     for unmet in &report.unmet {
-        let _ = writeln!(text, "- not shown: {}", escaped(unmet));
+        let _ = writeln!(text, "- gate not met: {}", escaped(unmet));
     }
     let usage = report.usage;
     let _ = writeln!(

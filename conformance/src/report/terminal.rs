@@ -63,9 +63,8 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
 pub fn summary(report: &Report, screen: &Screen) -> String {
     let mut text = String::from("\n");
     for clause in report.clauses.iter().filter(|clause| clause.failures > 0) {
-        let findings = if clause.failures == 1 { "finding" } else { "findings" };
-        let words = format!("{}: {} {findings}", clause.id, clause.failures);
-        text.push_str(&screen.labelled(Tone::Bad, "broken", &words));
+        let words = format!("{}: {}", clause.id, quantity(clause.failures, "finding"));
+        text.push_str(&screen.labelled(Tone::Bad, "violated", &words));
     }
     for expectation in &report.expectations {
         let state = match expectation.state {
@@ -107,12 +106,16 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         for reason in not_judged(report) {
             text.push_str(&screen.labelled(Tone::Faint, "not judged", &reason));
         }
-        text.push_str(&screen.labelled(Tone::Faint, "detection", &detected(&report.detection)));
+        text.push_str(&screen.labelled(
+            Tone::Faint,
+            "detection",
+            &detected(&report.detection, "would have noticed"),
+        ));
         for unlock in not_noticed(report) {
             text.push_str(&screen.labelled(Tone::Faint, "not noticed", &unlock));
         }
         let cost = format!(
-            "{}, {}, {:.2} s, of which the checks were busy {:.2} s",
+            "{}, {}, {:.2} s ({:.2} s in checks)",
             quantity(usage.requests, "request"),
             quantity(usage.gateways, "gateway"),
             seconds(report.elapsed_ms),
@@ -130,7 +133,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         text.push_str(&screen.labelled(Tone::Doubtful, "stopped", reason));
     }
     for unmet in &report.unmet {
-        text.push_str(&screen.labelled(Tone::Doubtful, "not shown", unmet));
+        text.push_str(&screen.labelled(Tone::Doubtful, "gate not met", unmet));
     }
     let (words, tone) = (verdict_words(report), verdict_tone(report));
     let _ = writeln!(text, "{:>16} {} {}", "verdict", plain(&report.target), screen.paint(tone, &words));
@@ -203,12 +206,12 @@ pub(super) fn rests_on(finding: &Finding) -> String {
 
 /// How many known faults the run would have noticed, in words.
 #[must_use]
-pub fn detected(detection: &Detection) -> String {
+pub fn detected(detection: &Detection, noticed_words: &str) -> String {
     let Detection { known, noticed, .. } = detection;
     if *known == 0 {
-        return "not estimated: the known faults are noticed by requests of the suite".to_owned();
+        return "not estimated: recorded traffic does not contain the suite's requests".to_owned();
     }
-    format!("would have noticed {noticed} of {known} known faults ({} %)", detection.percent())
+    format!("{noticed_words} {noticed} of {known} known faults ({} %)", detection.percent())
 }
 
 /// The sentences that a finding is inferred from, in words; none when its clause is stated.
@@ -265,7 +268,7 @@ pub(super) fn run_again(report: &Report) -> Option<String> {
     let Rerun { checks, concluded } = report.run_again;
     (checks > 0).then(|| {
         format!(
-            "{} at the end, alone: {concluded} of them not inconclusive any more",
+            "{} run again at the end; {concluded} of them with a result now",
             quantity(u64::try_from(checks).unwrap_or(u64::MAX), "inconclusive check")
         )
     })
@@ -284,10 +287,9 @@ pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
 
 /// Why clauses were not judged, a line for each reason.
 pub(super) fn not_judged(report: &Report) -> impl Iterator<Item = String> {
-    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     report.coverage.not_judged.iter().map(move |NotJudged { reason, clauses, checks }| match checks {
-        0 => format!("{}: {reason}", count(clauses.len(), "clause")),
-        _ => format!("{} and {}: {reason}", count(clauses.len(), "clause"), count(*checks, "check")),
+        0 => format!("{}: {reason}", quantity(clauses.len(), "clause")),
+        _ => format!("{} and {}: {reason}", quantity(clauses.len(), "clause"), quantity(*checks, "check")),
     })
 }
 

@@ -2,6 +2,7 @@ use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals};
 use crate::check::Outcome;
 use crate::contract::Clause;
 use crate::detection::Detection;
+use crate::quantity::quantity;
 
 /// Requirements that a run must meet to conform. Without gates a run without findings conforms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,8 +54,8 @@ impl Gates {
             if checks + cases > 0 {
                 unmet.push(format!(
                     "--fail-on-skip: {} and {} skipped",
-                    counted(checks, "check"),
-                    counted(cases, "case")
+                    quantity(checks, "check"),
+                    quantity(cases, "case")
                 ));
             }
         }
@@ -79,10 +80,6 @@ fn is_judged_whole(results: &[CheckResult], clause: Clause) -> bool {
     let mut citing = results.iter().filter(|result| result.clauses.contains(&clause));
     citing
         .all(|result| result.outcome.concluded() && result.cases.iter().all(|case| case.outcome.concluded()))
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Chooses, orders and runs checks. Prints nothing: an observer receives progress events, and a report is returned.
 
-mod busy;
 mod choice;
 mod coverage;
 mod diagnosis;
@@ -10,6 +9,7 @@ mod observer;
 mod outcome;
 mod plan;
 mod planned;
+mod poll_time;
 mod preflight;
 mod profile;
 mod report;

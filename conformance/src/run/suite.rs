@@ -1,7 +1,7 @@
 mod active;
-mod again;
 mod explored;
 mod passive;
+mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;
 

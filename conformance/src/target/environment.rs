@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::form::Source;
+use super::fact_form::Source;
 use super::{
     Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret,
 };

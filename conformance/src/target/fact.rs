@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::form::{Form, Source};
+use super::fact_form::{Form, Source};
 use super::{KnownInstance, RejectedToken, Secret};
 
 /// The table of facts: everything that the suite does with a fact follows from its one entry. The type of the field says
@@ -181,7 +181,7 @@ facts! {
         r#""USA""#;
     /// Gateways with the region and the protocol that they belong to; a gateway of several is listed under each.
     KnownGateways, known_gateways: Vec<GatewayPool>, "SALLYPORT_KNOWN_GATEWAYS",
-        "gateways by the region and the protocol that they belong to, each under all of its own",
+        "known gateways, grouped by region and protocol; a gateway is listed under each of its regions and protocols",
         r#"[{ region = "USA", protocol = "http", gateways = ["gw1.example.com:8000"] }]"#;
     /// Protocols that the account is entitled to.
     EntitledProtocols, entitled_protocols: Vec<String>, "SALLYPORT_ENTITLED_PROTOCOLS",
@@ -195,9 +195,9 @@ facts! {
     KnownInstances, known_instances: Vec<KnownInstance>, "SALLYPORT_KNOWN_INSTANCES",
         "a CSV or JSON file with instances of the account and their fields, as its console exports them",
         r#"{ file = "instances.csv" }  # a header line with ip, port, orderNo, countryCode, …"#;
-    /// Further credentials that extraction must reject, such as other ways to be outside the whitelist.
+    /// Other credentials that extraction must reject, such as other ways to be outside the whitelist.
     RejectedTokens, rejected_tokens: Vec<RejectedToken>, "SALLYPORT_REJECTED_TOKENS",
-        "further credentials that extraction must reject, each with the reason",
+        "other credentials that extraction must reject, each with the reason",
         r#"[{ reason = "not-whitelisted", token = { env = "NAME" }, note = "its entry is disabled" }]"#;
     /// The IPv4 address that calls from this machine come from.
     EgressIp, egress_ip: Option<Ipv4Addr>, "SALLYPORT_EGRESS_IP",
@@ -206,7 +206,7 @@ facts! {
     /// Texts that must never appear in a response, for instance proxy passwords.
     Canaries, canaries: Vec<Secret>, "SALLYPORT_CANARIES",
         "texts that must never appear in a response, such as proxy passwords",
-        r#"{ file = "never-in-an-response.txt" }  # one on each line"#;
+        r#"{ file = "never-in-a-response.txt" }  # one on each line"#;
 }
 
 /// An order of the account and addresses of its instances; a response does not show the order of an instance.

@@ -4,7 +4,7 @@ mod canary;
 mod contradiction;
 mod environment;
 mod fact;
-mod form;
+mod fact_form;
 mod known_instance;
 mod rejected_token;
 
@@ -14,11 +14,11 @@ pub use crate::wire::Secret;
 pub use canary::Canaries;
 pub use environment::{EnvironmentError, fact_from, facts_from};
 pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
-pub use form::quoted;
+pub use fact_form::quoted;
 pub use known_instance::KnownInstance;
 pub use rejected_token::{RejectedToken, RejectionReason};
 
-pub(crate) use form::Source;
+pub(crate) use fact_form::Source;
 
 use crate::wire::is_loopback;
 

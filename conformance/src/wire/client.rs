@@ -184,7 +184,7 @@ impl Wire {
                 }
                 _ => self.meter.served(begun),
             }
-            // In the end it was throttled, or not.
+            // The last response of a request decides whether throttling ended it.
             let ended = |exchange| {
                 if is_throttled {
                     self.meter.gave_up();
@@ -198,7 +198,7 @@ impl Wire {
                     if tries >= self.options.attempts {
                         return ended(exchange);
                     }
-                    // Who says that no time is to be waited is asked again less and less soon.
+                    // A service that asks for no wait is retried with a growing one all the same.
                     let wait = wait_asked_for(response).max(SHORTEST_WAIT * tries);
                     if wait > patience_left || wait >= self.meter.time_left() {
                         return ended(exchange);
@@ -323,7 +323,7 @@ fn wait_asked_for(response: &Response) -> Duration {
 
 fn retry_after(response: &Response) -> Option<Duration> {
     let header = response.header("Retry-After").and_then(|value| RetryAfter::parse(&value).ok());
-    header.map(|header| header.delay(SystemTime::now()))
+    header.map(|header| header.delay(response.header("Date").as_deref(), SystemTime::now()))
 }
 
 /// Whether a response asks for a lower rate. 503 may be what this very request always gets, for instance for a

@@ -28,12 +28,16 @@ impl RetryAfter {
         httpdate::parse_http_date(value).map(Self::At).map_err(|_| RetryAfterError)
     }
 
-    /// How long to wait from `now` on.
+    /// How long to wait; zero for a date in the past. A date is compared with the `Date` of the same response, so that the clock
+    /// of this machine does not matter, and with `now` when the response has none that can be read.
     #[must_use]
-    pub fn delay(self, now: SystemTime) -> Duration {
+    pub fn delay(self, date: Option<&str>, now: SystemTime) -> Duration {
         match self {
             Self::Delay(delay) => delay,
-            Self::At(time) => time.duration_since(now).unwrap_or_default(),
+            Self::At(time) => {
+                let sent = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+                time.duration_since(sent.unwrap_or(now)).unwrap_or_default()
+            }
         }
     }
 }
@@ -48,10 +52,33 @@ mod tests {
         assert_eq!(RetryAfter::parse(&"9".repeat(30)), Ok(RetryAfter::Delay(Duration::from_secs(u64::MAX))));
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
         let date = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
-        assert_eq!(date.delay(now), Duration::from_secs(7));
-        assert_eq!(date.delay(now + Duration::from_secs(60)), Duration::ZERO);
+        assert_eq!(date.delay(None, now), Duration::from_secs(7));
+        assert_eq!(date.delay(None, now + Duration::from_secs(60)), Duration::ZERO);
         for wrong in ["", "soon", "-1", "1.5", "2026-01-01T00:00:00Z"] {
             assert_eq!(RetryAfter::parse(wrong), Err(RetryAfterError), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_date_is_read_against_the_clock_of_the_service() {
+        let until = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
+        let sent = Some(" Sun, 06 Nov 1994 08:49:34 GMT ");
+        for now in [0, 784_111_770, 4_000_000_000]
+            .map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+        {
+            assert_eq!(
+                until.delay(sent, now),
+                Duration::from_secs(3),
+                "the clock of this machine does not matter"
+            );
+            assert_eq!(until.delay(Some("Sun, 06 Nov 1994 08:50:00 GMT"), now), Duration::ZERO);
+        }
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
+        assert_eq!(
+            until.delay(Some("today"), now),
+            Duration::from_secs(7),
+            "a Date that cannot be read is ignored"
+        );
+        assert_eq!(RetryAfter::Delay(Duration::from_secs(2)).delay(sent, now), Duration::from_secs(2));
     }
 }

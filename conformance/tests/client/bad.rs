@@ -55,15 +55,15 @@ pub const ALL: &[Bad] = &[
         caught: &["client.limited-retries.*", "client.wait-throttled.longer-than-the-call"],
     },
     Bad {
-        habits: "another number each time",
+        habits: "another request id each time",
         caught: &[
             "client.same-request-id.reset",
             "client.same-request-id.cut-body",
             "client.same-request-id.server-error",
         ],
     },
-    Bad { habits: "one number for all", caught: &["client.same-request-id.new-extraction"] },
-    Bad { habits: "no number", caught: &["client.no-blind-repeat.*"] },
+    Bad { habits: "one request id for all", caught: &["client.same-request-id.new-extraction"] },
+    Bad { habits: "no request id", caught: &["client.no-blind-repeat.*"] },
     Bad { habits: "reads cut texts", caught: &["client.same-request-id.cut-text"] },
     Bad { habits: "speaks plain http", caught: &["client.https-only.plain-http"] },
     Bad { habits: "follows redirects", caught: &["client.token-private.redirect-*"] },

@@ -13,7 +13,7 @@ pub enum Wait {
     Never,
 }
 
-/// How an extraction is numbered.
+/// Which request id an extraction has, and where.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RequestId {
     InQuery,
@@ -39,13 +39,20 @@ pub enum Pages {
     Repeated,
 }
 
+/// What a client reports that sends nothing.
+#[derive(Clone, Copy)]
+pub enum Always {
+    Empty,
+    Error,
+}
+
 /// What a client does.
 #[derive(Clone)]
 pub struct Habits {
     pub looks_at_status: bool,
     pub looks_at_code: bool,
-    /// Reports an empty result without sending anything, or an error.
-    pub is_lazy: Option<bool>,
+    /// Reports this without sending anything.
+    pub always: Option<Always>,
     pub retries: u32,
     pub wait: Wait,
     pub request_id: RequestId,
@@ -69,7 +76,7 @@ impl Default for Habits {
         Self {
             looks_at_status: true,
             looks_at_code: true,
-            is_lazy: None,
+            always: None,
             retries: 3,
             wait: Wait::Told,
             request_id: RequestId::InQuery,
@@ -89,7 +96,7 @@ impl Default for Habits {
 }
 
 /// Conforming clients of different habits.
-pub const GOOD: [&str; 4] = ["usual", "gives up at once", "number in a header", "token as bearer"];
+pub const GOOD: [&str; 4] = ["usual", "gives up at once", "request id in a header", "token as bearer"];
 
 impl Habits {
     /// The habits of that name.
@@ -98,19 +105,19 @@ impl Habits {
         Some(match name {
             "usual" => usual,
             "gives up at once" => Self { retries: 0, ..usual },
-            "number in a header" => Self { request_id: RequestId::InHeader, ..usual },
+            "request id in a header" => Self { request_id: RequestId::InHeader, ..usual },
             "token as bearer" => Self { has_bearer: true, ..usual },
             "ignores the status" => Self { looks_at_status: false, ..usual },
             "ignores the code" => Self { looks_at_code: false, ..usual },
-            "always empty" => Self { is_lazy: Some(true), ..usual },
-            "always an error" => Self { is_lazy: Some(false), ..usual },
+            "always empty" => Self { always: Some(Always::Empty), ..usual },
+            "always an error" => Self { always: Some(Always::Error), ..usual },
             "never waits" => Self { wait: Wait::Never, ..usual },
             "knows no dates" => Self { wait: Wait::Seconds, ..usual },
             "waits for 429 alone" => Self { wait: Wait::Throttled, ..usual },
             "retries without end" => Self { retries: u32::MAX, wait: Wait::Never, ..usual },
-            "another number each time" => Self { request_id: RequestId::Fresh, ..usual },
-            "one number for all" => Self { request_id: RequestId::Constant, ..usual },
-            "no number" => Self { request_id: RequestId::Missing, ..usual },
+            "another request id each time" => Self { request_id: RequestId::Fresh, ..usual },
+            "one request id for all" => Self { request_id: RequestId::Constant, ..usual },
+            "no request id" => Self { request_id: RequestId::Missing, ..usual },
             "follows redirects" => Self { follows_redirects: true, ..usual },
             "speaks plain http" => Self { speaks_plain_http: true, ..usual },
             "logs URLs" => Self { logs_urls: true, retries: 0, ..usual },

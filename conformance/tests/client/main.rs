@@ -18,8 +18,8 @@
 #[allow(dead_code, reason = "its `main` is that of the example")]
 mod adapter;
 mod bad;
+mod clients;
 mod habits;
-mod naive;
 mod protocol;
 
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if let [first, name] = given.as_slice()
         && first == "--as-client"
     {
-        return naive::main(name);
+        return clients::main(name);
     }
     let mut arguments = Arguments::from_args();
     // The cases of a run wait side by side; two runs keep a machine busy.

@@ -119,12 +119,12 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     let first = watch.wait_for(" clauses judged");
     assert!(!first.contains("rate"), "{first}");
     is_sorted.store(false, Ordering::SeqCst);
-    let changed = watch.wait_for("rate groups.order: broken in 1 of ");
-    assert!(changed.contains("groups.order is broken, and was not before"), "{changed}");
+    let changed = watch.wait_for("rate groups.order: violated in 1 of ");
+    assert!(changed.contains("groups.order is violated, and was not before"), "{changed}");
     assert!(changed.contains(" and is findings"), "{changed}");
     assert!(changed.contains("95 % interval"), "{changed}");
     is_sorted.store(true, Ordering::SeqCst);
-    watch.wait_for("groups.order is no longer broken");
+    watch.wait_for("groups.order is no longer violated");
     watch.wait_for(" clauses judged");
 
     let metrics = watch.get("GET /metrics");

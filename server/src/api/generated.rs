@@ -39,7 +39,7 @@ pub type ExtractProxiesNum = BoundedInteger<1, 100>;
 ///
 /// Clauses: `extract.sb-length`, `extract.sb-required`.
 pub type ExtractProxiesSb = Text<0, { usize::MAX }, 32>;
-/// Idempotency number of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the
+/// Request id of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the
 /// decision of this repository's server and client, and other environments may take longer or only shorter ones.
 ///
 /// Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
@@ -83,34 +83,33 @@ impl ExtractProxies {
         )
     }
 }
-/// What a caller of `extractProxies` asks for. Every value lies within its limits.
+/// Request of `extractProxies`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct ExtractProxiesRequest {
     /// How many gateways to extract.
     ///
-    /// Clauses: `extract.num-range`, `extract.num-required`.
+    /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
     pub num: ExtractProxiesNum,
     /// Country code from the country directory.
     ///
-    /// Clauses: `extract.country-alias`, `extract.regions-default`.
+    /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
     pub regions: String,
     /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
     ///
-    /// Clauses: `extract.protocol`.
+    /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
     pub protocol: ProxyProtocol,
     /// Whether the response is JSON or plain text.
     ///
-    /// Clauses: `extract.return-type`.
+    /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
     pub return_type: ReturnType,
     /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
     /// `6` the value of `sb`.
     ///
     /// Clauses: `extract.separator`, `extract.separator-range`.
     pub separator: Cow<'static, str>,
-    /// Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is
-    /// absent too, the server makes one.
+    /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
     ///
-    /// Clauses: `extract.request-id-source`.
+    /// Optional; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.request-id-length`.
     pub request_id: Option<RequestId>,
     /// The caller's token.
     pub credential: Token,
@@ -166,21 +165,21 @@ described!(
     r##"{"type":"object","properties":{"X-Proxy-Requested-Count":{"description":"The `num` of the request. Sent when the result is partial.","allOf":[{"type":"integer","minimum":0}]},"X-Proxy-Returned-Count":{"description":"How many entries the response holds. Sent when the result is partial.","allOf":[{"type":"integer","minimum":0}]},"X-Proxy-Partial":{"description":"Flags a partial result. The contract leaves its spelling open.","allOf":[{"type":"string"}]}},"required":[]}"##,
     []
 );
-/// The parameters of `extractProxies` in query, for documentation alone.
+/// Parameters of `extractProxies` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ExtractProxiesQuery {}
 described!(
     ExtractProxiesQuery, "ExtractProxiesQuery",
-    r##"{"type":"object","properties":{"num":{"description":"How many gateways to extract.","allOf":[{"type":"integer","minimum":1,"maximum":100}]},"regions":{"description":"Country code from the country directory.","allOf":[{"type":"string","default":"GLOBAL"}]},"country":{"description":"Another name for `regions`. When both are sent they must be equal.","allOf":[{"type":"string"}]},"protocol":{"description":"Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.\n","allOf":[{"$ref":"#/components/schemas/ProxyProtocol"}]},"return_type":{"description":"Whether the response is JSON or plain text.","allOf":[{"$ref":"#/components/schemas/ReturnType"}]},"lb":{"description":"What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,\n`6` the value of `sb`.\n","allOf":[{"$ref":"#/components/schemas/SeparatorCode"}]},"sb":{"description":"The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.","allOf":[{"type":"string"}]},"request_id":{"description":"Idempotency number of this extraction. When it is absent the header `X-Request-Id` is read; when that is\nabsent too, the server makes one.\n","allOf":[{"$ref":"#/components/schemas/RequestId"}]},"api_key":{"description":"Account API token. May be sent as `X-API-Key` or as a bearer token instead; all must carry one value.","allOf":[{"type":"string"}]}},"required":["num"]}"##,
+    r##"{"type":"object","properties":{"num":{"description":"How many gateways to extract.","allOf":[{"type":"integer","minimum":1,"maximum":100}]},"regions":{"description":"Country code from the country directory.","allOf":[{"type":"string","default":"GLOBAL"}]},"country":{"description":"Another name for `regions`. When both are sent they must be equal.","allOf":[{"type":"string"}]},"protocol":{"description":"Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.\n","allOf":[{"$ref":"#/components/schemas/ProxyProtocol"}]},"return_type":{"description":"Whether the response is JSON or plain text.","allOf":[{"$ref":"#/components/schemas/ReturnType"}]},"lb":{"description":"What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,\n`6` the value of `sb`.\n","allOf":[{"$ref":"#/components/schemas/SeparatorCode"}]},"sb":{"description":"The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.","allOf":[{"type":"string"}]},"request_id":{"description":"Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is\nabsent too, the server makes one.\n","allOf":[{"$ref":"#/components/schemas/RequestId"}]},"api_key":{"description":"Account API token. May be sent as `X-API-Key` or as a bearer token instead; all must carry one value.","allOf":[{"type":"string"}]}},"required":["num"]}"##,
     [crate ::api::generated::ProxyProtocol, crate ::api::generated::ReturnType, crate
     ::api::generated::SeparatorCode, crate ::api::generated::schemas::RequestId]
 );
-/// The parameters of `extractProxies` in header, for documentation alone.
+/// Parameters of `extractProxies` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ExtractProxiesHeaderParameters {}
 described!(
     ExtractProxiesHeaderParameters, "ExtractProxiesHeaderParameters",
-    r##"{"type":"object","properties":{"X-Request-Id":{"description":"Idempotency number, read when the query has no `request_id`.","allOf":[{"$ref":"#/components/schemas/RequestId"}]}},"required":[]}"##,
+    r##"{"type":"object","properties":{"X-Request-Id":{"description":"Request id of this extraction, read when the query has no `request_id`.","allOf":[{"$ref":"#/components/schemas/RequestId"}]}},"required":[]}"##,
     [crate ::api::generated::schemas::RequestId]
 );
 impl Responses for ExtractProxies {
@@ -331,7 +330,7 @@ impl ListStaticGroups {
         )
     }
 }
-/// What a caller of `listStaticGroups` asks for. Every value lies within its limits.
+/// Request of `listStaticGroups`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct ListStaticGroupsRequest {
     /// The caller's token.
@@ -344,7 +343,7 @@ pub struct ListStaticGroupsHeaders {
     ///
     /// Clauses: `groups.headers`.
     pub cache_control: ListStaticGroupsCacheControl,
-    /// Trace id of this request. Not an idempotency number.
+    /// Trace id of this request, not the request id of an extraction.
     ///
     /// Clauses: `groups.headers`.
     pub x_request_id: String,
@@ -388,10 +387,10 @@ impl SuccessHeaders for ListStaticGroupsHeaders {
 }
 described!(
     ListStaticGroupsHeaders, "ListStaticGroupsHeaders",
-    r##"{"type":"object","properties":{"Cache-Control":{"description":"The response must not be stored.","allOf":[{"type":"string","enum":["no-store"]}]},"X-Request-Id":{"description":"Trace id of this request. Not an idempotency number.","allOf":[{"type":"string"}]}},"required":["Cache-Control","X-Request-Id"]}"##,
+    r##"{"type":"object","properties":{"Cache-Control":{"description":"The response must not be stored.","allOf":[{"type":"string","enum":["no-store"]}]},"X-Request-Id":{"description":"Trace id of this request, not the request id of an extraction.","allOf":[{"type":"string"}]}},"required":["Cache-Control","X-Request-Id"]}"##,
     []
 );
-/// The parameters of `listStaticGroups` in query, for documentation alone.
+/// Parameters of `listStaticGroups` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ListStaticGroupsQuery {}
 described!(
@@ -484,50 +483,48 @@ impl SearchStaticInstances {
         )
     }
 }
-/// What a caller of `searchStaticInstances` asks for. Every value lies within its limits.
+/// Request of `searchStaticInstances`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct SearchStaticInstancesRequest {
-    /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address
-    /// matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
+    /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
     ///
-    /// Clauses: `search.ips-dedup-limit`, `search.ips-raw-limit`, `search.ips-required`.
+    /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
     pub ips: SearchRequestIps,
     /// Platform order number. Matches exactly, among the caller's orders.
     ///
-    /// Clauses: `search.order-number`.
+    /// Optional. Clause: `search.order-number`.
     pub order_no: Option<String>,
     /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
     ///
-    /// Clauses: `search.group`.
+    /// Optional; at least 0. Clause: `search.group`.
     pub group_id: Tristate<GroupFilter>,
     /// Three-letter country code from the country directory.
     ///
-    /// Clauses: `search.country`.
+    /// Optional. Clause: `search.country`.
     pub country_code: Option<String>,
     /// City code from the city directory.
     ///
-    /// Clauses: `search.city`.
+    /// Optional. Clause: `search.city`.
     pub city_code: Option<String>,
     /// State of a static instance.
     ///
-    /// Clauses: `search.status`.
+    /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
     pub status: Option<InstanceStatus>,
     /// Page to return, counted from 1.
     ///
-    /// Clauses: `search.page`.
+    /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
     pub page: SearchRequestPage,
     /// Instances on a page.
     ///
-    /// Clauses: `search.page-size`.
+    /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
     pub page_size: SearchRequestPageSize,
     /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
     ///
-    /// Clauses: `search.activated-range`.
+    /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
     pub activated_from: Option<Timestamp>,
-    /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than
-    /// `activatedFrom`.
+    /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
     ///
-    /// Clauses: `search.activated-range`.
+    /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
     pub activated_to: Option<Timestamp>,
     /// The caller's token.
     pub credential: Token,
@@ -539,7 +536,7 @@ pub struct SearchStaticInstancesHeaders {
     ///
     /// Clauses: `search.headers`.
     pub cache_control: SearchStaticInstancesCacheControl,
-    /// Trace id of this request. Not an idempotency number.
+    /// Trace id of this request, not the request id of an extraction.
     ///
     /// Clauses: `search.headers`.
     pub x_request_id: String,
@@ -583,10 +580,10 @@ impl SuccessHeaders for SearchStaticInstancesHeaders {
 }
 described!(
     SearchStaticInstancesHeaders, "SearchStaticInstancesHeaders",
-    r##"{"type":"object","properties":{"Cache-Control":{"description":"The response must not be stored.","allOf":[{"type":"string","enum":["no-store"]}]},"X-Request-Id":{"description":"Trace id of this request. Not an idempotency number.","allOf":[{"type":"string"}]}},"required":["Cache-Control","X-Request-Id"]}"##,
+    r##"{"type":"object","properties":{"Cache-Control":{"description":"The response must not be stored.","allOf":[{"type":"string","enum":["no-store"]}]},"X-Request-Id":{"description":"Trace id of this request, not the request id of an extraction.","allOf":[{"type":"string"}]}},"required":["Cache-Control","X-Request-Id"]}"##,
     []
 );
-/// The parameters of `searchStaticInstances` in query, for documentation alone.
+/// Parameters of `searchStaticInstances` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct SearchStaticInstancesQuery {}
 described!(
@@ -1036,7 +1033,7 @@ pub struct GroupsSuccess {
     /// Clauses: `groups.envelope`.
     #[serde(rename = "message")]
     pub message: String,
-    /// Trace id for troubleshooting. Not an idempotency number.
+    /// Trace id for troubleshooting, not the request id of an extraction.
     ///
     /// Clauses: `groups.envelope`.
     #[serde(rename = "requestId")]
@@ -1049,7 +1046,7 @@ pub struct GroupsSuccess {
 }
 described!(
     GroupsSuccess, "GroupsSuccess",
-    r##"{"description":"Envelope of a successful group listing.","type":"object","required":["code","message","requestId","data"],"properties":{"code":{"type":"integer","enum":[200],"description":"Business code, always 200."},"message":{"type":"string","description":"Description of the result."},"requestId":{"type":"string","description":"Trace id for troubleshooting. Not an idempotency number."},"data":{"$ref":"#/components/schemas/GroupsData"}}}"##,
+    r##"{"description":"Envelope of a successful group listing.","type":"object","required":["code","message","requestId","data"],"properties":{"code":{"type":"integer","enum":[200],"description":"Business code, always 200."},"message":{"type":"string","description":"Description of the result."},"requestId":{"type":"string","description":"Trace id for troubleshooting, not the request id of an extraction."},"data":{"$ref":"#/components/schemas/GroupsData"}}}"##,
     [crate ::api::generated::GroupsData]
 );
 /// The groups of the caller.
@@ -1187,7 +1184,7 @@ pub struct SearchSuccess {
     /// Clauses: `search.envelope`.
     #[serde(rename = "message")]
     pub message: String,
-    /// Trace id for troubleshooting. Not an idempotency number.
+    /// Trace id for troubleshooting, not the request id of an extraction.
     ///
     /// Clauses: `search.envelope`.
     #[serde(rename = "requestId")]
@@ -1200,7 +1197,7 @@ pub struct SearchSuccess {
 }
 described!(
     SearchSuccess, "SearchSuccess",
-    r##"{"description":"Envelope of a successful search.","type":"object","required":["code","message","requestId","data"],"properties":{"code":{"type":"integer","enum":[200],"description":"Business code, always 200."},"message":{"type":"string","description":"Description of the result."},"requestId":{"type":"string","description":"Trace id for troubleshooting. Not an idempotency number."},"data":{"$ref":"#/components/schemas/SearchData"}}}"##,
+    r##"{"description":"Envelope of a successful search.","type":"object","required":["code","message","requestId","data"],"properties":{"code":{"type":"integer","enum":[200],"description":"Business code, always 200."},"message":{"type":"string","description":"Description of the result."},"requestId":{"type":"string","description":"Trace id for troubleshooting, not the request id of an extraction."},"data":{"$ref":"#/components/schemas/SearchData"}}}"##,
     [crate ::api::generated::SearchData]
 );
 /// One page of matching instances.
@@ -1416,7 +1413,7 @@ pub trait Api {
     /// Returns up to `num` gateway endpoints for the account that owns the token, as JSON or as plain text.
     ///
     /// The caller's real source IPv4 address must be in a whitelist that the account's owner has enabled; this is
-    /// looked at on every call, as are real-name verification and the entitlement for the protocol. To repeat an
+    /// checked on every call, as are real-name verification and the entitlement for the protocol. To repeat an
     /// interrupted call without a second extraction, send the same request id again.
     #[endpoint{method = GET,
     path = "/openapi/v1/proxy/extract",
@@ -1493,7 +1490,7 @@ pub mod schemas {
     pub struct RequestId {}
     described!(
         RequestId, "RequestId",
-        r##"{"description":"Idempotency number of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the\ndecision of this repository's server and client, and other environments may take longer or only shorter ones.\n","type":"string"}"##,
+        r##"{"description":"Request id of an extraction, at most 255 bytes of UTF-8. The contract sets no limit: this one is the\ndecision of this repository's server and client, and other environments may take longer or only shorter ones.\n","type":"string"}"##,
         []
     );
     /// `SearchRequest` of the document.

@@ -28,7 +28,7 @@ pub(super) enum Command {
     Grant(OnDatabase<Grant>),
     /// List entitlements by account.
     List(OnDatabase<List>),
-    /// Revoke an entitlement from the next call on.
+    /// Revoke an entitlement; the next extraction is rejected.
     Revoke(OnDatabase<Revoke>),
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
         Command::Grant(on) => {
             let (registry, Grant { account, protocol, expires }) = on.open().await?;
             let end = expires.map_or_else(String::new, |end| format!(" until {end}"));
-            let words = format!("account {account:?} may extract {protocol}{end}");
+            let words = format!("account {account:?} may extract {protocol} gateways{end}");
             registry.grant(EntitlementRecord { account, protocol, expires_at: expires }).await?;
             say(&words)
         }

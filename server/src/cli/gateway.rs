@@ -61,7 +61,7 @@ pub(super) struct Add {
     /// Add the gateway to the region with this code, for example USA.
     #[arg(long, value_name = "CODE")]
     region: String,
-    /// Add the gateway for this protocol. Add a gateway that speaks both protocols twice.
+    /// Set the protocol of the gateway; for one that speaks both, run the command once for each.
     #[arg(long, value_parser = named::<Protocol>())]
     protocol: Protocol,
     /// Set the proxy user name; its password is read from --password-file, or else from SALLYPORT_GATEWAY_PASSWORD.

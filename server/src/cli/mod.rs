@@ -78,7 +78,7 @@ enum Command {
     /// Manage the addresses from which accounts may extract.
     #[command(subcommand, after_help = whitelist::EXAMPLES)]
     Whitelist(whitelist::Command),
-    /// Manage the protocols that accounts may extract.
+    /// Manage the protocols for which accounts may extract gateways.
     #[command(subcommand, after_help = entitlement::EXAMPLES)]
     Entitlement(entitlement::Command),
     /// Manage the pool of gateways.

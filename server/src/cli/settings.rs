@@ -49,7 +49,8 @@ pub(super) struct Arguments {
     /// Trust the X-Forwarded-For or Forwarded header of these proxies for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
     trusted_proxies: Vec<ProxyNet>,
-    /// Limit the rate of each token or address, for example `listStaticGroups:token:10/s+20` or `*:address:600/min`.
+    /// Limit the rate of each token or address: `OPERATION:token|address:NUMBER/s|min|h[+BURST]`, for example
+    /// `listStaticGroups:token:10/s+20` or `*:address:600/min`.
     #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
     rate: Vec<RateRule>,
     /// Work on at most this many requests at the same time; more get HTTP 503.
@@ -58,7 +59,7 @@ pub(super) struct Arguments {
     /// Reject a request whose body is not received within this time, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
-    /// Close a connection that is idle, or stops reading a response, for this time, in seconds.
+    /// Close a connection after this many seconds in which it is idle or does not read its response.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_CONNECTION_TIMEOUT",
         default_value_t = Config::CONNECTION_TIMEOUT.as_secs() as u32, value_parser = clap::value_parser!(u32).range(1..))]
     connection_timeout: u32,

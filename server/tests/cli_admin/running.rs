@@ -11,7 +11,7 @@ use sallyport_server::{
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
 };
 
-use crate::office::Office;
+use crate::database::Office;
 
 /// A server that is stopped at the end of its test, whatever happens.
 struct Server {

@@ -171,12 +171,12 @@ pub(crate) fn programs() -> Option<PathBuf> {
 }
 
 /// Tries until it works, for half a minute at most.
-pub(crate) async fn eventually<T, E: std::fmt::Display>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
+pub(crate) async fn eventually<T, E: std::fmt::Debug>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
     let begun = Instant::now();
     loop {
         match attempt().await {
             Ok(value) => return value,
-            Err(error) => assert!(begun.elapsed() < Duration::from_secs(30), "{error}"),
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(30), "{error:?}"),
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

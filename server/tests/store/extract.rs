@@ -391,7 +391,7 @@ async fn unreadable_records_are_not_returned(database: Database) {
     let broken = service.extract(ask()).await.unwrap_err();
     assert!(
         matches!(broken, Rejection::Unavailable { retry_after } if retry_after > Duration::ZERO),
-        "{broken}"
+        "{broken:?}"
     );
     database.execute("DROP TABLE extractions; UPDATE tokens SET kind = 'api'").await;
     assert_eq!(service.extract(with_id("lost", ask())).await.err(), Some(Rejection::Internal));
@@ -402,7 +402,7 @@ async fn a_write_that_waits_too_long_is_rejected_and_passes_later(database: Data
     let ask = || command(&sample.tokens.main, 1, &sample.plentiful_region);
     let locked = database.lock_extractions().await;
     let busy = service.extract(with_id("busy", ask())).await.unwrap_err();
-    assert!(matches!(busy, Rejection::Busy { retry_after } if retry_after > Duration::ZERO), "{busy}");
+    assert!(matches!(busy, Rejection::Busy { retry_after } if retry_after > Duration::ZERO), "{busy:?}");
     assert!(service.extract(ask()).await.is_ok(), "only a request id writes");
     drop(locked);
     eventually(|| service.extract(with_id("busy", ask()))).await;

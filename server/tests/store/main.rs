@@ -4,11 +4,11 @@
 mod backend;
 mod backup;
 mod cluster;
+mod disconnected_callers;
 mod extract;
 mod faults;
 mod in_force;
 mod input;
-mod left;
 mod load;
 mod open_postgres;
 mod open_sqlite;

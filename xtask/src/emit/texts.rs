@@ -41,8 +41,10 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
          For review: the help of each program, the error codes of the server, and the texts in the sources. `{}` and \
          `{name}` stand for values.\n\n## Help\n",
     );
+    let mut shown_at = BTreeMap::new();
     for (command, help) in &texts.help {
-        write(&mut page, format_args!("\n### `{command}`\n\n```text\n{}\n```\n", trimmed(help)));
+        let help = without_repeated(&trimmed(help), command, &mut shown_at);
+        write(&mut page, format_args!("\n### `{command}`\n\n```text\n{help}\n```\n"));
     }
     page.push_str("\n## Error codes of the server\n\n| code | HTTP status | description |\n|---|---|---|\n");
     for [code, status, description] in catalogue(&texts.contract_page) {
@@ -67,6 +69,39 @@ pub(crate) fn emit(texts: &Texts) -> Result<Artifact, String> {
 /// Help without spaces at the ends of its lines.
 fn trimmed(help: &str) -> String {
     help.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Help with one line in place of each option that an earlier command has as well, word for word. `shown_at` has the options
+/// that were shown, with their commands.
+fn without_repeated(help: &str, command: &str, shown_at: &mut BTreeMap<String, String>) -> String {
+    let is_option = |line: &str| line.starts_with(' ') && line.trim_start().starts_with('-');
+    let lines: Vec<&str> = help.lines().collect();
+    let mut kept = Vec::new();
+    let mut rest = lines.as_slice();
+    while let [first, after @ ..] = rest {
+        if !is_option(first) {
+            kept.push((*first).to_owned());
+            rest = after;
+            continue;
+        }
+        let ends = |line: &&str| is_option(line) || !(line.is_empty() || line.starts_with(' '));
+        let (block, others) = rest.split_at(after.iter().position(ends).map_or(rest.len(), |end| end + 1));
+        rest = others;
+        let text = block.join("\n").trim_end().to_owned();
+        match shown_at.get(&text).filter(|_| text.contains('\n')) {
+            Some(earlier) => {
+                kept.push(format!("{first}: as in `{earlier}`"));
+                // A heading that follows stays apart.
+                let is_last = others.first().is_some_and(|line| !is_option(line));
+                kept.extend(is_last.then(String::new));
+            }
+            None => {
+                kept.extend(block.iter().map(|line| (*line).to_owned()));
+                shown_at.insert(text, command.to_owned());
+            }
+        }
+    }
+    kept.join("\n").trim_end().to_owned()
 }
 
 /// The rows of the catalogue: code, HTTP status, description.
@@ -140,14 +175,22 @@ fn after_item(tokens: &[TokenTree]) -> &[TokenTree] {
     tokens.iter().position(is_end).and_then(|end| tokens.get(end + 1..)).unwrap_or_default()
 }
 
-/// The value of a literal on one line, if it is a text for people: two words or more, and neither SQL nor HTML.
+/// The value of a literal on one line, if it is a text for people: two words or more, one of them in small letters, and neither
+/// SQL, HTML, TOML nor the value of a header.
 fn prose(literal: &str) -> Option<String> {
     let text = one_line(&syn::parse_str::<syn::LitStr>(literal).ok()?.value());
-    let is_word = |word: &str| word.chars().filter(char::is_ascii_lowercase).count() >= 2;
+    let is_word =
+        |word: &str| !word.contains(['/', '=']) && word.chars().filter(char::is_ascii_lowercase).count() >= 2;
+    let is_small = |word: &str| {
+        let word = word.trim_matches(|letter: char| letter.is_ascii_punctuation() && !"{}".contains(letter));
+        word.len() >= 2 && word.chars().all(|letter| letter.is_ascii_lowercase())
+    };
     let first = text.split(' ').next().unwrap_or_default();
     let is_prose = text.contains(' ')
         && text.split(' ').filter(|word| is_word(word)).count() >= 2
+        && text.split(' ').any(is_small)
         && !SQL.contains(&first)
+        && !["[[", "default-src"].iter().any(|start| text.starts_with(start))
         && !text.starts_with('<');
     is_prose.then_some(text)
 }
@@ -187,6 +230,22 @@ mod tests {
         let mut found = BTreeSet::new();
         collect(source.parse().unwrap(), &mut found);
         found.into_iter().collect()
+    }
+
+    #[test]
+    fn an_option_that_an_earlier_command_has_is_one_line() {
+        let help = "Do it\n\nOptions:\n      --db <FILE>\n          Use this database\n\n          [env: DB=]\n\n  -h, --help\n          Print help\n\nExamples:\n  do it";
+        let mut shown_at = BTreeMap::new();
+        assert_eq!(without_repeated(help, "one", &mut shown_at), help);
+        assert_eq!(
+            without_repeated(help, "two", &mut shown_at),
+            "Do it\n\nOptions:\n      --db <FILE>: as in `one`\n  -h, --help: as in `one`\n\nExamples:\n  do it"
+        );
+        let other = help.replace("this", "that");
+        assert_eq!(
+            without_repeated(&other, "three", &mut shown_at),
+            other.replace("  -h, --help\n          Print help", "  -h, --help: as in `one`")
+        );
     }
 
     #[test]

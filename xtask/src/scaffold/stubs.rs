@@ -86,9 +86,10 @@ fn domain(new: &NewOperation) -> Stub {
     let (id, snake) = (&new.id, new.snake());
     let what = if new.writes { "changes" } else { "returns" };
     let contents = format!(
-        "//! What `{id}` {what}.\n\ncompile_error!(\n    \"write the types and decisions of `{id}`: a question to the storage in \
-         domain/ports.rs (`Repository`), which \\\n     store/sqlite, store/postgres, metrics/store.rs (with a `Query` in metrics/prometheus.rs) and \\\n     \
-         server/tests/edge_admission/paused_store.rs answer, and here a method of `Service` that checks the token \\\n     before it asks or changes\"\n);\n"
+        "//! What `{id}` {what}.\n\ncompile_error!(\n    \"write the types and decisions of `{id}`; add a method to `Repository` \
+         (domain/ports.rs), implement \\\n     it in store/sqlite, store/postgres, metrics/store.rs (with a `Query` in \
+         metrics/prometheus.rs) and \\\n     server/tests/edge_admission/paused_store.rs, and add a method to `Service` \
+         that checks the token \\\n     before it asks or changes\"\n);\n"
     );
     let declared = ("server/src/domain/mod.rs", "pub ");
     Stub { path: format!("server/src/domain/{snake}.rs"), contents, declared }

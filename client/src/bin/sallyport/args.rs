@@ -38,6 +38,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Connection")]
 pub(crate) struct Connection {
     /// Send requests to this base URL, such as https://api.invalid.
     #[arg(long, env = BASE_URL_VARIABLE, value_name = "URL", global = true)]
@@ -86,7 +87,7 @@ pub(crate) struct ExtractOptions {
     /// Extract gateways of this country, by its code, such as USA [default: any country].
     #[arg(long, value_name = "CODE")]
     pub(crate) region: Option<String>,
-    /// Extract gateways of this protocol [default: that of the service].
+    /// Extract gateways of this protocol [default: set by the service].
     #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].

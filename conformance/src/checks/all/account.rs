@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::contract::Clause;
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Response;
 
@@ -22,7 +23,7 @@ pub(super) static EMPTY: Check = Check {
 };
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let Some(empty) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
     let request = probe.search(probe.own_addresses(SAMPLE));
     let search = &probe.contract().search;
     let own = probe.control(&request).await?;
@@ -31,12 +32,12 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     let items = items(&found.response).len();
     if others == 0 && items > 0 {
-        return Err(
-            probe.skip("the account that was supplied as empty has instances: supply one without any")
-        );
+        return Err(probe.skip(
+            "the account of SALLYPORT_EMPTY_API_KEY has instances; supply the token of one without any",
+        ));
     }
     if items > 0 || total > 0 {
-        let actual = format!("{others} instances of the first account and a total of {total}");
+        let actual = format!("{} of the first account and a total of {total}", quantity(others, "instance"));
         let exchanges = [&own.exchange, &found.exchange];
         probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &exchanges);
     }
@@ -81,20 +82,24 @@ async fn not_found_by_port(
     addresses: Vec<&str>,
     own: &BTreeSet<String>,
 ) -> Result<(), Stop> {
-    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let search = &probe.contract().search;
     let theirs = probe.search(addresses).query(&search.api_key.name, second.expose());
     let theirs = probe.control(&theirs).await?;
     let items: Vec<String> = endpoints(&theirs.response).difference(own).take(SAMPLE).cloned().collect();
     if items.is_empty() {
-        return Err(probe.skip("the second account has no instances of its own there: supply others"));
+        return Err(probe.skip_lacking(
+            "the second account has no instances of its own there",
+            "addresses of some",
+            Fact::ForeignAddresses,
+        ));
     }
     let found = probe.control(&probe.search(items)).await?;
     let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     let count = self::items(&found.response).len();
     if count > 0 || total > 0 {
         let expected = "no instances and a total of 0 at addresses and ports of another account";
-        let actual = format!("{count} instances and a total of {total}");
+        let actual = format!("{} and a total of {total}", quantity(count, "instance"));
         let exchanges = [&theirs.exchange, &found.exchange];
         probe.finding(Clause::AllOwnAccount, expected, &actual, &exchanges);
     }
@@ -117,7 +122,7 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     let items = found.response.at("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
     let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
     if items > 0 || total > 0 {
-        let actual = format!("{items} instances and a total of {total}");
+        let actual = format!("{} and a total of {total}", quantity(items, "instance"));
         probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
     }
     let search = &probe.contract().search;
@@ -165,15 +170,18 @@ async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
     let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
     let Some(second) = &probe.facts().second_token else {
-        let reason =
-            "a group with the id of the foreign one is listed; to tell whether it is the same one, supply";
-        return Err(probe.inconclusive(&format!("{reason} {}", Fact::SecondToken)));
+        let reason = format!(
+            "the listing has a group with the id of {}; supply {}, so that the suite can tell whether it is the same group",
+            Fact::ForeignGroup.variable(),
+            Fact::SecondToken
+        );
+        return Err(probe.inconclusive(&reason));
     };
     let name = &probe.contract().groups.api_key.name;
     let other = probe.control(&probe.groups().query(name, second.expose())).await?;
     match group_of_foreign_id(probe, &other) {
         None => {
-            Err(probe.inconclusive("the foreign group is not one of the second account: supply one that is"))
+            Err(probe.inconclusive("the second account does not list the group of SALLYPORT_FOREIGN_GROUP; supply a group of that account"))
         }
         Some(theirs) if theirs == listed => {
             let actual = "the group that was supplied as foreign is listed";
@@ -182,7 +190,7 @@ async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
             Ok(())
         }
         Some(_) => {
-            Err(probe.skip("both accounts have a group with this id: supply one that only the other has"))
+            Err(probe.skip("both accounts have a group with the id of SALLYPORT_FOREIGN_GROUP; supply one that only the second account has"))
         }
     }
 }
@@ -204,13 +212,13 @@ pub(super) static GROUPS_EMPTY: Check = Check {
 };
 
 async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let Some(empty) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
     let name = &probe.contract().groups.api_key.name;
     let own = probe.control(&probe.groups()).await?;
     let other = probe.control(&probe.groups().query(name, empty.expose())).await?;
     let shared = items(&other.response).iter().filter(|group| items(&own.response).contains(group)).count();
     if shared > 0 {
-        let actual = format!("{shared} groups are in both listings");
+        let actual = format!("{} in both listings", quantity(shared, "group"));
         let exchanges = [&own.exchange, &other.exchange];
         probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
     }
@@ -228,7 +236,7 @@ pub(super) static INSTANCES: Check = Check {
 };
 
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
-    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let search = &probe.contract().search;
     let request =
         probe.search(probe.own_addresses(SAMPLE)).field(&search.page_size.name, *search.page_sizes.end());
@@ -241,7 +249,7 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
     };
     let shared = shared(&first.response, &seen.response, &search.instance_fields);
     if shared > 0 {
-        let actual = format!("both accounts see {shared} instances");
+        let actual = format!("both accounts see {}", quantity(shared, "instance"));
         let expected = "instances that belong to one account each";
         probe.finding(Clause::AllOwnAccount, expected, &actual, &[&first.exchange, &seen.exchange]);
     }
@@ -259,7 +267,7 @@ pub(super) static LISTINGS: Check = Check {
 };
 
 async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
-    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let name = &probe.contract().groups.api_key.name;
     let own = probe.control(&probe.groups()).await?;
     let other = probe.control(&probe.groups().query(name, second.expose())).await?;
@@ -269,7 +277,7 @@ async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
         let shared =
             items(&listing.response).iter().filter(|group| items(&other.response).contains(group)).count();
         if shared > 0 {
-            let actual = format!("{shared} groups are in both listings");
+            let actual = format!("{} in both listings", quantity(shared, "group"));
             let exchanges = [&listing.exchange, &other.exchange];
             probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
         }

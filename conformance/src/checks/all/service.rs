@@ -297,7 +297,7 @@ pub(super) static TOKEN_REVOKED: Check = Check {
 /// Nothing shows that the token was ever valid, so its rejection shows no more than that of an unknown one; that it is
 /// accepted is wrong all the same.
 async fn revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
-    let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
+    let revoked = probe.required(Fact::RevokedToken, |facts| facts.revoked_token.as_ref())?;
     let why = format!(
         "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
         Fact::RevokedToken

@@ -147,7 +147,7 @@ async fn is_rejected(
     probe: &Probe<'_>,
     (context, lack, claim): (Context, UnmetRequirement, Option<Claim>),
 ) -> Result<(), Stop> {
-    let Some(token) = (lack.token)(probe.facts()) else { return Err(probe.skip("no such token")) };
+    let token = probe.required(lack.fact, lack.token)?;
     context.without_transport().control(probe).await?;
     is_alive(probe, token, lack.fact).await?;
     let mut request = context.with_token(probe, token.expose());
@@ -223,12 +223,16 @@ async fn forged(probe: &Probe<'_>, (context, header): (Context, &'static str)) -
     }
     context.control(probe).await?;
     let Some(egress) = probe.facts().egress_ip else {
-        return Err(probe.skip(&format!("the header may be what is rejected: supply {}", Fact::EgressIp)));
+        return Err(
+            probe.skip(&format!("the service may reject the header itself; supply {}", Fact::EgressIp))
+        );
     };
     let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
     if is_served && is_loopback(probe.base()) && !egress.is_loopback() {
-        return Err(probe
-            .skip("a service on this machine may trust a proxy on it, and the suite stands in its place"));
+        return Err(probe.skip(
+            "the service runs on this machine and may trust local proxies, of which the suite looks like one; test it from \
+             another machine",
+        ));
     }
     if is_served {
         let expected = format!("accepted, since the real address is whitelisted, {}", context.name());
@@ -262,7 +266,7 @@ pub(super) static OTHER_PROTOCOL: Check = Check {
 
 /// Which protocols the account is entitled to shows by itself: some are accepted, and not all may be.
 async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
+    let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let extract = &probe.contract().extract;
     let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for protocol in &extract.protocols {
@@ -274,7 +278,7 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     if accepted.is_empty() && context == Context::PLAIN {
         is_alive(probe, token, Fact::TokenPartlyEntitled).await?;
         let expected = format!(
-            "one protocol accepted at least, as supplied by {}",
+            "at least one protocol accepted, as supplied by {}",
             Fact::TokenPartlyEntitled.variable()
         );
         let exchanges: Vec<_> = rejected.iter().collect();
@@ -283,14 +287,14 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     if accepted.is_empty() {
         let reason = format!(
-            "the account is accepted with no protocol at all: expected {}",
-            Fact::TokenPartlyEntitled
+            "the account may extract with no protocol; expected an account with some of them ({})",
+            Fact::TokenPartlyEntitled.variable()
         );
         return Err(probe.inconclusive(&reason));
     }
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
-        let expected = format!("one protocol rejected at least, {}", context.name());
+        let expected = format!("at least one protocol rejected, {}", context.name());
         probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())

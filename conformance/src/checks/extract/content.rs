@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::forms::default_of;
 use crate::check::Probe;
 use crate::contract::{Clause, Extract};
+use crate::quantity::quantity;
 pub(super) use crate::response::gateways::{entries, listed as gateways};
 use crate::wire::{Exchange, Response};
 
@@ -13,12 +14,15 @@ pub(super) fn count(probe: &Probe<'_>, response: &Response) -> usize {
     entries(response).map_or_else(|| lines(probe, response), |entries| entries.len())
 }
 
+/// Why a case that the service throttles has no result.
+pub(super) const THROTTLED: &str = "the service throttles; run it again later, or with --rate";
+
 /// Reports more entries than were asked for.
 pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, response: &Response, asked: i64) {
     let count = count(probe, response);
     if i64::try_from(count).is_ok_and(|count| count > asked) {
-        let expected = format!("at most {asked} entries");
-        probe.finding(Clause::ExtractCount, &expected, &format!("{count} entries"), &[exchange]);
+        let expected = format!("at most {}", quantity(asked, "entry"));
+        probe.finding(Clause::ExtractCount, &expected, &quantity(count, "entry"), &[exchange]);
     }
 }
 

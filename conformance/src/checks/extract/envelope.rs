@@ -350,9 +350,11 @@ async fn forged(probe: &Probe<'_>, headers: Vec<&'static str>) -> Result<(), Sto
         return Ok(());
     }
     if is_trusted {
-        let names = headers.join(", ");
-        let reason =
-            format!("a service on this machine may trust {names} from it; supply {}", Fact::EgressIp);
+        let reason = format!(
+            "the service runs on this machine and may trust {} from it; supply {}",
+            headers.join(", "),
+            Fact::EgressIp
+        );
         return Err(probe.inconclusive(&reason));
     }
     let actual = format!("the address of a forged {}", headers.join(", "));

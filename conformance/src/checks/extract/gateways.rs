@@ -55,7 +55,9 @@ impl RegionChoice {
             Self::Other => other_region(facts).map(str::to_owned),
             Self::DefaultProtocol => Some(default_of(&probe.contract().extract.regions)),
         };
-        region.ok_or_else(|| probe.skip("no such region is known"))
+        region.ok_or_else(|| {
+            probe.skip_lacking("no such region is known", "gateways of one", Fact::KnownGateways)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::content::THROTTLED;
 use super::forms::Transport;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
@@ -49,7 +50,7 @@ async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
     }
     let (exchange, class) = probe.send_once(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {
-        return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
+        return Err(probe.inconclusive(THROTTLED));
     }
     let body = exchange.result.as_ref().ok().and_then(|response| response.json()).and_then(Value::as_object);
     let Some(body) = body else {

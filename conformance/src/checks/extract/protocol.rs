@@ -27,7 +27,7 @@ pub(super) static DEFAULT: Check = Check {
 
 /// The account is entitled to some protocols only, so that one protocol passes and another does not.
 async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let Some(token) = &probe.facts().token_partly_entitled else { return Err(probe.skip("no such token")) };
+    let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let protocol = &probe.contract().extract.protocol;
     let default = default_of(protocol);
     let (unnamed, unnamed_passes) = probe.is_accepted(&context.with_token(probe, token.expose())).await?;

@@ -1,11 +1,12 @@
 //! `regions`, its default, and its alias `country`.
 
-use super::content::{self, entries};
+use super::content::{self, THROTTLED, entries};
 use super::forms::{Context, default_of};
 use super::gateways::{self, gives_gateways};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
@@ -108,7 +109,7 @@ pub(super) static ALIAS_SCARCE_REGION: Check = Check {
     run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), |probe| Box::pin(alias_of_scarce(probe)))),
 };
 
-/// A country that is not looked at gives as many as are asked for, where regions gives fewer or none.
+/// A country that is ignored gives as many as are asked for, where regions gives fewer or none.
 async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let most = *extract.num_range.end();
@@ -132,8 +133,8 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
             let named = || base.clone().query(&extract.regions.name, region);
             probe.confirm_unavailable(named, || probe.extract()).await?;
         }
-        let expected = format!("about {few} entries, as for regions with the same value");
-        let actual = format!("{many} entries");
+        let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
+        let actual = quantity(*many, "entry");
         probe.finding(Clause::ExtractCountryAlias, &expected, &actual, &[by_regions, by_country]);
     }
     Ok(())
@@ -164,7 +165,8 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     let others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
     if others.is_empty() {
         return Case::single(Cost::requests(1), |probe| {
-            let reason = "the plentiful region is the default one: supply a country";
+            let reason =
+                "the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country";
             Box::pin(async move { Err(probe.skip(reason)) })
         });
     }
@@ -296,10 +298,17 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             // Others extract as well, so that a region may have had fewer just then.
             let (_, once_more) = twice(probe, || several().without_query(&regions.name)).await?;
             if once_more != Some(unnamed) {
-                return Err(probe.inconclusive("the number of gateways changed meanwhile: run it again"));
+                return Err(
+                    probe.inconclusive("the number of gateways changed during the case; run it again")
+                );
             }
-            let expected = format!("{named} entries, as with {}={default}, {}", regions.name, context.name());
-            let actual = format!("{unnamed} entries");
+            let expected = format!(
+                "{}, as with {}={default}, {}",
+                quantity(named, "entry"),
+                regions.name,
+                context.name()
+            );
+            let actual = quantity(unnamed, "entry");
             probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
         }
         None => {
@@ -342,11 +351,11 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     }
     let again = context.accepted(probe, &several().query(&regions.name, &default)).await?;
     if gateways::regions(probe, &again.response).len() < 2 {
-        return Err(probe.inconclusive("the regions of the gateways changed meanwhile: run it again"));
+        return Err(probe.inconclusive("the regions of the gateways changed during the case; run it again"));
     }
     let count = of_named.len();
     let expected = format!(
-        "gateways of several regions, as {count} come with {}={default}, {}, by {}",
+        "gateways of several regions: {}={default} returned gateways of {count}, {} (regions known from {})",
         regions.name,
         context.name(),
         Fact::KnownGateways.variable()
@@ -373,7 +382,7 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
     }
     // A shortage may come as 503; 429 says nothing of the region.
     if exchange.result.as_ref().is_ok_and(|response| response.status == 429) {
-        return Err(probe.inconclusive("the service throttles: run it again later, or with --rate"));
+        return Err(probe.inconclusive(THROTTLED));
     }
     let accepted = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted);
     let count = accepted.map(|response| content::count(probe, response));

@@ -1,4 +1,4 @@
-//! Further credentials that extraction must reject: a whitelist can be missed in more than one way, and so can every rule.
+//! Other credentials that extraction must reject: a whitelist can be missed in more than one way, and so can every rule.
 
 use super::access::is_alive;
 use super::forms::{Context, Transport, rejects};
@@ -8,7 +8,7 @@ use crate::target::{Fact, RejectionReason};
 
 pub(super) static REJECTED: Check = Check {
     id: "extract.whitelist.rejected-tokens",
-    title: "each further credential that must be rejected is rejected in each transport",
+    title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
     why: "Access that was switched off, has expired or was never granted still hands out gateways.",
     operation: Some(OperationId::Extract),
     clauses: &[
@@ -45,9 +45,7 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 async fn rejected(probe: &Probe<'_>, (index, context): (usize, Context)) -> Result<(), Stop> {
-    let Some(rejected) = probe.facts().rejected_tokens.get(index) else {
-        return Err(probe.skip("no such token"));
-    };
+    let rejected = probe.required(Fact::RejectedTokens, |facts| facts.rejected_tokens.get(index))?;
     context.without_transport().control(probe).await?;
     if rejected.reason != RejectionReason::Revoked {
         is_alive(probe, &rejected.token, Fact::RejectedTokens).await?;

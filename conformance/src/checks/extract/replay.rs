@@ -89,7 +89,7 @@ async fn replayed(
             (Clause::AllTokenRequired, wrong.reason(), context.with_token(probe, &token))
         }
         Caller::Lacking(lack) => {
-            let token = (lack.token)(probe.facts()).ok_or_else(|| probe.skip("no such token"))?;
+            let token = probe.required(lack.fact, lack.token)?;
             is_alive(probe, token, lack.fact).await?;
             (lack.clause, lack.reason, context.with_token(probe, token.expose()))
         }
@@ -162,7 +162,7 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
         return Ok(());
     }
     let expected = format!("an extraction of its own for a new request id, {}", differing.label);
-    let actual = if is_accepted { format!("{came} entries of 2") } else { "rejected".to_owned() };
+    let actual = if is_accepted { format!("{came} of 2 entries") } else { "rejected".to_owned() };
     if differing.is_doubtful {
         probe.warning(Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
     } else {

@@ -2,11 +2,10 @@
 
 use super::content::{self, gateways};
 use super::forms::{Context, Transport};
-use crate::check::{
-    AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, RunningServer, Scope, Stop,
-};
+use crate::check::{AcceptedResponse, Case, CaseFuture, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
@@ -51,7 +50,7 @@ fn repetitions(scope: &Scope<'_>, place: Place, judge: Judge) -> Vec<Case> {
     few.into_iter().chain(several).map(case).collect()
 }
 
-type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> RunningServer<'p>;
+type Judge = for<'p> fn(&'p Probe<'p>, Repetition) -> CaseFuture<'p>;
 
 pub(super) static QUERY: Check = Check {
     id: "extract.idempotent.query",
@@ -279,7 +278,7 @@ pub(super) static PER_ACCOUNT: Check = Check {
 };
 
 async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
-    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let extract = &probe.contract().extract;
     let least = *extract.num_range.start();
     let id = probe.fresh_request_id();
@@ -295,7 +294,7 @@ async fn per_account(probe: &Probe<'_>, place: Place) -> Result<(), Stop> {
     if let Some(accepted) = probe.accepts(Clause::ExtractIdempotent, why, &other).await? {
         let came = content::count(probe, &accepted.response);
         if i64::try_from(came).is_ok_and(|came| came > least) {
-            let actual = format!("{came} entries, as the first account asked for");
+            let actual = format!("{}, as the first account asked for", quantity(came, "entry"));
             let exchanges = [&before.exchange, &accepted.exchange];
             probe.finding(Clause::AllOwnAccount, "an extraction of its own", &actual, &exchanges);
         }
@@ -331,8 +330,9 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
             };
             let came = i64::try_from(content::count(probe, &accepted.response)).unwrap_or(i64::MAX);
             if came > num {
-                let expected = format!("at most {num} entries, {form}");
-                let actual = format!("{came} entries, as an earlier call without an id asked for");
+                let expected = format!("at most {}, {form}", quantity(num, "entry"));
+                let actual =
+                    format!("{}, as an earlier call without an id asked for", quantity(came, "entry"));
                 probe.finding(Clause::ExtractRequestIdSource, &expected, &actual, &[&accepted.exchange]);
             }
         }

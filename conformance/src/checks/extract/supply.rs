@@ -7,6 +7,7 @@ use crate::check::{
 };
 use crate::checks::Requests;
 use crate::contract::{Clause, OperationId, Unspecified};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response, RetryAfter};
 
@@ -139,20 +140,21 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     };
     let mut findings = Vec::new();
     if came > asked {
-        let expected = format!("at most {asked} entries");
-        findings.push(finding(Clause::ExtractCount, "more", expected, format!("{came} entries")));
+        let expected = format!("at most {}", quantity(asked, "entry"));
+        findings.push(finding(Clause::ExtractCount, "more", expected, quantity(came, "entry")));
     }
     if came < asked {
         for (name, expected) in [(&extract.requested_count, asked), (&extract.returned_count, came)] {
             let actual = observed.response.header(name);
             if actual.as_deref().and_then(|count| count.parse().ok()) != Some(expected) {
                 let actual = actual.unwrap_or_else(|| "no such header".to_owned());
-                let expected = format!("{name}: {expected}, as {came} of {asked} entries came");
+                let expected =
+                    format!("{name}: {expected}, because {came} of {} came", quantity(asked, "entry"));
                 findings.push(finding(Clause::ExtractPartial, name, expected, actual));
             }
         }
         let name = &extract.partial_flag;
-        let expected = format!("{name}, as {came} of {asked} entries came");
+        let expected = format!("{name}, because {came} of {} came", quantity(asked, "entry"));
         match observed.response.header(name) {
             None => {
                 findings.push(finding(Clause::ExtractPartial, name, expected, "no such header".to_owned()));

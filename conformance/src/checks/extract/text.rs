@@ -9,6 +9,7 @@ use super::protocol::capitalized;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, Extract, OperationId, Separator, Unspecified, boundaries};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
@@ -348,7 +349,9 @@ pub(super) async fn judge_separator(
     let extract = &probe.contract().extract;
     let entries = asked_or_returned(probe, accepted);
     if entries < 2 {
-        return Err(probe.inconclusive("a single entry has no separator: supply a plentiful region"));
+        return Err(probe.inconclusive(
+            "a single entry has no separator; set SALLYPORT_PLENTIFUL_REGION to a region with more gateways",
+        ));
     }
     let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
     let broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
@@ -370,7 +373,7 @@ pub(super) async fn judge_separator(
         probe.observe(Unspecified::ExtractTxtLayout, &seen);
         return Ok(());
     }
-    let expected = format!("{entries} entries separated by {separator:?}");
+    let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
     let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
     probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
     Ok(())

@@ -9,7 +9,7 @@ use crate::wire::Request;
 
 pub(super) static AGREEING: Check = Check {
     id: "extract.token-equal.agreeing",
-    title: "the same token in several transports is accepted",
+    title: "the same token in two or three places (query, `X-API-Key`, `Authorization`) is accepted",
     why: "Clients that add the token as a header to every request can't use a URL that has it already.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
@@ -69,7 +69,7 @@ impl SecondToken {
 
 pub(super) static DIFFERING: Check = Check {
     id: "extract.token-equal.differing",
-    title: "different tokens in two or three transports are rejected, whichever is the right one",
+    title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
     why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another \
           one, and lets a caller in behind somebody else's header.",
     operation: Some(OperationId::Extract),
@@ -175,8 +175,8 @@ async fn third_differs(probe: &Probe<'_>, (context, wrong): (Context, Transport)
 
 pub(super) static TWO_ACCOUNTS: Check = Check {
     id: "extract.token-equal.two-accounts",
-    title: "valid tokens of two accounts in two transports are rejected",
-    why: "Which of the two accounts is billed depends on the order in which a service looks at the transports.",
+    title: "valid tokens of two accounts in one request are rejected",
+    why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractTokenEqual],
     needs: &[Fact::SecondToken],
@@ -241,7 +241,7 @@ async fn accepted_in_any_way(probe: &Probe<'_>, context: &Context) -> Result<(),
 
 pub(super) static WRONG: Check = Check {
     id: "extract.token-transport.unknown",
-    title: "a wrong token is rejected in each transport",
+    title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
     why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or not right at all.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
@@ -275,7 +275,7 @@ async fn wrong(probe: &Probe<'_>, (context, wrong): (Context, WrongToken)) -> Re
 
 pub(super) static REVOKED: Check = Check {
     id: "extract.token-transport.revoked",
-    title: "a revoked token is rejected in each transport",
+    title: "a revoked token is rejected in the query, in `X-API-Key` and in `Authorization`",
     why: "A customer that revokes a leaked token believes that it is safe, and is not.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::AllTokenRequired],
@@ -294,7 +294,7 @@ pub(super) static REVOKED: Check = Check {
 };
 
 async fn revoked(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let Some(revoked) = &probe.facts().revoked_token else { return Err(probe.skip("no such token")) };
+    let revoked = probe.required(Fact::RevokedToken, |facts| facts.revoked_token.as_ref())?;
     context.without_transport().control(probe).await?;
     let why = format!("the token was revoked, by {}, {}", Fact::RevokedToken, context.name());
     rejects(probe, Clause::AllTokenRequired, &why, &context.with_token(probe, revoked.expose())).await
@@ -325,9 +325,7 @@ pub(super) static LINK: Check = Check {
 
 /// The contract does not say in which way the credential is carried, so one that works is enough.
 async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let Some(credential) = &probe.facts().link_credential else {
-        return Err(probe.skip("no link credential"));
-    };
+    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
     if context != Context::PLAIN {
         context.control(probe).await?;
     }
@@ -346,7 +344,10 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         rejected.push((exchange, class.description().to_owned()));
     }
     let exchanges: Vec<_> = rejected.iter().map(|(exchange, _)| exchange).collect();
-    let expected = format!("accepted in some transport: the legacy credential, {}", context.name());
+    let expected = format!(
+        "the legacy credential accepted in the query, X-API-Key or Authorization, {}",
+        context.name()
+    );
     let actual = rejected.first().map_or("no response", |(_, what)| what.as_str());
     probe.finding(Clause::ExtractLinkCredential, &expected, actual, &exchanges);
     Ok(())

@@ -9,6 +9,7 @@ use crate::contract::{
     Boundary, Clause, Kind, OperationId, OtherId, OtherOperation, Parameter, Place, Property, Schema,
     boundaries,
 };
+use crate::quantity::quantity;
 use crate::wire::Request;
 
 /// What a case does to a valid request.
@@ -111,7 +112,7 @@ fn of_parameter(id: OtherId, parameter: &Parameter, cases: &mut Vec<(String, Cha
             format!("{name}/{count}-items"),
             keyword,
             Some(vec![item.clone(); count]),
-            format!("{name} with {count} items"),
+            format!("{name} with {}", quantity(count, "item")),
         );
     }
 }
@@ -138,7 +139,7 @@ fn of_property(id: OtherId, property: &Property, body: Option<&Value>, cases: &m
             format!("{name}/{count}-items"),
             keyword,
             Some(vec![items]),
-            format!("{name} with {count} items"),
+            format!("{name} with {}", quantity(count, "item")),
         );
     }
     if matches!(schema.kind, Kind::Object | Kind::Array | Kind::Boolean) {

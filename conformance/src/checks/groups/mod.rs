@@ -7,6 +7,7 @@ use crate::checks::relation::survey;
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -24,7 +25,7 @@ static EMPTY: Check = Check {
 };
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let Some(token) = &probe.facts().empty_token else { return Err(probe.skip("no such token")) };
+    let token = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
     let name = &probe.contract().groups.api_key.name;
     probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
@@ -37,7 +38,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
         Some(items) if items.is_empty() => Ok(()),
         Some(items) if items.iter().all(Value::is_object) => {
             let expected = format!("an empty array, as supplied by {}", Fact::EmptyToken.variable());
-            let actual = format!("{} groups", items.len());
+            let actual = quantity(items.len(), "group");
             probe.finding(Clause::GroupsEmpty, &expected, &actual, &[&accepted.exchange]);
             Ok(())
         }
@@ -63,7 +64,11 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     let held = survey.values(|instance| instance.group);
     if held.is_empty() {
-        return Err(probe.skip("no surveyed instance is in a group: supply addresses of some that are"));
+        return Err(probe.skip_lacking(
+            "no surveyed instance is in a group",
+            "addresses of such instances",
+            Fact::OwnAddresses,
+        ));
     }
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
@@ -77,7 +82,7 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let missing: Vec<_> = missing.into_iter().filter(|group| !listed.contains(group)).collect();
     if !missing.is_empty() {
         let actual =
-            format!("{} of {} groups are missing, such as {}", missing.len(), held.len(), missing[0]);
+            format!("{} of {} missing, such as {}", missing.len(), quantity(held.len(), "group"), missing[0]);
         let expected = "every group that an instance of the account is in";
         probe.finding(Clause::GroupsEnvelope, expected, &actual, &[&listing.exchange, &again.exchange]);
     }
@@ -270,8 +275,7 @@ impl Token {
                 good.query(name, "").add_query(name, token),
             ),
             Self::SecondAccount => {
-                let second = probe.facts().second_token.as_ref();
-                let second = second.ok_or_else(|| probe.skip("no second token"))?;
+                let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
                 ("tokens of two accounts are sent", good.add_query(name, second.expose()))
             }
         })

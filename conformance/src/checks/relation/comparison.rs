@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use super::{ResultSet, Survey};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
+use crate::quantity::quantity;
 use crate::wire::Exchange;
 
 /// Holds results against a survey, and speaks of differences only when the surveyed data has held still.
@@ -37,11 +38,21 @@ impl<'a> Comparison<'a> {
         if *expected != actual {
             let missing: Vec<_> = expected.difference(&actual).collect();
             let added: Vec<_> = actual.difference(expected).collect();
-            let actual =
-                format!("{} instances; missing {}, too many {}", actual.len(), few(&missing), few(&added));
-            self.differ(clause, format!("{what} finds {} instances", expected.len()), actual, found);
+            let actual = format!(
+                "{}; missing {}, too many {}",
+                quantity(actual.len(), "instance"),
+                few(&missing),
+                few(&added)
+            );
+            self.differ(
+                clause,
+                format!("{what} finds {}", quantity(expected.len(), "instance")),
+                actual,
+                found,
+            );
         } else if found.order.len() != actual.len() {
-            let actual = format!("{} items for {} instances", found.order.len(), actual.len());
+            let actual =
+                format!("{} for {}", quantity(found.order.len(), "item"), quantity(actual.len(), "instance"));
             self.differ(clause, format!("{what} finds each instance once"), actual, found);
         }
     }
@@ -76,7 +87,7 @@ impl<'a> Comparison<'a> {
             return Ok(());
         }
         if !self.survey.holds_still(probe).await? {
-            return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
+            return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
         }
         for difference in self.differences {
             let exchanges: Vec<_> = difference.exchanges.iter().collect();

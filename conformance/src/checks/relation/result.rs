@@ -161,5 +161,7 @@ async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -
             return Ok(result);
         }
     }
-    Err(probe.inconclusive("the result has more pages than the suite reads; supply fewer addresses"))
+    Err(probe.inconclusive(
+        "the result has more pages than the suite reads; list fewer addresses in SALLYPORT_OWN_ADDRESSES",
+    ))
 }

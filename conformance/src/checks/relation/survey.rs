@@ -11,6 +11,7 @@ use crate::check::{Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::State;
 use crate::contract::{Clause, Search};
+use crate::target::Fact;
 use crate::wire::Request;
 
 /// What the surveyed addresses hold. Read once in a run and shared by its checks.
@@ -49,7 +50,11 @@ pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
     let survey = surveys.generation(generation).get_or_try_init(read).await?;
     if survey.instances.is_empty() {
-        return Err(probe.skip("none of the account's addresses holds an instance: supply some that do"));
+        return Err(probe.skip_lacking(
+            "no supplied address holds an instance",
+            "addresses of instances",
+            Fact::OwnAddresses,
+        ));
     }
     Ok(survey)
 }
@@ -105,7 +110,11 @@ impl Survey {
             }
         }
         if addresses.is_empty() {
-            return Err(probe.skip("none of the supplied addresses is one: supply IPv4 or IPv6 addresses"));
+            return Err(probe.skip_lacking(
+                "no supplied address can be parsed",
+                "IPv4 or IPv6 addresses",
+                Fact::OwnAddresses,
+            ));
         }
         let request = probe.search(addresses.iter().filter_map(|ip| spellings.get(ip)).map(String::as_str));
         let instances = read(probe, &request).await?.instances;

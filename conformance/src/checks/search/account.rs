@@ -10,6 +10,7 @@ use crate::checks::relation::{
     Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
 use crate::contract::{Clause, OperationId, Search};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -120,7 +121,7 @@ async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
 async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &Request) -> Result<(), Stop> {
     let found = read_unless_rejected(probe, clause, what, request).await?;
     if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
-        let actual = format!("{} instances, total {}", found.instances.len(), found.total());
+        let actual = format!("{}, total {}", quantity(found.instances.len(), "instance"), found.total());
         probe.finding(clause, &format!("{what} finds nothing"), &actual, &found.evidence());
     }
     Ok(())
@@ -128,7 +129,7 @@ async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &
 
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchGroup;
-    let Some(foreign) = probe.facts().foreign_group else { return Err(probe.skip("no foreign group")) };
+    let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
     let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
     let asked = |group: i64| Filter::Group(Some(group)).on(search, request.clone());
@@ -140,7 +141,7 @@ async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
 
 async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchOrderNumber;
-    let Some(foreign) = &probe.facts().foreign_order else { return Err(probe.skip("no foreign order")) };
+    let foreign = probe.required(Fact::ForeignOrder, |facts| facts.foreign_order.as_ref())?;
     let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
     let asked = |number: &str| Filter::Order(number.to_owned()).on(search, request.clone());
@@ -205,7 +206,7 @@ async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) 
     let seen: Vec<_> = found.instances.values().filter(|instance| foreign.contains(&instance.ip)).collect();
     if let Some(instance) = seen.first() {
         let expected = format!("{what} find none of theirs");
-        let actual = format!("{} instances, one at {}", seen.len(), instance.ip);
+        let actual = format!("{}, one at {}", quantity(seen.len(), "instance"), instance.ip);
         probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
     }
     counts_own(probe, what, &found);
@@ -267,8 +268,11 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     counts_own(probe, "the account", &own);
     counts_own(probe, "the second account", &others);
     if own.instances.is_empty() || others.instances.is_empty() {
-        let reason = "one of the accounts holds nothing at the shared address: supply one that both hold";
-        return Err(probe.skip(reason));
+        let reason = format!(
+            "one of the accounts holds nothing at the shared address; set {} to an address that both hold",
+            Fact::SharedAddress.variable()
+        );
+        return Err(probe.skip(&reason));
     }
     Ok(())
 }

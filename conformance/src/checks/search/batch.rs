@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::addresses::{self, respell};
-use super::cases::{Change, control, invalid, surveyed};
+use super::cases::{Change, FILTERS, control, invalid, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Comparison, Instance, read_accepted, survey};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
@@ -233,7 +233,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases.push(beyond("an invalid item after items with ports", |search, most| {
         addresses::ports(search, most - 1)
     }));
-    for (others, change) in OTHER_PARAMETERS {
+    for (others, change) in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
         for (label, shape) in [
             ("alone", &[""; 1][..]),
             ("several alone", &["", "203.0.113.0/24", "no-address"]),
@@ -256,12 +256,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// What else a search may carry, under which its items are judged all the same.
-const OTHER_PARAMETERS: [(&str, Change); 8] = [
-    ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
-    ("a group", |search, good| good.field(&search.group_id.name, 0)),
-    ("a country", |search, good| good.field(&search.country_code.name, "USA")),
-    ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
-    ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
+const OTHER_PARAMETERS: [(&str, Change); 3] = [
     ("an activation time", |search, good| good.field(&search.activated_from.name, "2020-01-01T00:00:00Z")),
     ("a page size", |search, good| good.field(&search.page_size.name, 5)),
     ("the second page", |search, good| good.field(&search.page_size.name, 1).field(&search.page.name, 2)),
@@ -298,7 +293,7 @@ fn with_other_parameters(label: String, shape: &'static [&'static str], change: 
 
 pub(super) static FIRST_TEXT: Check = Check {
     id: "search.ips-first-text.respelled",
-    title: "of an address in several spellings the first counts, as if it were sent alone",
+    title: "a batch with several spellings of an address gives the result of the first spelling alone",
     why: "If a service knows an address in one spelling only, the order of a list decides what is found, in a way that callers \
           can't foresee.",
     operation: Some(OperationId::Search),
@@ -330,7 +325,11 @@ async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, b
         pairs.map(|(respelled, item)| if is_respelled_first { (respelled, item) } else { (item, respelled) });
     let (first, second): (Vec<String>, Vec<String>) = ordered.unzip();
     if first.is_empty() {
-        return Err(probe.skip("the survey holds no IPv6 address with another spelling: supply one"));
+        return Err(probe.skip_lacking(
+            "no surveyed address is IPv6",
+            "an IPv6 address with an instance",
+            Fact::OwnAddresses,
+        ));
     }
     let mut comparison = Comparison::with(survey);
     let alone = format!("the first spellings alone: {first:?}");
@@ -381,9 +380,11 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     let low = declared(|declared, limit| declared < limit);
     let high = declared(|declared, limit| declared > limit);
     if low.is_none() && high.is_none() {
-        return Err(
-            probe.skip("no instance at the surveyed addresses declares a maxBatchSize: supply others")
-        );
+        return Err(probe.skip_lacking(
+            "no surveyed instance declares a maxBatchSize",
+            "addresses of such instances",
+            Fact::OwnAddresses,
+        ));
     }
     if let Some(instance) = low {
         let why = format!("{most} addresses, one of an instance that declares {:?}", instance.max_batch);

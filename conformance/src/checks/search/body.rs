@@ -7,6 +7,7 @@ use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
 use crate::checks::{Requests, token};
 use crate::contract::{Clause, OperationId, Property, Search, Unspecified};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -125,7 +126,7 @@ async fn not_ignored_types(
         let Some(found) = read_unless_rejected(probe, clause, &what, &request).await? else { continue };
         if !found.instances.is_empty() {
             let expected = format!("rejected, or no instance: {what}");
-            let actual = format!("{} instances", found.instances.len());
+            let actual = quantity(found.instances.len(), "instance");
             probe.finding(clause, &expected, &actual, &found.evidence());
         }
     }

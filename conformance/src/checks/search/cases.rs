@@ -2,15 +2,26 @@
 
 use serde_json::Value;
 
-use crate::check::{Case, Cost, Probe, RunningServer, Stop};
+use crate::check::{Case, CaseFuture, Cost, Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Batch, Survey};
 use crate::contract::{Clause, Property, Search};
 use crate::grammar::Reason;
+use crate::target::Fact;
 use crate::wire::Request;
 
 /// Changes a valid search.
 pub(super) type Change = fn(&Search, Request) -> Request;
+
+/// Filters that a search may carry, under which the rest of it is judged all the same. The bounds on the activation time are
+/// not among them, because some of these cases are about these bounds.
+pub(super) const FILTERS: [(&str, Change); 5] = [
+    ("a status", |search, good| good.field(&search.status.name, search.statuses[0].as_str())),
+    ("a group", |search, good| good.field(&search.group_id.name, 0)),
+    ("a country", |search, good| good.field(&search.country_code.name, "USA")),
+    ("a city", |search, good| good.field(&search.city_code.name, "NYC")),
+    ("an order number", |search, good| good.field(&search.order_no.name, "SO-1")),
+];
 
 /// A case for each change that makes a valid search invalid.
 pub(super) fn invalid(clause: Clause, changes: &[(&'static str, Change)]) -> Vec<Case> {
@@ -36,7 +47,7 @@ pub(super) fn control(case: Case) -> Case {
 /// once; each case pays for the reading that follows a difference.
 pub(super) fn surveyed<T: Clone + Send + Sync + 'static>(
     cases: impl IntoIterator<Item = (String, u32, T)>,
-    run: for<'p> fn(&'p Probe<'p>, T) -> RunningServer<'p>,
+    run: for<'p> fn(&'p Probe<'p>, T) -> CaseFuture<'p>,
 ) -> Vec<Case> {
     const SURVEY_AND_ORDERS: u32 = 4;
     let case = |(label, requests, data): (String, u32, T)| {
@@ -91,7 +102,7 @@ async fn judge_members(
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {
     let batch = survey.batches(&probe.contract().search).iter().find(|batch| batch.name == name);
     batch.ok_or_else(|| {
-        probe.skip(&format!("the survey holds no {name}: supply more of the account's addresses"))
+        probe.skip_lacking(&format!("the survey has no {name}"), "more addresses", Fact::OwnAddresses)
     })
 }
 

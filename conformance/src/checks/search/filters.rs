@@ -275,7 +275,11 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
     let survey = survey(probe).await?;
     let known = survey.candidates(kind);
     if known.is_empty() {
-        return Err(probe.skip("no surveyed instance has such a value: supply more addresses or orders"));
+        return Err(probe.skip_lacking(
+            "no surveyed instance has such a value",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     }
     for value in known.iter().take(MOST_RESEMBLED) {
         let near = match value {
@@ -349,7 +353,7 @@ async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop>
 async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let Some(order) = probe.facts().orders.get(index) else {
-        return Err(probe.skip("fewer orders were supplied"));
+        return Err(probe.skip_lacking("fewer orders were supplied", "more orders", Fact::Orders));
     };
     let items: Vec<_> = order.addresses.iter().take(search.distinct_items).collect();
     let everything = probe.search(items.iter().map(|item| item.as_str()));
@@ -367,7 +371,10 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     }
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
-        let expected = format!("{what} find with the order some of what they find without");
+        let expected = format!(
+            "a search for {what} with `{}` finds no instance that the search without it does not find",
+            search.order_no.name
+        );
         let actual = format!("{others} other instances");
         probe.finding(Clause::SearchOrderNumber, &expected, &actual, &found.evidence());
     }

@@ -11,6 +11,7 @@ use crate::checks::relation::{
     read_accepted, read_unless_rejected, survey,
 };
 use crate::contract::{Clause, OperationId};
+use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static EVERY: Check = Check {
@@ -55,7 +56,7 @@ pub(super) static SECOND_ACCOUNT: Check = Check {
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
     const MOST: usize = 100;
-    let Some(second) = &probe.facts().second_token else { return Err(probe.skip("no second token")) };
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().take(MOST).map(String::as_str);
     let request = probe.search(foreign).query(&search.api_key.name, second.expose());
@@ -68,7 +69,11 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     };
     let mut filters = filters.map(|filter| (admitted(&filter), filter));
     let Some((expected, filter)) = filters.find(|(admitted, _)| admitted.len() < all.instances.len()) else {
-        return Err(probe.skip("no such filter leaves out an instance of the second account: supply others"));
+        return Err(probe.skip_lacking(
+            "no such filter leaves out an instance of the second account",
+            "addresses of its instances",
+            Fact::ForeignAddresses,
+        ));
     };
     let what = format!("{} with the token of the second account", filter.describe());
     let narrowed = filter.on(search, request.clone());
@@ -77,13 +82,14 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     };
     if found.ids() != expected {
         if read(probe, &request).await?.instances != all.instances {
-            return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
+            return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
         }
-        let (expected, actual) = (format!("{what} finds {} instances", expected.len()), found.ids().len());
+        let (expected, actual) =
+            (format!("{what} finds {}", quantity(expected.len(), "instance")), found.ids().len());
         probe.finding(
             Clause::SearchIntersection,
             &expected,
-            &format!("{actual} instances"),
+            &quantity(actual, "instance"),
             &found.evidence(),
         );
     }
@@ -192,7 +198,11 @@ async fn every(probe: &Probe<'_>, (kinds, name): (&[FilterKind], &str)) -> Resul
 }
 
 fn none_passes(probe: &Probe<'_>) -> Stop {
-    probe.skip("no surveyed instance has values for all of these filters: supply more addresses or orders")
+    probe.skip_lacking(
+        "no surveyed instance has values for all of these filters",
+        "more addresses",
+        Fact::OwnAddresses,
+    )
 }
 
 /// The filters of the wanted kinds that one instance passes: its own values, and its activation as both bounds.
@@ -221,7 +231,11 @@ async fn exclude(probe: &Probe<'_>, kinds: Vec<FilterKind>) -> Result<(), Stop> 
     let survey = survey(probe).await?;
     let &[one, other] = kinds.as_slice() else { return Ok(()) };
     let Some((filters, addresses)) = excluding(survey, [one, other]) else {
-        return Err(probe.skip("no two surveyed instances differ in these values: supply more addresses"));
+        return Err(probe.skip_lacking(
+            "no two surveyed instances differ in these values",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     };
     let mut comparison = Comparison::with(survey);
     let request = apply(search, probe.search(addresses.map(|ip| survey.spelt(ip))), &filters);

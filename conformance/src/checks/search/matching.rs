@@ -9,6 +9,7 @@ use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Comparison, Instance, Survey, read, read_accepted, survey};
 use crate::contract::{Clause, OperationId, Search};
+use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static ANY_PORT_BATCH: Check = Check {
@@ -146,7 +147,11 @@ async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
     let everything = probe.search(items.clone());
     let (first, second) = items.split_at(items.len() / 2);
     if first.is_empty() {
-        return Err(probe.skip("one address can't be taken in parts: supply several"));
+        return Err(probe.skip_lacking(
+            "one address cannot be split into two searches",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     }
     let whole = read(probe, &everything).await?;
     let mut parts = BTreeSet::new();
@@ -163,13 +168,17 @@ async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
         return Ok(());
     }
     if read(probe, &everything).await?.instances != whole.instances {
-        return Err(probe.inconclusive("the instances changed while they were compared: run it again"));
+        return Err(probe.inconclusive("the instances changed while they were compared; run it again"));
     }
     let lost: Vec<_> = parts.difference(&whole.ids()).take(5).copied().collect();
     let added: Vec<_> = whole.ids().difference(&parts).take(5).copied().collect();
-    let expected =
-        format!("{} addresses find what they find in two parts: {} instances", items.len(), parts.len());
-    let actual = format!("{} instances; missing {lost:?}…, too many {added:?}…", whole.instances.len());
+    let expected = format!(
+        "one search for {} addresses finds what two searches for its halves find: {}",
+        items.len(),
+        quantity(parts.len(), "instance")
+    );
+    let actual =
+        format!("{}; missing {lost:?}…, too many {added:?}…", quantity(whole.instances.len(), "instance"));
     probe.finding(Clause::SearchMatchAnyPort, &expected, &actual, &evidence);
     Ok(())
 }
@@ -202,7 +211,7 @@ async fn hidden_ports(probe: &Probe<'_>) -> Result<(), Stop> {
         if let Some(instance) = hidden.first() {
             let expected = format!("{} without a port finds its port {}", instance.ip, instance.port);
             let actual =
-                format!("it does not, and {} instances in all are found by their ports only", hidden.len());
+                format!("not found; {} found only with their ports", quantity(hidden.len(), "instance"));
             comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
         }
     }
@@ -339,7 +348,11 @@ async fn union(probe: &Probe<'_>, (is_v6, choose): (bool, Union)) -> Result<(), 
         }),
     };
     if items.is_empty() {
-        return Err(probe.skip("no surveyed address has several ports: supply one that does"));
+        return Err(probe.skip_lacking(
+            "no surveyed address has several ports",
+            "one with several",
+            Fact::OwnAddresses,
+        ));
     }
     finds(probe, &mut comparison, clause, items, expected).await?;
     comparison.conclude(probe).await
@@ -363,7 +376,11 @@ async fn finds(
 /// What was chosen from the survey, when there is something.
 fn some<T>(probe: &Probe<'_>, chosen: Vec<T>) -> Result<Vec<T>, Stop> {
     if chosen.is_empty() {
-        return Err(probe.skip("the survey holds no such address with an instance: supply one"));
+        return Err(probe.skip_lacking(
+            "no such address with an instance was surveyed",
+            "one",
+            Fact::OwnAddresses,
+        ));
     }
     Ok(chosen)
 }

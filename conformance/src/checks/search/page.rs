@@ -7,6 +7,7 @@ use crate::checks::relation::{Comparison, Page, page, survey};
 use crate::checks::{Requests, boundary};
 use crate::contract::{Clause, OperationId};
 use crate::grammar::{by_reason, json_integers};
+use crate::quantity::quantity;
 use crate::target::Fact;
 
 pub(super) static PAGE_BOUNDARIES: Check = Check {
@@ -117,8 +118,11 @@ async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
     if let Some(accepted) = probe.accepts(Clause::SearchPage, "a search without page", &without).await? {
         let default = Page::read(probe, accepted)?;
         if default.ids() != explicit.ids() {
-            let expected =
-                format!("without page, what page {} holds: {:?}", search.default_page, explicit.ids());
+            let expected = format!(
+                "the instances of page {} when `page` is absent: {:?}",
+                search.default_page,
+                explicit.ids()
+            );
             let exchanges = [&explicit.exchange, &default.exchange];
             comparison.differs(Clause::SearchPage, expected, format!("{:?}", default.ids()), &exchanges);
         }
@@ -132,7 +136,11 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     let mut comparison = Comparison::with(survey);
     let size = search.default_page_size;
     let Some(number) = survey.pages(search, size).nth(index) else {
-        return Err(probe.skip("the surveyed addresses hold fewer instances: supply more of them"));
+        return Err(probe.skip_lacking(
+            "the surveyed addresses hold too few instances",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     };
     let mut request = survey.request.clone();
     if is_full {
@@ -150,7 +158,8 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
     if let Some(accepted) = probe.accepts(Clause::SearchPageSize, &what, &without).await? {
         let default = Page::read(probe, accepted)?;
         if default.ids() != explicit.ids() {
-            let expected = format!("{what} holds what it holds with {size}: {:?}", explicit.ids());
+            let expected =
+                format!("{what} has the same instances as with pageSize={size}: {:?}", explicit.ids());
             let exchanges = [&explicit.exchange, &default.exchange];
             comparison.differs(Clause::SearchPageSize, expected, format!("{:?}", default.ids()), &exchanges);
         }
@@ -169,7 +178,7 @@ async fn page_size_most(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
     let number = i64::try_from(size).unwrap_or(i64::MAX);
     let first = page(probe, &survey.request, *search.pages.start(), number).await?;
     if first.items.len() != size.min(count) {
-        let expected = format!("{} of {count} instances on a page of {size}", size.min(count));
+        let expected = format!("{} of {} on a page of {size}", size.min(count), quantity(count, "instance"));
         let actual = first.items.len().to_string();
         comparison.differs(Clause::SearchPageSize, expected, actual, &[&first.exchange]);
     }

@@ -12,6 +12,7 @@ use crate::checks::relation::{
 };
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::{Clause, OperationId, Search, Unspecified};
+use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
 
@@ -188,7 +189,7 @@ async fn end(probe: &Probe<'_>, pages: usize) -> Result<(), Stop> {
     let end = page(probe, &survey.request, number(last), size_field).await?;
     let rest = count - (last - 1) * size;
     if end.items.len() != rest {
-        let expected = format!("{rest} instances on the last page, {last}, of {size} each");
+        let expected = format!("{} on the last page, {last}, of {size} each", quantity(rest, "instance"));
         comparison.differs(Clause::SearchPaging, expected, end.items.len().to_string(), &[&end.exchange]);
     }
     for past in [number(last + 1), number(last + 7), *search.pages.end()] {
@@ -257,7 +258,7 @@ async fn partitioned(probe: &Probe<'_>, size: Option<Size>) -> Result<(), Stop> 
     };
     let count = expected.len();
     let size = size.map_or(count / 4 + 1, |size| size(count));
-    let what = format!("{count} instances");
+    let what = quantity(count, "instance");
     partition(probe, &mut comparison, Clause::SearchPaging, &what, &request, &expected, size).await?;
     comparison.conclude(probe).await
 }
@@ -269,7 +270,11 @@ async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search(own);
     let first = read(probe, &request).await?;
     if first.exchanges.len() < 2 {
-        return Err(probe.skip("the account's instances fit on one page: supply more of its addresses"));
+        return Err(probe.skip_lacking(
+            "the surveyed instances fit on one page",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     }
     let second = read(probe, &request).await?;
     let repeated = |result: &ResultSet| result.order.len() - result.instances.len();
@@ -277,7 +282,8 @@ async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
     // An instance that is added meanwhile moves a few others to the next page, and hardly twice.
     if one > 0 && other > 0 {
         let expected = format!("pages of {} without an instance in common", search.page_sizes.end());
-        let actual = format!("{one} instances came twice, and {other} when they were read again");
+        let actual =
+            format!("{} came twice, and {other} when they were read again", quantity(one, "instance"));
         let exchanges: Vec<_> = first.evidence().into_iter().chain(second.evidence()).collect();
         probe.finding(Clause::SearchPaging, &expected, &actual, &exchanges);
     }
@@ -326,10 +332,11 @@ pub(super) async fn partition(
     let wanted: Vec<_> =
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     if found != *expected {
-        let expected_text = format!("pages of {size} of {what} hold {} instances", expected.len());
+        let expected_text =
+            format!("pages of {size} of {what} hold {}", quantity(expected.len(), "instance"));
         let missing = expected.difference(&found).count();
         let added = found.difference(expected).count();
-        let actual = format!("{} instances: {missing} are missing, {added} do not belong", found.len());
+        let actual = format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance"));
         comparison.differs(clause, expected_text, actual, &exchanges);
     }
     if lengths != wanted || found.len() != ids.len() {
@@ -385,9 +392,11 @@ async fn total(probe: &Probe<'_>, (kinds, name): (Vec<FilterKind>, &str)) -> Res
     let survey = survey(probe).await?;
     let batch = batch(probe, survey, name)?;
     let Some(filters) = meeting(survey, &kinds) else {
-        return Err(
-            probe.skip("no surveyed instance has values for these filters: supply more addresses or orders")
-        );
+        return Err(probe.skip_lacking(
+            "no surveyed instance has values for these filters",
+            "more addresses",
+            Fact::OwnAddresses,
+        ));
     };
     let mut comparison = Comparison::with(survey);
     let expected = survey.admitted(&filters).intersection(&batch.ids).count();

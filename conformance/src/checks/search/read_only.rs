@@ -44,7 +44,7 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
         if before.instances != after.instances {
             // Data that goes on changing does not do so by a search.
             if read(probe, &request).await?.instances != after.instances {
-                return Err(probe.inconclusive("the data changed while it was read: run it again"));
+                return Err(probe.inconclusive("the data changed while it was read; run it again"));
             }
             changes += 1;
             evidence.extend(before.exchanges.into_iter().chain(after.exchanges));
@@ -52,8 +52,7 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     }
     if changes >= ENOUGH {
         let expected = "the same instances when a search is repeated";
-        let actual =
-            format!("other fields or instances in {changes} batches, at once after their first search");
+        let actual = format!("fields or instances of {changes} batches changed right after the first search");
         probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
     }
     Ok(())
@@ -90,7 +89,7 @@ async fn run(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.finding(
         Clause::SearchReadOnly,
         expected,
-        &format!("{what} change with each round of searches"),
+        &format!("{what} changed after each round of searches"),
         &evidence,
     );
     Ok(())

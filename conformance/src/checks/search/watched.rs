@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run, Severity};
 use crate::checks::relation::{Filter, FilterKind, Instance, address_of};
 use crate::contract::{Clause, OperationId, Search};
+use crate::quantity::quantity;
 
 pub(super) static INTERSECTION_WATCHED: Check = Check {
     id: "search.intersection.watched",
@@ -113,7 +114,7 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     if came > size {
         findings.push(finding(
             Clause::SearchPageSize,
-            format!("at most {size} instances on a page"),
+            format!("at most {} on a page", quantity(size, "instance")),
             came.to_string(),
         ));
     }
@@ -123,12 +124,12 @@ fn counts(search: &Search, sent: &Map<String, Value>, came: usize, total: u64) -
     let fits = if came == 0 { page != first || total == 0 } else { total >= so_far };
     let ends = came == 0 || came >= size || total == so_far;
     if !fits || !ends {
-        let expected = format!("a total that fits {came} instances on page {page} of {size}");
+        let expected = format!("a total that fits {} on page {page} of {size}", quantity(came, "instance"));
         findings.push(finding(Clause::SearchTotal, expected, format!("total {total}")));
     }
     if came > 0 && came < size && total > so_far {
         // One of them is wrong; which one is unknown.
-        let expected = format!("{size} instances on page {page} of {total} in all");
+        let expected = format!("{} on page {page} of {total} in all", quantity(size, "instance"));
         findings.push(finding(Clause::SearchPageSize, expected, came.to_string()));
     }
     findings

@@ -43,7 +43,7 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         rejected(
             "extract-code-200",
-            "code 200 is no success of an extraction",
+            "HTTP 200 with code 200 is not a success of an extraction",
             calls.extract(),
             r#"
             [[extract]]
@@ -53,7 +53,7 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         rejected(
             "groups-code-0",
-            "code 0 is no success of a listing",
+            "HTTP 200 with code 0 is not a success of a listing",
             calls.groups(),
             r#"
             [[groups]]
@@ -63,7 +63,7 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         rejected(
             "search-code-0",
-            "code 0 is no success of a search",
+            "HTTP 200 with code 0 is not a success of a search",
             calls.search(50),
             r#"
             [[search]]
@@ -73,7 +73,7 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         rejected(
             "extract-status-403-code-0",
-            "code 0 under HTTP 403 is no success of an extraction",
+            "code 0 under HTTP 403 is not a success of an extraction",
             calls.extract(),
             r#"
             [[extract]]
@@ -84,7 +84,7 @@ fn codes(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         rejected(
             "groups-status-403-code-200",
-            "code 200 under HTTP 403 is no success of a listing",
+            "code 200 under HTTP 403 is not a success of a listing",
             calls.groups(),
             r#"
             [[groups]]

@@ -79,7 +79,7 @@ fn shortages(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         case(
             "status-200",
-            "a shortage within HTTP 200 is waited out, and is no empty result",
+            "a shortage within HTTP 200 is waited out, and is not an empty result",
             calls.extract(),
             "[[extract]]\ncode = 1001\nmessage = 'too few gateways'\nretry-after = 2",
         ),
@@ -97,7 +97,7 @@ fn shortages(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         case(
             "text",
-            "a shortage of a text extraction is waited out, and is no entry",
+            "a shortage of a text extraction is waited out, and does not become an entry",
             calls.text("4", None),
             "[[extract]]\nstatus = 503\ncode = 50301\nmessage = 'too few gateways'\nretry-after = 2",
         ),
@@ -168,7 +168,7 @@ fn interruptions(calls: &Calls<'_>) -> Vec<ClientCase> {
         ),
         same(
             "cut-text",
-            "a text that is cut is no complete list",
+            "a text that is cut is not taken for a complete list",
             calls.text("4", None),
             "[[extract]]\ncut-after = 20",
         ),
@@ -177,7 +177,7 @@ fn interruptions(calls: &Calls<'_>) -> Vec<ClientCase> {
             ..ClientCase::new(
                 Duty::SameRequestId,
                 "new-extraction",
-                "a new extraction has another request id, and other gateways are no surprise",
+                "a new extraction has another request id, and may return other gateways",
                 calls.extract(),
             )
             .judged(|evidence| {

@@ -7,13 +7,13 @@ use crate::client::protocol::Call;
 
 /// Variations that no case is about, with the reason.
 const LEFT_OUT: [(&str, &str); 8] = [
-    ("accounts.ids-counted-in-each", "it shows in two accounts alone"),
+    ("accounts.ids-counted-in-each", "it affects two accounts only, and a case has one"),
     ("http.gzip", "a client may ask for uncompressed bodies, and HTTP then forbids gzip"),
-    ("http.throttles-for-seconds", "one request in forty shows it"),
-    ("http.throttles-until-a-date", "one request in forty shows it"),
-    ("http.unavailable-at-times", "one request in sixty shows it"),
-    ("http.unavailable-in-windows", "whether a call meets a window is left to chance"),
-    ("extract.proxy-on-this-machine-trusted", "a header of the request decides, which no client sends"),
+    ("http.throttles-for-seconds", "it affects one request in forty, too few for one call"),
+    ("http.throttles-until-a-date", "it affects one request in forty, too few for one call"),
+    ("http.unavailable-at-times", "it affects one request in sixty, too few for one call"),
+    ("http.unavailable-in-windows", "a call meets the outage only by chance"),
+    ("extract.proxy-on-this-machine-trusted", "it depends on a header that no client sends"),
     ("search.page-past-end-rejected", "a case of client.paging"),
 ];
 

@@ -113,7 +113,7 @@ ids! {
         SearchIpsAllOrNothing = "search.ips-all-or-nothing",
         /// Items are de-duplicated by IP and port, and 1 to 500 may remain.
         SearchIpsDedupLimit = "search.ips-dedup-limit",
-        /// Of an address that is written in several ways the first text counts: a …
+        /// If an address occurs in several spellings, the batch gives the result of the …
         SearchIpsFirstText = "search.ips-first-text",
         /// An item is a full IPv4 or IPv6 address, IPv4:port or [IPv6]:port; CIDR, zone …
         SearchIpsItem = "search.ips-item",
@@ -177,7 +177,7 @@ ids! {
         ExtractFullResultHeaders = "open.extract.full-result-headers",
         /// The same gateway may come more than once.
         ExtractGatewayRepeats = "open.extract.gateway-repeats",
-        /// POST extraction is not described here, but for the envelope of its errors.
+        /// POST extraction is not described here, except for the envelope of its errors.
         ExtractPost = "open.extract.post",
         /// A repeated parameter may be accepted or rejected.
         ExtractRepeatedParameter = "open.extract.repeated-parameter",
@@ -191,13 +191,13 @@ ids! {
         ExtractTxtLayout = "open.extract.txt-layout",
         /// A region that the directory does not know may get any response.
         ExtractUnknownRegion = "open.extract.unknown-region",
-        /// lb and sb may be looked at or ignored where they do not apply.
+        /// lb and sb may be read or ignored where they do not apply.
         ExtractUnusedSeparator = "open.extract.unused-separator",
         /// Compression, chunking, connection handling, case of header names, further headers, speed and throttling are …
         HttpTransport = "open.http.transport",
         /// HTTP statuses, error codes (numbers or strings), further fields, and for the static operations …
         RejectionsForm = "open.rejections.form",
-        /// Which of several faults is reported is open.
+        /// Which of several errors in a request is reported is open.
         RejectionsOrder = "open.rejections.order",
         /// Letter case of countryCode may matter or not.
         SearchCountryCase = "open.search.country-case",
@@ -205,15 +205,15 @@ ids! {
         SearchEmptyFilter = "open.search.empty-filter",
         /// Instances may carry further fields.
         SearchExtraFields = "open.search.extra-fields",
-        /// Instances come in any order, as long as it holds still.
+        /// Instances come in any order, but in the same order in each response.
         SearchOrder = "open.search.order",
         /// A page past the last one may be empty or rejected.
         SearchPagePastEnd = "open.search.page-past-end",
-        /// An unknown or foreign country, city, order or group may match nothing or be …
+        /// An unknown country, city, order or group may match nothing or be rejected, and …
         SearchUnknownFilter = "open.search.unknown-filter",
         /// A Content-Type other than application/json may be accepted or rejected.
         StaticContentType = "open.static.content-type",
-        /// 2.0 in place of 2 may be accepted or rejected.
+        /// An integer that is written as 2.0 may be accepted or rejected.
         StaticFractionalInteger = "open.static.fractional-integer",
         /// null in an optional field other than groupId may be accepted or rejected.
         StaticNullOptional = "open.static.null-optional",

@@ -1,18 +1,16 @@
-//! Faults in what all operations share: tokens, accounts, secrets and throttling.
+//! Faults in what all operations share: tokens, accounts and throttling.
 
 use crate::contract::OperationId;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use futures::future::BoxFuture;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
-use super::edit::{put, visit};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
 /// All of them.
 pub(crate) fn faults() -> Vec<Fault> {
-    [prefix(), tokens(), accounts(), secrets(), throttling()].into_iter().flatten().collect()
+    [prefix(), tokens(), accounts(), throttling()].into_iter().flatten().collect()
 }
 
 fn prefix() -> Vec<Fault> {
@@ -63,69 +61,40 @@ fn tokens() -> Vec<Fault> {
         context.facts.rejected_tokens.iter().any(|rejected| sent == [rejected.token.expose()])
     };
     use OperationId::{Extract, Groups, Search};
-    vec![
-        served("all.token-required/extract-absent", "An extraction needs no token.", Extract, absent),
-        served("all.token-required/groups-absent", "A listing needs no token.", Groups, absent),
-        served("all.token-required/search-absent", "A search needs no token.", Search, absent),
-        served("all.token-required/extract-empty", "An extraction takes an empty token.", Extract, empty),
-        served("all.token-required/groups-empty", "A listing takes an empty token.", Groups, empty),
-        served("all.token-required/search-empty", "A search takes an empty token.", Search, empty),
-        served("all.token-required/extract-unknown", "An extraction takes any token.", Extract, unknown),
-        served("all.token-required/groups-unknown", "A listing takes any token.", Groups, unknown),
-        served("all.token-required/search-unknown", "A search takes any token.", Search, unknown),
-        served(
-            "all.token-required/extract-shortened",
-            "The last character of a token is not compared in an extraction.",
-            Extract,
-            shortened,
-        ),
-        served(
-            "all.token-required/groups-shortened",
-            "The last character of a token is not compared in a listing.",
-            Groups,
-            shortened,
-        ),
-        served(
-            "all.token-required/search-shortened",
-            "The last character of a token is not compared in a search.",
-            Search,
-            shortened,
-        ),
-        served(
-            "all.token-required/extract-lengthened",
-            "A token with more behind it is taken in an extraction.",
-            Extract,
-            lengthened,
-        ),
-        served(
-            "all.token-required/groups-lengthened",
-            "A token with more behind it is taken in a listing.",
-            Groups,
-            lengthened,
-        ),
-        served(
-            "all.token-required/search-lengthened",
-            "A token with more behind it is taken in a search.",
-            Search,
-            lengthened,
-        ),
-        served(
-            "all.token-required/extract-revoked",
-            "An extraction takes a revoked token.",
-            Extract,
-            revoked,
-        ),
+    macro_rules! each {
+        ($suffix:literal, $what:literal, $bad:expr) => {
+            [
+                served(
+                    concat!("all.token-required/extract-", $suffix),
+                    concat!("An extraction ", $what),
+                    Extract,
+                    $bad,
+                ),
+                served(
+                    concat!("all.token-required/groups-", $suffix),
+                    concat!("A listing ", $what),
+                    Groups,
+                    $bad,
+                ),
+                served(
+                    concat!("all.token-required/search-", $suffix),
+                    concat!("A search ", $what),
+                    Search,
+                    $bad,
+                ),
+            ]
+        };
+    }
+    let mut faults = vec![
         served(
             "all.token-required/extract-expired",
-            "An extraction takes an expired token.",
+            "An extraction accepts an expired token.",
             Extract,
             expired,
         ),
-        served("all.token-required/groups-revoked", "A listing takes a revoked token.", Groups, revoked),
-        served("all.token-required/search-revoked", "A search takes a revoked token.", Search, revoked),
         Fault::request(
             "all.token-required/extract-unknown-header",
-            "A token in X-API-Key is not looked up.",
+            "Any token is accepted in X-API-Key.",
             |context, seen| {
                 let extract = &context.contract.extract;
                 if seen.headers.contains_key(extract.api_key_header.as_str())
@@ -137,7 +106,7 @@ fn tokens() -> Vec<Fault> {
         ),
         Fault::request(
             "all.token-required/extract-unknown-bearer",
-            "A bearer token is not looked up.",
+            "Any token is accepted in Authorization.",
             |context, seen| {
                 if seen.headers.contains_key(hyper::header::AUTHORIZATION)
                     && credentials(context, seen).len() == 1
@@ -155,98 +124,70 @@ fn tokens() -> Vec<Fault> {
                 }
             },
         ),
-    ]
+    ];
+    faults.extend(each!("absent", "needs no token.", absent));
+    faults.extend(each!("empty", "accepts an empty token.", empty));
+    faults.extend(each!("unknown", "accepts any token.", unknown));
+    faults.extend(each!("shortened", "accepts a token without its last character.", shortened));
+    faults.extend(each!("lengthened", "accepts a token with characters appended.", lengthened));
+    faults.extend(each!("revoked", "accepts a revoked token.", revoked));
+    faults
 }
 
 fn accounts() -> Vec<Fault> {
     vec![
-        Fault::serve(
+        after(
             "all.own-account/groups-of-second-added",
             "A listing holds the groups of another account too.",
-            |context, seen| {
+            OperationId::Groups,
+            |context, seen, reply| {
                 Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    if context.operation(&seen) == Some(OperationId::Groups)
-                        && context.accepted(&seen, &reply)
-                    {
-                        let others = as_second(context, &seen).await.json();
-                        merge(&mut reply, others["data"]["items"].as_array(), "groupId");
-                    }
-                    reply
+                    let others = as_second(context, seen).await.json();
+                    merge(reply, others["data"]["items"].as_array(), "groupId");
                 })
             },
         ),
-        Fault::serve(
+        after(
             "all.own-account/one-foreign-group",
             "A listing holds one group of another account.",
-            |context, seen| {
+            OperationId::Groups,
+            |context, seen, reply| {
                 Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    if context.operation(&seen) == Some(OperationId::Groups)
-                        && context.accepted(&seen, &reply)
-                    {
-                        let others = as_second(context, &seen).await.json();
-                        let one = others["data"]["items"].as_array().map(|items| vec![items[0].clone()]);
-                        merge(&mut reply, one.as_ref(), "groupId");
-                    }
-                    reply
+                    let others = as_second(context, seen).await.json();
+                    let one = others["data"]["items"].as_array().map(|items| vec![items[0].clone()]);
+                    merge(reply, one.as_ref(), "groupId");
                 })
             },
         ),
-        Fault::serve(
+        Fault::reply(
             "all.own-account/groups-cached",
             "The first listing is given to every account.",
-            |context, seen| {
-                Box::pin(async move {
-                    if context.operation(&seen) != Some(OperationId::Groups) {
-                        return context.upstream.call(&seen).await;
-                    }
-                    let reply = context.upstream.call(&seen).await;
-                    if !context.accepted(&seen, &reply) {
-                        return reply;
-                    }
-                    if let Some(first) = context.memory.recall("groups") {
-                        return first;
-                    }
-                    context.memory.keep("groups", &reply);
-                    reply
-                })
+            |context, seen, reply| {
+                if context.operation(seen) != Some(OperationId::Groups) || !context.accepted(seen, reply) {
+                    return;
+                }
+                match context.memory.recall("groups") {
+                    Some(first) => *reply = first,
+                    None => context.memory.keep("groups", reply),
+                }
             },
         ),
-        Fault::serve(
+        after(
             "all.own-account/search-sees-all",
             "A search finds the instances of another account too.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    if context.operation(&seen) == Some(OperationId::Search)
-                        && context.accepted(&seen, &reply)
-                    {
-                        add_second(context, &seen, &mut reply).await;
-                    }
-                    reply
-                })
-            },
+            OperationId::Search,
+            add_second,
         ),
-        Fault::serve(
+        after(
             "all.own-account/search-of-shared-address",
-            "An address that two accounts hold shows the instances of both.",
-            |context, seen| {
-                Box::pin(async move {
-                    let mut reply = context.upstream.call(&seen).await;
-                    let shared = context.facts.shared_address.as_deref().unwrap_or_default();
-                    let asked =
-                        seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared));
-                    if context.operation(&seen) == Some(OperationId::Search)
-                        && asked
-                        && context.accepted(&seen, &reply)
-                    {
-                        add_second(context, &seen, &mut reply).await;
-                    }
-                    reply
-                })
-            },
-        ),
+            "A search for an address of two accounts finds the instances of both.",
+            OperationId::Search,
+            add_second,
+        )
+        .when(|context, seen| {
+            let shared = context.facts.shared_address.as_deref().unwrap_or_default();
+            seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
+        }),
         Fault::request(
             "all.own-account/empty-account-sees-main",
             "An account without instances finds those of another.",
@@ -309,145 +250,6 @@ fn accounts() -> Vec<Fault> {
                 }
             },
         ),
-    ]
-}
-
-fn secrets() -> Vec<Fault> {
-    let leak = |id, breaks, operation: OperationId, path: &'static str| {
-        Fault::success(id, breaks, move |context, seen, body| {
-            if context.operation(seen) == Some(operation) {
-                put(body, path, &json!(canary(context)));
-            }
-        })
-        .only(operation)
-    };
-    use OperationId::{Extract, Groups, Search};
-    vec![
-        leak(
-            "all.no-secrets/instance-password",
-            "An instance has its proxy password.",
-            Search,
-            "/data/items/*/proxyPassword",
-        ),
-        leak(
-            "all.no-secrets/last-instance-password",
-            "The last instance of a page has its proxy password.",
-            Search,
-            "/data/items/-/password",
-        ),
-        leak(
-            "all.no-secrets/instance-capabilities",
-            "Capabilities hold a password.",
-            Search,
-            "/data/items/0/capabilities/note",
-        ),
-        leak(
-            "all.no-secrets/search-message",
-            "The message of a search holds a password.",
-            Search,
-            "/message",
-        ),
-        leak("all.no-secrets/group-password", "A group has a password.", Groups, "/data/items/*/secret"),
-        leak(
-            "all.no-secrets/group-name",
-            "The last group's name holds a password.",
-            Groups,
-            "/data/items/-/name",
-        ),
-        leak(
-            "all.no-secrets/listing-beside",
-            "A password stands beside the list of groups.",
-            Groups,
-            "/data/password",
-        ),
-        leak("all.no-secrets/endpoint-password", "A gateway has its password.", Extract, "/data/*/password"),
-        leak("all.no-secrets/endpoint-last", "The last gateway has its password.", Extract, "/data/-/pass"),
-        leak("all.no-secrets/extraction-msg", "The msg of an extraction holds a password.", Extract, "/msg"),
-        Fault::success(
-            "all.no-secrets/endpoint-userinfo",
-            "A gateway's ip holds user and password.",
-            |context, _, body| {
-                let canary = canary(context);
-                visit(body, "/data/*/ip", &mut |ip| {
-                    *ip = json!(format!("user:{canary}@{}", ip.as_str().unwrap_or_default()));
-                });
-            },
-        ),
-        Fault::reply(
-            "all.no-secrets/text-entry",
-            "An entry of a plain-text response ends with user and password.",
-            |context, seen, reply| {
-                if context.wants_text(seen) && context.accepted(seen, reply) {
-                    let text = format!("{}:user:{}", String::from_utf8_lossy(&reply.body), canary(context));
-                    reply.body = text.into();
-                }
-            },
-        ),
-        Fault::reply("all.no-secrets/header", "A header holds a password.", |context, _, reply| {
-            reply.set_header("x-proxy-password", canary(context));
-        }),
-        Fault::reply(
-            "all.no-secrets/basic-header",
-            "A header holds user and password in base64.",
-            |context, _, reply| {
-                let value =
-                    format!("Basic {}", BASE64_STANDARD.encode(format!("user-1:{}", canary(context))));
-                reply.set_header("x-proxy-authorization", &value);
-            },
-        ),
-        Fault::reply(
-            "all.no-secrets/escaped",
-            "A password is written with JSON escapes.",
-            |context, seen, reply| {
-                if context.accepted(seen, reply) && !reply.json().is_null() {
-                    let escaped: String =
-                        canary(context).encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-                    let text = String::from_utf8_lossy(&reply.body).replacen(
-                        '{',
-                        &format!("{{\"note\":\"{escaped}\","),
-                        1,
-                    );
-                    reply.body = text.into();
-                }
-            },
-        ),
-        Fault::rejection(
-            "all.no-secrets/extract-error",
-            "The message of a rejected extraction holds a password.",
-            |context, seen, reply| {
-                if context.operation(seen) == Some(Extract) {
-                    reply.edit(|body| body["message"] = json!(format!("upstream said: {}", canary(context))));
-                }
-            },
-        ),
-        Fault::rejection(
-            "all.no-secrets/static-error",
-            "A rejected search shows a password.",
-            |context, seen, reply| {
-                if context.operation(seen) == Some(Search) {
-                    reply.edit(|body| body["debug"] = json!({"row": [1, canary(context)]}));
-                }
-            },
-        ),
-        Fault::success(
-            "all.no-secrets/empty-result",
-            "An empty result shows a password.",
-            |context, _, body| {
-                if body["data"]["items"] == json!([]) {
-                    body["debug"] = json!(canary(context));
-                }
-            },
-        ),
-        Fault::success(
-            "all.no-secrets/unnamed",
-            "An instance has a member proxy_password with a text that nobody named.",
-            |_, _, body| {
-                put(body, "/data/items/0/proxy_password", &json!("correct horse"));
-            },
-        ),
-        Fault::success("all.no-secrets/nested", "Credentials of a gateway are shown.", |_, _, body| {
-            put(body, "/data/0/auth", &json!({"user": "u1", "passwd": "hunter2"}));
-        }),
     ]
 }
 
@@ -528,10 +330,6 @@ fn api_key(context: &Context) -> &str {
     &context.contract.extract.api_key.name
 }
 
-fn canary(context: &Context) -> &str {
-    context.facts.canaries.first().map_or("no canary", |canary| canary.expose())
-}
-
 fn act_as_second(context: &Context, seen: &mut ProxiedRequest) {
     if let Some(second) = &context.facts.second_token {
         context.act_as(seen, second.expose());
@@ -544,14 +342,32 @@ async fn as_second(context: &Context, seen: &ProxiedRequest) -> Reply {
     context.upstream.call(&seen).await
 }
 
+/// A change of a response that sends requests of its own.
+type LaterChange = for<'a> fn(&'a Context, &'a ProxiedRequest, &'a mut Reply) -> BoxFuture<'a, ()>;
+
+/// Changes the successes of an operation.
+fn after(id: &'static str, breaks: &'static str, operation: OperationId, change: LaterChange) -> Fault {
+    Fault::serve(id, breaks, move |context, seen| {
+        Box::pin(async move {
+            let mut reply = context.upstream.call(&seen).await;
+            if context.operation(&seen) == Some(operation) && context.accepted(&seen, &reply) {
+                change(context, &seen, &mut reply).await;
+            }
+            reply
+        })
+    })
+}
+
 /// Adds what the second account would have found.
-async fn add_second(context: &Context, seen: &ProxiedRequest, reply: &mut Reply) {
-    let others = as_second(context, seen).await.json();
-    merge(reply, others["data"]["items"].as_array(), "instanceId");
-    let more = others["data"]["total"].as_u64().unwrap_or_default();
-    reply.edit(|body| {
-        body["data"]["total"] = json!(body["data"]["total"].as_u64().unwrap_or_default() + more)
-    });
+fn add_second<'a>(context: &'a Context, seen: &'a ProxiedRequest, reply: &'a mut Reply) -> BoxFuture<'a, ()> {
+    Box::pin(async move {
+        let others = as_second(context, seen).await.json();
+        merge(reply, others["data"]["items"].as_array(), "instanceId");
+        let more = others["data"]["total"].as_u64().unwrap_or_default();
+        reply.edit(|body| {
+            body["data"]["total"] = json!(body["data"]["total"].as_u64().unwrap_or_default() + more)
+        });
+    })
 }
 
 /// Adds items in the order of their ids, so that nothing but their being there is wrong.

@@ -72,3 +72,34 @@ pub(crate) fn of_scarce_region(context: &Context, seen: &ProxiedRequest) -> bool
 pub(crate) fn of_empty_region(context: &Context, seen: &ProxiedRequest) -> bool {
     context.facts.empty_region.as_ref() == Some(&region(context, seen))
 }
+
+/// The same fault under each of several conditions: its id ends in the name of the condition, and its sentence says it.
+macro_rules! under {
+    ($fault:expr, $id:literal, $sentence:literal, [$($condition:ident),+ $(,)?]) => {
+        [$(under!(@$condition $fault, $id, $sentence)),+]
+    };
+    (@in_text $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "in-text", " in plain text.", in_text, $fault, $id, $sentence)
+    };
+    (@by_query $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "by-query", " when the token is in the query.", by_query, $fault, $id, $sentence)
+    };
+    (@by_header $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "by-header", " when the token is in X-API-Key.", by_header, $fault, $id, $sentence)
+    };
+    (@by_bearer $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "by-bearer", " when the token is in Authorization.", by_bearer, $fault, $id, $sentence)
+    };
+    (@with_other_protocol $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "other-protocol", " for the other protocol.", with_other_protocol, $fault, $id, $sentence)
+    };
+    (@with_request_id $fault:expr, $id:literal, $sentence:literal) => {
+        under!(@as "with-request-id", " when a request id is sent.", with_request_id, $fault, $id, $sentence)
+    };
+    (@as $suffix:literal, $end:literal, $condition:ident, $fault:expr, $id:literal, $sentence:literal) => {
+        $fault(concat!($id, $suffix), concat!($sentence, $end))
+            .when($crate::lab::faults::condition::$condition)
+    };
+}
+
+pub(crate) use under;

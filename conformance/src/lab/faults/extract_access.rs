@@ -4,7 +4,7 @@ use crate::target::Secret;
 use hyper::header::AUTHORIZATION;
 
 use super::all::credentials;
-use super::condition::{by_bearer, by_header, by_query, in_text, with_other_protocol, with_request_id};
+use super::condition::{by_bearer, by_header, by_query, in_text, under, with_other_protocol};
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
@@ -18,47 +18,26 @@ fn transport() -> Vec<Fault> {
     let rejected = |id, breaks, carried: fn(&Context, &ProxiedRequest) -> bool| {
         Fault::request(id, breaks, Context::reject).when(alone).when(carried)
     };
-    vec![
+    let header = |id, breaks| rejected(id, breaks, by_header);
+    let bearer = |id, breaks| rejected(id, breaks, by_bearer);
+    let mut faults = vec![
         rejected("extract.token-transport/query", "The token is not taken from the query.", by_query),
-        rejected("extract.token-transport/header", "The token is not taken from X-API-Key.", by_header),
-        rejected("extract.token-transport/bearer", "The token is not taken from Authorization.", by_bearer),
-        rejected(
-            "extract.token-transport/header-in-text",
-            "The token is not taken from X-API-Key in text.",
-            by_header,
-        )
-        .when(in_text),
-        rejected(
-            "extract.token-transport/bearer-in-text",
-            "The token is not taken from Authorization in text.",
-            by_bearer,
-        )
-        .when(in_text),
-        rejected(
-            "extract.token-transport/bearer-other-protocol",
-            "The token is not taken from Authorization for the other protocol.",
-            by_bearer,
-        )
-        .when(with_other_protocol),
-        rejected(
-            "extract.token-transport/header-other-protocol",
-            "The token is not taken from X-API-Key for the other protocol.",
-            by_header,
-        )
-        .when(with_other_protocol),
-        rejected(
-            "extract.token-transport/bearer-with-request-id",
-            "Authorization is not read beside a request id.",
-            by_bearer,
-        )
-        .when(with_request_id),
-        rejected(
-            "extract.token-transport/header-with-request-id",
-            "X-API-Key is not read beside a request id.",
-            by_header,
-        )
-        .when(with_request_id),
-    ]
+        header("extract.token-transport/header", "The token is not taken from X-API-Key."),
+        bearer("extract.token-transport/bearer", "The token is not taken from Authorization."),
+    ];
+    faults.extend(under!(
+        header,
+        "extract.token-transport/header-",
+        "The token is not taken from X-API-Key",
+        [in_text, with_other_protocol, with_request_id]
+    ));
+    faults.extend(under!(
+        bearer,
+        "extract.token-transport/bearer-",
+        "The token is not taken from Authorization",
+        [in_text, with_other_protocol, with_request_id]
+    ));
+    faults
 }
 
 fn equal() -> Vec<Fault> {
@@ -137,7 +116,7 @@ fn equal() -> Vec<Fault> {
         .when(in_text),
         wins(
             "extract.token-equal/third-ignored",
-            "With two equal tokens a differing bearer token is not looked at.",
+            "With two equal tokens a differing bearer token is ignored.",
             drop_bearer,
             all_three,
         )
@@ -146,7 +125,7 @@ fn equal() -> Vec<Fault> {
         ),
         wins(
             "extract.token-equal/second-ignored",
-            "Between two equal tokens a differing X-API-Key is not looked at.",
+            "Between two equal tokens a differing X-API-Key is ignored.",
             drop_header,
             all_three,
         )
@@ -212,116 +191,86 @@ fn link() -> Vec<Fault> {
         Fault::request(id, breaks, Context::reject)
             .when(|context, seen| holds(context.facts.link_credential.as_ref(), context, seen))
     };
-    vec![
+    let mut faults = vec![
         rejected("extract.link-credential/rejected", "A link credential is rejected."),
         rejected("extract.link-credential/once", "A link credential works once.")
             .when(|context, _| context.memory.calls() > 0),
-        rejected("extract.link-credential/not-in-text", "A link credential is rejected in text.")
-            .when(in_text),
-        rejected(
-            "extract.link-credential/not-other-protocol",
-            "A link credential is rejected for the other protocol.",
-        )
-        .when(with_other_protocol),
-        rejected(
-            "extract.link-credential/not-with-request-id",
-            "A link credential is rejected beside a request id.",
-        )
-        .when(with_request_id),
-    ]
+    ];
+    faults.extend(under!(
+        rejected,
+        "extract.link-credential/not-",
+        "A link credential is rejected",
+        [in_text, with_other_protocol, with_request_id]
+    ));
+    faults
 }
 
 fn whitelist() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, |context| context.facts.token_not_whitelisted.as_ref());
-    vec![
-        served("extract.whitelist/not-asked", "The whitelist is not looked at."),
-        served(
-            "extract.whitelist/not-by-query",
-            "With the token in the query the whitelist is not looked at.",
-        )
-        .when(by_query),
-        served("extract.whitelist/not-by-header", "With X-API-Key the whitelist is not looked at.")
-            .when(by_header),
-        served("extract.whitelist/not-by-bearer", "With a bearer token the whitelist is not looked at.")
-            .when(by_bearer),
-        served("extract.whitelist/not-in-text", "In text the whitelist is not looked at.").when(in_text),
-        served(
-            "extract.whitelist/not-other-protocol",
-            "For the other protocol the whitelist is not looked at.",
-        )
-        .when(with_other_protocol),
-        served("extract.whitelist/not-with-request-id", "With a request id the whitelist is not looked at.")
-            .when(with_request_id),
-        served("extract.whitelist/once", "The whitelist is looked at in the first call alone.")
-            .when(|context, seen| not_first(context.facts.token_not_whitelisted.as_ref(), context, seen)),
-    ]
+    let token: Token = |context| context.facts.token_not_whitelisted.as_ref();
+    let served = |id, breaks| served(id, breaks, token);
+    let mut faults = vec![
+        served("extract.whitelist/not-asked", "The whitelist is ignored."),
+        served("extract.whitelist/once", "The whitelist is checked in the first call only.")
+            .when(move |context, seen| not_first(token, context, seen)),
+    ];
+    faults.extend(under!(
+        served,
+        "extract.whitelist/not-",
+        "The whitelist is ignored",
+        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
+    ));
+    faults
 }
 
 fn real_name() -> Vec<Fault> {
-    let served = |id, breaks| served(id, breaks, |context| context.facts.token_not_verified.as_ref());
-    vec![
-        served("extract.real-name/not-asked", "Verification is not looked at."),
-        served(
-            "extract.real-name/not-by-query",
-            "With the token in the query verification is not looked at.",
-        )
-        .when(by_query),
-        served("extract.real-name/not-by-header", "With X-API-Key verification is not looked at.")
-            .when(by_header),
-        served("extract.real-name/not-by-bearer", "With a bearer token verification is not looked at.")
-            .when(by_bearer),
-        served("extract.real-name/not-in-text", "In text verification is not looked at.").when(in_text),
-        served(
-            "extract.real-name/not-other-protocol",
-            "For the other protocol verification is not looked at.",
-        )
-        .when(with_other_protocol),
-        served("extract.real-name/not-with-request-id", "With a request id verification is not looked at.")
-            .when(with_request_id),
-        served("extract.real-name/once", "Verification is looked at in the first call alone.")
-            .when(|context, seen| not_first(context.facts.token_not_verified.as_ref(), context, seen)),
-    ]
+    let token: Token = |context| context.facts.token_not_verified.as_ref();
+    let served = |id, breaks| served(id, breaks, token);
+    let mut faults = vec![
+        served("extract.real-name/not-asked", "Real-name verification is ignored."),
+        served("extract.real-name/once", "Real-name verification is checked in the first call only.")
+            .when(move |context, seen| not_first(token, context, seen)),
+    ];
+    faults.extend(under!(
+        served,
+        "extract.real-name/not-",
+        "Real-name verification is ignored",
+        [by_query, by_header, by_bearer, in_text, with_other_protocol, with_request_id]
+    ));
+    faults
 }
 
 fn entitlement() -> Vec<Fault> {
-    let unentitled = |id, breaks| served(id, breaks, |context| context.facts.token_not_entitled.as_ref());
+    let token: Token = |context| context.facts.token_not_entitled.as_ref();
+    let unentitled = |id, breaks| served(id, breaks, token);
     let partly = |id, breaks| {
         served(id, breaks, |context| context.facts.token_partly_entitled.as_ref()).when(with_other_protocol)
     };
-    vec![
-        unentitled("extract.entitlement/not-asked", "Entitlements are not looked at."),
-        unentitled("extract.entitlement/not-by-header", "With X-API-Key entitlements are not looked at.")
-            .when(by_header),
-        unentitled(
-            "extract.entitlement/not-by-bearer",
-            "With a bearer token entitlements are not looked at.",
-        )
-        .when(by_bearer),
-        unentitled("extract.entitlement/not-in-text", "In text entitlements are not looked at.")
-            .when(in_text),
-        unentitled(
-            "extract.entitlement/not-other-protocol",
-            "For the other protocol entitlements are not looked at.",
-        )
-        .when(with_other_protocol),
-        unentitled("extract.entitlement/once", "Entitlements are looked at in the first call alone.")
-            .when(|context, seen| not_first(context.facts.token_not_entitled.as_ref(), context, seen)),
-        partly("extract.entitlement/any-protocol", "An entitlement for one protocol is good for the other."),
-        partly(
-            "extract.entitlement/any-protocol-in-text",
-            "An entitlement for one protocol is good for the other in text.",
-        )
-        .when(in_text),
-        partly(
-            "extract.entitlement/any-protocol-by-bearer",
-            "With a bearer token an entitlement for one protocol is good for the other.",
-        )
-        .when(by_bearer),
-    ]
+    let mut faults = vec![
+        unentitled("extract.entitlement/not-asked", "Entitlements are ignored."),
+        unentitled("extract.entitlement/once", "Entitlements are checked in the first call only.")
+            .when(move |context, seen| not_first(token, context, seen)),
+        partly("extract.entitlement/any-protocol", "An entitlement for one protocol covers the other."),
+    ];
+    faults.extend(under!(
+        unentitled,
+        "extract.entitlement/not-",
+        "Entitlements are ignored",
+        [by_header, by_bearer, in_text, with_other_protocol]
+    ));
+    faults.extend(under!(
+        partly,
+        "extract.entitlement/any-protocol-",
+        "An entitlement for one protocol covers the other",
+        [in_text, by_bearer]
+    ));
+    faults
 }
 
+/// The token that a fault is about.
+type Token = fn(&Context) -> Option<&Secret>;
+
 /// Requests with a token that may not extract are served as if they came from the main account.
-fn served(id: &'static str, breaks: &'static str, token: fn(&Context) -> Option<&Secret>) -> Fault {
+fn served(id: &'static str, breaks: &'static str, token: Token) -> Fault {
     Fault::request(id, breaks, Context::as_main)
         .when(move |context, seen| holds(token(context), context, seen))
 }
@@ -330,8 +279,8 @@ fn holds(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bo
     token.is_some_and(|token| credentials(context, seen).iter().any(|sent| sent == token.expose()))
 }
 
-fn not_first(token: Option<&Secret>, context: &Context, seen: &ProxiedRequest) -> bool {
-    holds(token, context, seen) && context.memory.calls() > 0
+fn not_first(token: Token, context: &Context, seen: &ProxiedRequest) -> bool {
+    holds(token(context), context, seen) && context.memory.calls() > 0
 }
 
 fn drop_query(context: &Context, seen: &mut ProxiedRequest) {

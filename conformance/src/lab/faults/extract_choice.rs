@@ -4,7 +4,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::json;
 
 use super::condition::{
-    by_bearer, by_header, in_text, of_empty_region, of_scarce_region, with_other_protocol, with_request_id,
+    in_text, of_empty_region, of_scarce_region, under, with_other_protocol, with_request_id,
 };
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
@@ -96,18 +96,10 @@ fn region() -> Vec<Fault> {
         );
     };
     let fault = |id, breaks| Fault::request(id, breaks, anywhere).when(plentiful);
-    vec![
+    let mut faults = vec![
         fault("extract.region/ignored", "A region is served from everywhere."),
-        fault("extract.region/ignored-in-text", "A region is served from everywhere in text.").when(in_text),
-        fault("extract.region/ignored-by-header", "A region is served from everywhere with X-API-Key.")
-            .when(by_header),
-        fault("extract.region/ignored-by-bearer", "A region is served from everywhere with a bearer token.")
-            .when(by_bearer),
-        fault("extract.region/ignored-with-request-id", "A region is ignored beside a request id.")
-            .when(with_request_id),
-        fault("extract.region/ignored-other-protocol", "A region is ignored for the other protocol.")
-            .when(with_other_protocol),
-        Fault::request("extract.region/other", "Gateways of another region come.", other).when(plentiful),
+        Fault::request("extract.region/other", "Gateways of another region are returned.", other)
+            .when(plentiful),
         Fault::request(
             "extract.region/scarce-filled",
             "A scarce region is served from everywhere.",
@@ -130,7 +122,14 @@ fn region() -> Vec<Fault> {
         )
         .when(of_empty_region)
         .when(in_text),
-    ]
+    ];
+    faults.extend(under!(
+        fault,
+        "extract.region/ignored-",
+        "A region is served from everywhere",
+        [in_text, by_header, by_bearer, with_request_id, with_other_protocol]
+    ));
+    faults
 }
 
 fn alias() -> Vec<Fault> {
@@ -141,13 +140,13 @@ fn alias() -> Vec<Fault> {
         seen.drop_param(&context.contract.extract.country.name)
     };
     vec![
-        Fault::request("extract.country-alias/ignored", "country is not looked at.", ignored).when(alone),
-        Fault::request("extract.country-alias/ignored-in-text", "country is not looked at in text.", ignored)
+        Fault::request("extract.country-alias/ignored", "country is ignored.", ignored).when(alone),
+        Fault::request("extract.country-alias/ignored-in-text", "country is ignored in text.", ignored)
             .when(alone)
             .when(in_text),
         Fault::request(
             "extract.country-alias/ignored-other-protocol",
-            "country is not looked at for the other protocol.",
+            "country is ignored for the other protocol.",
             ignored,
         )
         .when(alone)
@@ -276,18 +275,10 @@ fn protocol() -> Vec<Fault> {
             seen.set_param(&extract.protocol.name, last);
         }
     };
-    vec![
-        Fault::request("extract.protocol/https-as-http", "https means http.", ignored).when(is("https")),
+    let https_as_http = |id, breaks| Fault::request(id, breaks, ignored).when(is("https"));
+    let mut faults = vec![
+        https_as_http("extract.protocol/https-as-http", "https means http."),
         Fault::request("extract.protocol/https-as-socks5", "https means socks5.", other).when(is("https")),
-        Fault::request("extract.protocol/https-in-text", "https means http in text.", ignored)
-            .when(is("https"))
-            .when(in_text),
-        Fault::request("extract.protocol/https-by-header", "https means http with X-API-Key.", ignored)
-            .when(is("https"))
-            .when(by_header),
-        Fault::request("extract.protocol/https-by-bearer", "https means http with a bearer token.", ignored)
-            .when(is("https"))
-            .when(by_bearer),
         Fault::request("extract.protocol/socks5h", "socks5h means socks5.", other).when(is("socks5h")),
         Fault::request("extract.protocol/socks4", "socks4 is a protocol.", other).when(is("socks4")),
         Fault::request("extract.protocol/socks", "socks means socks5.", other).when(is("socks")),
@@ -313,7 +304,14 @@ fn protocol() -> Vec<Fault> {
             },
         )
         .when(unlisted),
-    ]
+    ];
+    faults.extend(under!(
+        https_as_http,
+        "extract.protocol/https-",
+        "https means http",
+        [in_text, by_header, by_bearer]
+    ));
+    faults
 }
 
 fn known_protocol() -> Vec<Fault> {
@@ -334,13 +332,25 @@ fn known_protocol() -> Vec<Fault> {
         seen.param(&extract.protocol.name).is_none_or(|sent| Some(&sent) == extract.protocols.first())
     };
     vec![
-        Fault::request("extract.protocol/last-gives-first", "Gateways of the first protocol come.", first)
-            .when(with_other_protocol),
-        Fault::request("extract.protocol/last-gives-first-in-text", "They come in text.", first)
-            .when(with_other_protocol)
-            .when(in_text),
-        Fault::request("extract.protocol/first-gives-last", "Gateways of the last protocol come.", last)
-            .when(default),
+        Fault::request(
+            "extract.protocol/last-gives-first",
+            "Gateways of the first protocol are returned for the last.",
+            first,
+        )
+        .when(with_other_protocol),
+        Fault::request(
+            "extract.protocol/last-gives-first-in-text",
+            "Plain text returns gateways of the first protocol for the last.",
+            first,
+        )
+        .when(with_other_protocol)
+        .when(in_text),
+        Fault::request(
+            "extract.protocol/first-gives-last",
+            "Gateways of the last protocol are returned for the first.",
+            last,
+        )
+        .when(default),
         Fault::request("extract.protocol/last-rejected", "The last protocol is rejected.", Context::reject)
             .when(with_other_protocol),
     ]
@@ -401,9 +411,9 @@ fn form() -> Vec<Fault> {
             .when(unlisted),
         Fault::request("extract.return-type/unlisted-is-text", "An unknown return_type means txt.", as_text)
             .when(unlisted),
-        Fault::request("extract.return-type/xml", "xml is taken.", as_json)
+        Fault::request("extract.return-type/xml", "return_type xml is accepted.", as_json)
             .when(move |context, seen| sent(context, seen).as_deref() == Some("xml")),
-        Fault::request("extract.return-type/text-by-another-name", "text is taken for txt.", as_text)
+        Fault::request("extract.return-type/text-by-another-name", "return_type text means txt.", as_text)
             .when(move |context, seen| sent(context, seen).as_deref() == Some("text")),
         Fault::reply(
             "extract.return-type/text-in-json",

@@ -5,8 +5,7 @@ use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
 use super::condition::{
-    at_maximum, by_bearer, by_header, in_text, num, of_empty_region, of_scarce_region, with_other_protocol,
-    with_request_id,
+    at_maximum, in_text, num, of_empty_region, of_scarce_region, under, with_other_protocol,
 };
 use super::edit::{with_header, without_header};
 use super::separator;
@@ -30,8 +29,12 @@ fn required() -> Vec<Fault> {
             .when(absent)
             .when(in_text),
         Fault::request("extract.num-required/empty", "num may be empty.", fewest).when(empty),
-        Fault::request("extract.num-required/as-many-as-allowed", "Without num all there are come.", most)
-            .when(absent),
+        Fault::request(
+            "extract.num-required/as-many-as-allowed",
+            "Without num, all gateways are returned.",
+            most,
+        )
+        .when(absent),
     ]
 }
 
@@ -118,18 +121,11 @@ fn count() -> Vec<Fault> {
     let extra = |id, breaks| Fault::success(id, breaks, one_more);
     let asked =
         |wanted: i64| move |context: &Context, seen: &ProxiedRequest| num(context, seen) == Some(wanted);
-    vec![
+    let mut faults = vec![
         extra("extract.count/one-more", "There is one entry more than num."),
         extra("extract.count/one-more-at-minimum", "num=1 gives two entries.").when(asked(1)),
         extra("extract.count/one-more-at-two", "num=2 gives three entries.").when(asked(2)),
         extra("extract.count/one-more-at-maximum", "The largest num gives one entry more.").when(at_maximum),
-        extra("extract.count/one-more-other-protocol", "The other protocol gives one entry more.")
-            .when(with_other_protocol),
-        extra("extract.count/one-more-with-request-id", "With a request id there is one entry more.")
-            .when(with_request_id),
-        extra("extract.count/one-more-by-header", "With X-API-Key there is one entry more.").when(by_header),
-        extra("extract.count/one-more-by-bearer", "With a bearer token there is one entry more.")
-            .when(by_bearer),
         Fault::success("extract.count/twice", "Every gateway comes twice.", |_, _, body| {
             if let Some(entries) = body["data"].as_array_mut() {
                 *entries = entries.iter().flat_map(|entry| [entry.clone(), entry.clone()]).collect();
@@ -147,7 +143,14 @@ fn count() -> Vec<Fault> {
             },
         )
         .when(in_text),
-    ]
+    ];
+    faults.extend(under!(
+        extra,
+        "extract.count/one-more-",
+        "There is one entry more than num",
+        [with_other_protocol, with_request_id, by_header, by_bearer]
+    ));
+    faults
 }
 
 fn partial() -> Vec<Fault> {
@@ -274,25 +277,19 @@ fn shortage() -> Vec<Fault> {
     let untold =
         |id, breaks| Fault::rejection(id, breaks, without_header("retry-after")).when(of_empty_region);
     vec![
-        untold("extract.shortage-retry-after/untold", "A shortage does not say when to come back."),
-        untold(
-            "extract.shortage-retry-after/untold-in-text",
-            "A shortage in text does not say when to come back.",
-        )
-        .when(in_text),
+        untold("extract.shortage-retry-after/untold", "A shortage has no Retry-After."),
+        untold("extract.shortage-retry-after/untold-in-text", "A shortage in text has no Retry-After.")
+            .when(in_text),
         untold(
             "extract.shortage-retry-after/untold-other-protocol",
-            "A shortage of the other protocol does not say when to come back.",
+            "A shortage of the other protocol has no Retry-After.",
         )
         .when(with_other_protocol),
-        untold(
-            "extract.shortage-retry-after/untold-by-alias",
-            "A shortage of a country does not say when to come back.",
-        )
-        .when(|context, seen| seen.param(&context.contract.extract.regions.name).is_none()),
+        untold("extract.shortage-retry-after/untold-by-alias", "A shortage of a country has no Retry-After.")
+            .when(|context, seen| seen.param(&context.contract.extract.regions.name).is_none()),
         untold(
             "extract.shortage-retry-after/untold-for-many",
-            "A shortage of many gateways does not say when to come back.",
+            "A shortage of many gateways has no Retry-After.",
         )
         .when(at_maximum),
         Fault::rejection(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::condition::{at_maximum, by_bearer, by_header, in_text, request_id, with_other_protocol};
+use super::condition::{at_maximum, by_bearer, in_text, request_id, under};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::{Context, Fault};
 
@@ -36,7 +36,7 @@ fn source() -> Vec<Fault> {
         .when(both),
         Fault::request(
             "extract.request-id-source/neither-of-both",
-            "Two request ids are taken for none.",
+            "Two different request ids are ignored.",
             |context, seen| {
                 drop_query(context, seen);
                 drop_header(context, seen);
@@ -117,18 +117,8 @@ fn idempotent() -> Vec<Fault> {
         })
         .when(again)
     };
-    vec![
+    let mut faults = vec![
         forgotten("extract.idempotent/forgotten", "A repeated request id is a new extraction."),
-        forgotten(
-            "extract.idempotent/forgotten-in-text",
-            "A repeated request id is a new extraction in text.",
-        )
-        .when(in_text),
-        forgotten(
-            "extract.idempotent/forgotten-other-protocol",
-            "A repeated request id is a new extraction for the other protocol.",
-        )
-        .when(with_other_protocol),
         forgotten(
             "extract.idempotent/forgotten-in-header",
             "A repeated request id of the header is a new extraction.",
@@ -139,16 +129,6 @@ fn idempotent() -> Vec<Fault> {
             "A repeated request id of the query is a new extraction.",
         )
         .when(in_query),
-        forgotten(
-            "extract.idempotent/forgotten-by-header",
-            "With X-API-Key a repeated request id is a new extraction.",
-        )
-        .when(by_header),
-        forgotten(
-            "extract.idempotent/forgotten-by-bearer",
-            "With a bearer token a repeated request id is a new extraction.",
-        )
-        .when(by_bearer),
         // Another extraction by the server itself gives the same gateways now and then, and one check alone asks for so many.
         repeated(
             "extract.idempotent/forgotten-at-maximum",
@@ -206,7 +186,14 @@ fn idempotent() -> Vec<Fault> {
             "Two calls with one request id at the same time are two extractions.",
             raced,
         ),
-    ]
+    ];
+    faults.extend(under!(
+        forgotten,
+        "extract.idempotent/forgotten-",
+        "A repeated request id is a new extraction",
+        [in_text, with_other_protocol, by_header, by_bearer]
+    ));
+    faults
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.

@@ -97,9 +97,7 @@ fn custom() -> Vec<Fault> {
         .when(is_custom)
     };
     vec![
-        changed("extract.separator/custom-as-default", "The value of sb is not looked at.", |_| {
-            "\r\n".to_owned()
-        }),
+        changed("extract.separator/custom-as-default", "The value of sb is ignored.", |_| "\r\n".to_owned()),
         changed("extract.separator/custom-trimmed", "Spaces around the value of sb are lost.", |text| {
             text.trim().to_owned()
         }),
@@ -113,7 +111,7 @@ fn custom() -> Vec<Fault> {
         ),
         changed(
             "extract.separator/custom-twice-encoded",
-            "Wide characters of sb come encoded twice.",
+            "Wide characters of sb are encoded twice.",
             |text| text.bytes().map(char::from).collect(),
         ),
         changed(
@@ -140,7 +138,7 @@ fn custom() -> Vec<Fault> {
         ),
         changed(
             "extract.separator/custom-lower-case",
-            "Capitals in sb come as small letters.",
+            "Capitals in sb become small letters.",
             str::to_lowercase,
         ),
     ]
@@ -291,15 +289,19 @@ fn length() -> Vec<Fault> {
     let wide = move |context: &Context, seen: &ProxiedRequest| !sb(context, seen).is_ascii();
     vec![
         Fault::request("extract.sb-length/cut", "An sb that is too long is cut.", cut).when(over),
-        Fault::request("extract.sb-length/one-more", "The limit is one byte too high.", cut)
+        Fault::request("extract.sb-length/one-more", "The limit of sb is one byte too high.", cut)
             .when(move |context, seen| sb(context, seen).len() == limit(context) + 1),
-        Fault::request("extract.sb-length/one-more-ascii", "The limit is one byte too high for ASCII.", cut)
-            .when(over)
-            .when(move |context, seen| !wide(context, seen)),
-        Fault::request("extract.sb-length/characters", "Characters are counted, not bytes.", cut)
+        Fault::request(
+            "extract.sb-length/one-more-ascii",
+            "The limit of sb is one byte too high for ASCII.",
+            cut,
+        )
+        .when(over)
+        .when(move |context, seen| !wide(context, seen)),
+        Fault::request("extract.sb-length/characters", "The length of sb is counted in characters.", cut)
             .when(over)
             .when(move |context, seen| sb(context, seen).chars().count() <= limit(context)),
-        Fault::request("extract.sb-length/utf-16", "Units of UTF-16 are counted, not bytes.", cut)
+        Fault::request("extract.sb-length/utf-16", "The length of sb is counted in units of UTF-16.", cut)
             .when(over)
             .when(move |context, seen| sb(context, seen).encode_utf16().count() <= limit(context)),
         Fault::request("extract.sb-length/one-less", "The limit is one byte too low.", Context::reject)

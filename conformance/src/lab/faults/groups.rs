@@ -218,7 +218,7 @@ fn order() -> Vec<Fault> {
         .when(|context, seen| !of_main_account(context, seen)),
         Fault::success(
             "groups.order/second-listing",
-            "The order does not hold: a later listing descends.",
+            "The order changes: a later listing descends.",
             with_items(|items| items.reverse()),
         )
         .when(not_first),
@@ -234,29 +234,51 @@ fn empty() -> Vec<Fault> {
         })
     };
     vec![
-        no_groups("groups.empty/null", "No groups are null.", |body| body["data"]["items"] = Value::Null),
-        no_groups("groups.empty/missing", "No groups are no items.", |body| body["data"] = json!({})),
-        no_groups("groups.empty/object", "No groups are an empty object.", |body| {
-            body["data"]["items"] = json!({});
+        no_groups("groups.empty/null", "An account without groups gets items that are null.", |body| {
+            body["data"]["items"] = Value::Null
         }),
-        no_groups("groups.empty/null-data", "No groups are no data.", |body| body["data"] = Value::Null),
-        no_groups("groups.empty/list-of-null", "No groups are a list with null in it.", |body| {
-            body["data"]["items"] = json!([null]);
+        no_groups("groups.empty/missing", "An account without groups gets no items.", |body| {
+            body["data"] = json!({})
         }),
-        no_groups("groups.empty/business-error", "No groups are an error within HTTP 200.", |body| {
-            *body = json!({"code": 404, "message": "no groups", "requestId": "r"});
+        no_groups(
+            "groups.empty/object",
+            "An account without groups gets an empty object as items.",
+            |body| {
+                body["data"]["items"] = json!({});
+            },
+        ),
+        no_groups("groups.empty/null-data", "An account without groups gets data that is null.", |body| {
+            body["data"] = Value::Null
         }),
-        Fault::reply("groups.empty/not-found", "No groups are a 404.", |_, _, reply| {
+        no_groups(
+            "groups.empty/list-of-null",
+            "An account without groups gets a list with null in it.",
+            |body| {
+                body["data"]["items"] = json!([null]);
+            },
+        ),
+        no_groups(
+            "groups.empty/business-error",
+            "An account without groups gets an error within HTTP 200.",
+            |body| {
+                *body = json!({"code": 404, "message": "no groups", "requestId": "r"});
+            },
+        ),
+        Fault::reply("groups.empty/not-found", "An account without groups gets HTTP 404.", |_, _, reply| {
             if reply.json()["data"]["items"] == json!([]) {
                 *reply = Reply::json_with(404, &json!({"code": 404, "message": "no groups"}));
             }
         }),
-        Fault::reply("groups.empty/no-content", "No groups are a 204 without a body.", |_, _, reply| {
-            if reply.json()["data"]["items"] == json!([]) {
-                reply.status = hyper::StatusCode::NO_CONTENT;
-                reply.body = bytes::Bytes::new();
-            }
-        }),
+        Fault::reply(
+            "groups.empty/no-content",
+            "An account without groups gets HTTP 204 without a body.",
+            |_, _, reply| {
+                if reply.json()["data"]["items"] == json!([]) {
+                    reply.status = hyper::StatusCode::NO_CONTENT;
+                    reply.body = bytes::Bytes::new();
+                }
+            },
+        ),
     ]
 }
 
@@ -281,12 +303,12 @@ fn fields() -> Vec<Fault> {
         ),
         Fault::success(
             "groups.fields/id-fraction",
-            "An id is no whole number.",
+            "An id is not an integer.",
             set("/data/items/0/groupId", json!(0.5)),
         ),
         Fault::success(
             "groups.fields/id-renamed",
-            "The id is called id.",
+            "groupId is called id.",
             rename("/data/items/*/groupId", "id"),
         ),
         Fault::success(

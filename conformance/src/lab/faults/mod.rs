@@ -22,6 +22,7 @@ mod search_paging;
 mod search_shape;
 mod search_time;
 mod search_total;
+mod secrets;
 
 pub(crate) use all::credentials;
 
@@ -32,6 +33,7 @@ use crate::lab::{Context, Fault};
 pub(crate) fn all() -> Vec<Fault> {
     let tables = [
         all::faults,
+        secrets::faults,
         extract_access::faults,
         extract_response::faults,
         extract_choice::faults,

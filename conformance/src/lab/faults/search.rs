@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::lab::Context;
 use crate::lab::exchange::ProxiedRequest;
 
-/// PropertyGetter property of the body.
+/// A property of the body.
 pub(crate) type PropertyGetter = fn(&Search) -> &Property;
 
 /// The page.
@@ -109,19 +109,8 @@ pub(crate) fn put(
 
 /// How many filters are sent.
 pub(crate) fn filters(context: &Context, seen: &ProxiedRequest) -> usize {
-    FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
+    Search::FILTERS.iter().filter(|which| value(context, seen, **which).is_some()).count()
 }
-
-/// Every filter.
-pub(crate) const FILTERS: [PropertyGetter; 7] = [
-    |search| &search.order_no,
-    |search| &search.group_id,
-    |search| &search.country_code,
-    |search| &search.city_code,
-    |search| &search.status,
-    |search| &search.activated_from,
-    |search| &search.activated_to,
-];
 
 /// The page that is asked for.
 pub(crate) fn page(context: &Context, seen: &ProxiedRequest) -> i64 {

@@ -76,11 +76,11 @@ fn status() -> Vec<Fault> {
         edit_ips(context, seen, |items| *items = vec![NOBODY.into()]);
     };
     vec![
-        Fault::request("search.status/ignored", "status is not looked at.", ignore(STATUS))
+        Fault::request("search.status/ignored", "status is ignored.", ignore(STATUS))
             .when(move |context, seen| !unlisted(context, seen)),
         Fault::request(
             "search.status/ignored-with-ports",
-            "status is not looked at when all items have ports.",
+            "status is ignored when all items have ports.",
             ignore(STATUS),
         )
         .when(move |context, seen| {
@@ -126,7 +126,7 @@ fn status() -> Vec<Fault> {
         .when(unlisted),
         Fault::request("search.status/number", "A number is taken for a status.", nothing)
             .when(|context, seen| value(context, seen, STATUS).is_some_and(|status| status.is_number())),
-        Fault::request("search.status/list", "A list of statuses is taken.", nothing)
+        Fault::request("search.status/list", "A list of statuses is accepted.", nothing)
             .when(|context, seen| value(context, seen, STATUS).is_some_and(|status| status.is_array())),
         Fault::request("search.status/cancelled-rejected", "A listed status is rejected.", Context::reject)
             .when(|context, seen| text(context, seen, STATUS).as_deref() == Some("cancelled")),
@@ -153,7 +153,7 @@ fn group() -> Vec<Fault> {
         context.facts.foreign_group.is_some() && number(context, seen) == context.facts.foreign_group
     };
     vec![
-        Fault::request("search.group/ignored", "groupId is not looked at.", ignore(GROUP))
+        Fault::request("search.group/ignored", "groupId is ignored.", ignore(GROUP))
             .when(move |context, seen| number(context, seen) >= Some(0)),
         Fault::request("search.group/zero-is-all", "0 stands for all groups.", ignore(GROUP))
             .when(move |context, seen| number(context, seen) == Some(0)),
@@ -174,15 +174,15 @@ fn group() -> Vec<Fault> {
         Fault::request("search.group/null-rejected", "null is rejected.", Context::reject).when(is_null),
         Fault::request(
             "search.group/null-drops-status",
-            "With groupId null the status is not looked at.",
+            "With groupId null the status is ignored.",
             ignore(STATUS),
         )
         .when(is_null),
-        Fault::request("search.group/zero-rejected", "0 is rejected.", Context::reject)
+        Fault::request("search.group/zero-rejected", "groupId 0 is rejected.", Context::reject)
             .when(move |context, seen| number(context, seen) == Some(0)),
-        Fault::request("search.group/negative", "A negative group is taken for all.", ignore(GROUP))
+        Fault::request("search.group/negative", "A negative groupId is ignored.", ignore(GROUP))
             .when(move |context, seen| number(context, seen) < Some(0) && number(context, seen).is_some()),
-        Fault::request("search.group/huge", "A group is a fraction.", ignore(GROUP))
+        Fault::request("search.group/huge", "A groupId with a fraction is ignored.", ignore(GROUP))
             .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group.is_f64())),
         Fault::request(
             "search.group/absent-is-ungrouped",
@@ -240,10 +240,10 @@ fn group() -> Vec<Fault> {
 
 fn country() -> Vec<Fault> {
     vec![
-        Fault::request("search.country/ignored", "countryCode is not looked at.", ignore(COUNTRY)),
+        Fault::request("search.country/ignored", "countryCode is ignored.", ignore(COUNTRY)),
         Fault::request(
             "search.country/ignored-with-ports",
-            "countryCode is not looked at when all items have ports.",
+            "countryCode is ignored when all items have ports.",
             ignore(COUNTRY),
         )
         .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
@@ -314,10 +314,10 @@ fn country() -> Vec<Fault> {
 
 fn city() -> Vec<Fault> {
     vec![
-        Fault::request("search.city/ignored", "cityCode is not looked at.", ignore(CITY)),
+        Fault::request("search.city/ignored", "cityCode is ignored.", ignore(CITY)),
         Fault::request(
             "search.city/ignored-with-ports",
-            "cityCode is not looked at when all items have ports.",
+            "cityCode is ignored when all items have ports.",
             ignore(CITY),
         )
         .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
@@ -378,7 +378,7 @@ fn order() -> Vec<Fault> {
         context.facts.foreign_order.is_some() && text(context, seen, ORDER) == context.facts.foreign_order
     };
     vec![
-        Fault::request("search.order-number/ignored", "orderNo is not looked at.", ignore(ORDER)),
+        Fault::request("search.order-number/ignored", "orderNo is ignored.", ignore(ORDER)),
         Fault::request(
             "search.order-number/unknown-is-any",
             "An unknown order number finds everything.",

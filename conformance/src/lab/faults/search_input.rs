@@ -268,7 +268,7 @@ fn all_or_nothing() -> Vec<Fault> {
         ),
         skip(
             "search.ips-all-or-nothing/past-the-hundredth",
-            "Items beyond the hundredth are not looked at.",
+            "Items beyond the hundredth are ignored.",
             |place, _| place >= 100,
         ),
         Fault::request(
@@ -322,10 +322,12 @@ fn body() -> Vec<Fault> {
         taken("search.json-body/number", "A number is taken for an object.", |seen| seen.json().is_number()),
         taken("search.json-body/null", "null is taken for an object.", |seen| &seen.body[..] == b"null"),
         taken("search.json-body/absent", "No body is taken for an object.", |seen| seen.body.is_empty()),
-        taken("search.json-body/cut", "An object that does not end is mended.", |seen| {
+        taken("search.json-body/cut", "An object that is cut off is accepted.", |seen| {
             seen.body.starts_with(b"{") && serde_json::from_slice::<Value>(&seen.body).is_err()
         }),
-        taken("search.json-body/form", "A form is accepted.", |seen| seen.body.starts_with(b"ips=")),
+        taken("search.json-body/form", "A form-encoded body is accepted.", |seen| {
+            seen.body.starts_with(b"ips=")
+        }),
         Fault::reply(
             "search.json-body/deep-breaks",
             "A deeply nested body breaks the server.",

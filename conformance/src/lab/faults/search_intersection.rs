@@ -1,9 +1,10 @@
 //! Faults that show only where filters meet each other, items of some form, or pages.
 
 use super::search::{
-    FILTERS, PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items,
-    later_page, lose, map_ips, of_v6, value,
+    PropertyGetter, asks, bare, count, edit_ips, filters, has_port, ignore, ips, is_v6, items, later_page,
+    lose, map_ips, of_v6, value,
 };
+use crate::contract::Search;
 use crate::lab::exchange::ProxiedRequest;
 use crate::lab::{Context, Fault};
 
@@ -20,7 +21,7 @@ const STATUS: PropertyGetter = |search| &search.status;
 const FROM: PropertyGetter = |search| &search.activated_from;
 const TO: PropertyGetter = |search| &search.activated_to;
 
-/// One filter is not looked at beside another one.
+/// One filter is ignored beside another one.
 fn beside(id: &'static str, breaks: &'static str, ignored: PropertyGetter, other: PropertyGetter) -> Fault {
     Fault::request(id, breaks, ignore(ignored)).when(asks(other)).when(asks(ignored))
 }
@@ -29,87 +30,82 @@ fn pairs() -> Vec<Fault> {
     vec![
         beside(
             "search.intersection/status-beside-group",
-            "Beside a group the status is not looked at.",
+            "Beside a group the status is ignored.",
             STATUS,
             GROUP,
         ),
         beside(
             "search.intersection/group-beside-country",
-            "Beside a country the group is not looked at.",
+            "Beside a country the group is ignored.",
             GROUP,
             COUNTRY,
         ),
         beside(
             "search.intersection/country-beside-city",
-            "Beside a city the country is not looked at.",
+            "Beside a city the country is ignored.",
             COUNTRY,
             CITY,
         ),
         beside(
             "search.intersection/city-beside-country",
-            "Beside a country the city is not looked at.",
+            "Beside a country the city is ignored.",
             CITY,
             COUNTRY,
         ),
         beside(
             "search.intersection/order-beside-group",
-            "Beside a group the order number is not looked at.",
+            "Beside a group the order number is ignored.",
             ORDER,
             GROUP,
         ),
         beside(
             "search.intersection/order-beside-status",
-            "Beside a status the order number is not looked at.",
+            "Beside a status the order number is ignored.",
             ORDER,
             STATUS,
         ),
         beside(
             "search.intersection/city-beside-order",
-            "Beside an order number the city is not looked at.",
+            "Beside an order number the city is ignored.",
             CITY,
             ORDER,
         ),
         beside(
             "search.intersection/country-beside-from",
-            "Beside activatedFrom the country is not looked at.",
+            "Beside activatedFrom the country is ignored.",
             COUNTRY,
             FROM,
         ),
         beside(
             "search.intersection/from-beside-status",
-            "Beside a status activatedFrom is not looked at.",
+            "Beside a status activatedFrom is ignored.",
             FROM,
             STATUS,
         ),
-        beside("search.intersection/to-beside-city", "Beside a city activatedTo is not looked at.", TO, CITY),
-        beside(
-            "search.intersection/to-beside-group",
-            "Beside a group activatedTo is not looked at.",
-            TO,
-            GROUP,
-        ),
+        beside("search.intersection/to-beside-city", "Beside a city activatedTo is ignored.", TO, CITY),
+        beside("search.intersection/to-beside-group", "Beside a group activatedTo is ignored.", TO, GROUP),
         beside(
             "search.intersection/from-beside-order",
-            "Beside an order number activatedFrom is not looked at.",
+            "Beside an order number activatedFrom is ignored.",
             FROM,
             ORDER,
         ),
         beside(
             "search.intersection/status-beside-to",
-            "Beside activatedTo the status is not looked at.",
+            "Beside activatedTo the status is ignored.",
             STATUS,
             TO,
         ),
         beside("search.intersection/from-beside-to", "Of two bounds the upper one counts.", FROM, TO),
         Fault::request(
             "search.intersection/status-beside-ungrouped",
-            "Beside group 0 the status is not looked at.",
+            "Beside group 0 the status is ignored.",
             ignore(STATUS),
         )
         .when(|context, seen| value(context, seen, GROUP).is_some_and(|group| group == 0)),
         Fault::request(
             "search.intersection/group-beside-city-in-ipv6",
-            "In a batch of IPv6 the group is not looked at beside a city.",
+            "In a batch of IPv6 the group is ignored beside a city.",
             ignore(GROUP),
         )
         .when(asks(CITY))
@@ -124,48 +120,40 @@ fn many() -> Vec<Fault> {
     vec![
         ignored(
             "search.intersection/status-of-three",
-            "Among three filters the status is not looked at.",
+            "Among three filters the status is ignored.",
             STATUS,
             3,
         ),
-        ignored(
-            "search.intersection/group-of-three",
-            "Among three filters the group is not looked at.",
-            GROUP,
-            3,
-        ),
+        ignored("search.intersection/group-of-three", "Among three filters the group is ignored.", GROUP, 3),
         ignored(
             "search.intersection/country-of-three",
-            "Among three filters the country is not looked at.",
+            "Among three filters the country is ignored.",
             COUNTRY,
             3,
         ),
-        ignored(
-            "search.intersection/to-of-three",
-            "Among three filters activatedTo is not looked at.",
-            TO,
-            3,
-        ),
+        ignored("search.intersection/to-of-three", "Among three filters activatedTo is ignored.", TO, 3),
         Fault::request(
             "search.intersection/triple",
-            "Beside city and status, and only then, the group is not looked at.",
+            "Beside city and status, and only then, the group is ignored.",
             ignore(GROUP),
         )
         .when(asks(CITY))
         .when(asks(STATUS)),
         Fault::request(
             "search.intersection/triple-with-bounds",
-            "Beside both bounds, and only then, the country is not looked at.",
+            "Beside both bounds, and only then, the country is ignored.",
             ignore(COUNTRY),
         )
         .when(asks(FROM))
         .when(asks(TO)),
         Fault::request(
             "search.intersection/first-two",
-            "Only the first two filters are looked at.",
+            "Filters after the second are ignored.",
             |context, seen| {
-                let sent: Vec<PropertyGetter> =
-                    FILTERS.into_iter().filter(|which| value(context, seen, *which).is_some()).collect();
+                let sent: Vec<PropertyGetter> = Search::FILTERS
+                    .into_iter()
+                    .filter(|which| value(context, seen, *which).is_some())
+                    .collect();
                 for which in sent.into_iter().skip(2) {
                     ignore(which)(context, seen);
                 }
@@ -173,9 +161,9 @@ fn many() -> Vec<Fault> {
         ),
         Fault::request(
             "search.intersection/past-four",
-            "Beyond four filters none is looked at.",
+            "More than four filters are all ignored.",
             |context, seen| {
-                for which in FILTERS {
+                for which in Search::FILTERS {
                     ignore(which)(context, seen);
                 }
             },
@@ -194,14 +182,14 @@ fn forms() -> Vec<Fault> {
     vec![
         Fault::request(
             "search.intersection/two-of-ports",
-            "Two filters with ports: the first is not looked at.",
+            "Two filters with ports: the first is ignored.",
             ignore_first,
         )
         .when(all_ported)
         .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/two-of-ipv6-ports",
-            "Two filters with ports of IPv6: the first is not looked at.",
+            "Two filters with ports of IPv6: the first is ignored.",
             ignore_first,
         )
         .when(all_ported)
@@ -209,14 +197,14 @@ fn forms() -> Vec<Fault> {
         .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/three-of-mixed",
-            "Three filters on items with and without ports: the first is not looked at.",
+            "Three filters on items with and without ports: the first is ignored.",
             ignore_first,
         )
         .when(mixed)
         .when(|context, seen| filters(context, seen) == 3),
         Fault::request(
             "search.intersection/three-of-ipv4-ports",
-            "Three filters with ports of IPv4: the first is not looked at.",
+            "Three filters with ports of IPv4: the first is ignored.",
             ignore_first,
         )
         .when(all_ported)
@@ -225,14 +213,14 @@ fn forms() -> Vec<Fault> {
         }),
         Fault::request(
             "search.intersection/later-pages",
-            "On later pages the first of two filters is not looked at.",
+            "On later pages the first of two filters is ignored.",
             ignore_first,
         )
         .when(later_page)
         .when(|context, seen| filters(context, seen) == 2),
         Fault::request(
             "search.intersection/ports-with-two",
-            "With two filters ports are not looked at.",
+            "With two filters ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
             },
@@ -276,7 +264,7 @@ fn all_v6(context: &Context, seen: &ProxiedRequest) -> bool {
 }
 
 fn ignore_first(context: &Context, seen: &mut ProxiedRequest) {
-    if let Some(first) = FILTERS.into_iter().find(|which| value(context, seen, *which).is_some()) {
+    if let Some(first) = Search::FILTERS.into_iter().find(|which| value(context, seen, *which).is_some()) {
         ignore(first)(context, seen);
     }
 }

@@ -73,28 +73,24 @@ fn port() -> Vec<Fault> {
             })
         };
     vec![
-        ignored("search.match-port/ignored", "A port is not looked at.", |_, _, _| true),
-        ignored(
-            "search.match-port/ignored-in-ipv6",
-            "The port of an IPv6 item is not looked at.",
-            |_, _, item| is_v6(item),
-        ),
-        ignored(
-            "search.match-port/ignored-in-ipv4",
-            "The port of an IPv4 item is not looked at.",
-            |_, _, item| !is_v6(item),
-        ),
+        ignored("search.match-port/ignored", "A port is ignored.", |_, _, _| true),
+        ignored("search.match-port/ignored-in-ipv6", "The port of an IPv6 item is ignored.", |_, _, item| {
+            is_v6(item)
+        }),
+        ignored("search.match-port/ignored-in-ipv4", "The port of an IPv4 item is ignored.", |_, _, item| {
+            !is_v6(item)
+        }),
         ignored(
             "search.match-port/ignored-past-the-hundredth",
-            "Beyond the hundredth item ports are not looked at.",
+            "Beyond the hundredth item ports are ignored.",
             |_, place, _| place >= 100,
         ),
         ignored(
             "search.match-port/ignored-in-the-second",
-            "The port of the second item is not looked at.",
+            "The port of the second item is ignored.",
             |_, place, _| place == 1,
         ),
-        ignored("search.match-port/odd-ports-ignored", "Only even ports are looked at.", |_, _, item| {
+        ignored("search.match-port/odd-ports-ignored", "Odd ports are ignored.", |_, _, item| {
             item.parse::<SocketAddr>().is_ok_and(|socket| socket.port() % 2 == 1)
         }),
         ignored(
@@ -151,7 +147,7 @@ fn port_with_others() -> Vec<Fault> {
     vec![
         Fault::request(
             "search.match-port/ignored-in-batches",
-            "In a batch of more than one item ports are not looked at.",
+            "In a batch of more than one item ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
             },
@@ -159,7 +155,7 @@ fn port_with_others() -> Vec<Fault> {
         .when(|context, seen| count(context, seen) > 1),
         Fault::request(
             "search.match-port/ignored-beside-bare",
-            "Beside an item without a port, ports are not looked at.",
+            "Beside an item without a port, ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
             },
@@ -167,7 +163,7 @@ fn port_with_others() -> Vec<Fault> {
         .when(|context, seen| ips(context, seen).iter().any(|item| !has_port(item))),
         Fault::request(
             "search.match-port/ignored-with-a-filter",
-            "With a filter ports are not looked at.",
+            "With a filter ports are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| bare(item));
             },
@@ -175,7 +171,7 @@ fn port_with_others() -> Vec<Fault> {
         .when(|context, seen| filters(context, seen) > 0),
         Fault::request(
             "search.match-port/ignored-with-status-in-ipv6",
-            "With a status the ports of IPv6 items are not looked at.",
+            "With a status the ports of IPv6 items are ignored.",
             |context, seen| {
                 map_ips(context, seen, |_, item| if is_v6(item) { bare(item) } else { item.to_owned() });
             },

@@ -26,7 +26,7 @@ fn number() -> Vec<Fault> {
     vec![
         Fault::request("search.page/zero", "Page 0 is the first.", to_first)
             .when(move |context, seen| whole(context, seen, PAGE) == Some(first(context) - 1)),
-        Fault::request("search.page/one-above", "One page past the largest number is taken.", to_first)
+        Fault::request("search.page/one-above", "A page one above the largest number is accepted.", to_first)
             .when(move |context, seen| whole(context, seen, PAGE) == Some(last(context) + 1)),
         Fault::request("search.page/unbounded", "A page has no largest number.", to_first).when(
             move |context, seen| {
@@ -78,7 +78,7 @@ fn size() -> Vec<Fault> {
     let most = |context: &Context| *context.contract.search.page_sizes.end();
     let to_most = move |context: &Context, seen: &mut ProxiedRequest| put(context, seen, SIZE, most(context));
     vec![
-        Fault::request("search.page-size/zero", "0 is taken for the default size.", ignore(SIZE))
+        Fault::request("search.page-size/zero", "A pageSize of 0 means the default size.", ignore(SIZE))
             .when(move |context, seen| whole(context, seen, SIZE) == Some(least(context) - 1)),
         Fault::request(
             "search.page-size/one-above",
@@ -101,7 +101,7 @@ fn size() -> Vec<Fault> {
         .when(|context, seen| {
             value(context, seen, SIZE).and_then(|size| size.as_f64()).is_some_and(|size| size.fract() > 0.0)
         }),
-        Fault::request("search.page-size/list", "A list is taken for no size.", ignore(SIZE))
+        Fault::request("search.page-size/list", "A pageSize that is a list is ignored.", ignore(SIZE))
             .when(|context, seen| value(context, seen, SIZE).is_some_and(|size| size.is_array())),
         Fault::request("search.page-size/most-rejected", "The largest size is rejected.", Context::reject)
             .when(move |context, seen| whole(context, seen, SIZE) == Some(most(context))),

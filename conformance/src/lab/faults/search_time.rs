@@ -79,13 +79,13 @@ fn ends() -> Vec<Fault> {
         .when(equal),
         Fault::request(
             "search.activated-range/from-ignored-alone",
-            "The lower bound alone is not looked at.",
+            "The lower bound alone is ignored.",
             ignore(FROM),
         )
         .when(|context, seen| text(context, seen, TO).is_none()),
         Fault::request(
             "search.activated-range/to-ignored-alone",
-            "The upper bound alone is not looked at.",
+            "The upper bound alone is ignored.",
             ignore(TO),
         )
         .when(|context, seen| text(context, seen, FROM).is_none()),
@@ -202,13 +202,13 @@ fn offsets() -> Vec<Fault> {
     vec![
         moved(
             "search.activated-range/from-offset-ignored",
-            "The offset of the lower bound is not looked at.",
+            "The offset of the lower bound is ignored.",
             FROM,
             local,
         ),
         moved(
             "search.activated-range/to-offset-ignored",
-            "The offset of the upper bound is not looked at.",
+            "The offset of the upper bound is ignored.",
             TO,
             local,
         ),
@@ -223,7 +223,7 @@ fn offsets() -> Vec<Fault> {
         ),
         moved(
             "search.activated-range/to-half-hours-lost",
-            "Of an offset of the upper bound the minutes are not looked at.",
+            "Of an offset of the upper bound the minutes are ignored.",
             TO,
             |text, time| {
                 let lost = offset(text)?.as_secs() % 3_600;
@@ -232,7 +232,7 @@ fn offsets() -> Vec<Fault> {
         ),
         moved(
             "search.activated-range/from-half-hours-lost",
-            "Of an offset of the lower bound the minutes are not looked at.",
+            "Of an offset of the lower bound the minutes are ignored.",
             FROM,
             |text, time| {
                 let lost = offset(text)?.as_secs() % 3_600;
@@ -324,17 +324,17 @@ fn never() -> Vec<Fault> {
     vec![
         shown(
             "search.activated-range/never-is-early",
-            "What was never activated matches an upper bound.",
+            "An instance that was never activated matches an upper bound.",
             |context, seen| text(context, seen, TO).is_some() && text(context, seen, FROM).is_none(),
         ),
         shown(
             "search.activated-range/never-is-late",
-            "What was never activated matches a lower bound.",
+            "An instance that was never activated matches a lower bound.",
             |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_none(),
         ),
         shown(
             "search.activated-range/never-is-between",
-            "What was never activated matches two bounds.",
+            "An instance that was never activated matches two bounds.",
             |context, seen| text(context, seen, FROM).is_some() && text(context, seen, TO).is_some(),
         ),
         shown(
@@ -375,11 +375,13 @@ fn form() -> Vec<Fault> {
             zoneless,
         ),
         taken("search.activated-range/date", "A date is taken for an instant.", |text| text.len() == 10),
-        taken("search.activated-range/word", "A word is not looked at.", |text| !text.contains('-')),
-        taken("search.activated-range/february-30", "The 30th of February is taken.", |text| {
+        taken("search.activated-range/word", "A bound that is a word is ignored.", |text| {
+            !text.contains('-')
+        }),
+        taken("search.activated-range/february-30", "The 30th of February is accepted.", |text| {
             text.contains("-02-30")
         }),
-        taken("search.activated-range/hour-25", "The 25th hour is taken.", |text| text.contains("T25")),
+        taken("search.activated-range/hour-25", "The 25th hour is accepted.", |text| text.contains("T25")),
         Fault::request(
             "search.activated-range/fraction-rejected",
             "Nanoseconds are rejected.",
@@ -391,7 +393,7 @@ fn form() -> Vec<Fault> {
                 .filter_map(|which| text(context, seen, which))
                 .any(|text| text.contains(".123456789"))
         }),
-        Fault::request("search.activated-range/boolean", "true is taken for no bound.", ignore(FROM))
+        Fault::request("search.activated-range/boolean", "A bound that is true is ignored.", ignore(FROM))
             .when(|context, seen| value(context, seen, FROM).is_some_and(|value| value.is_boolean())),
     ]
 }

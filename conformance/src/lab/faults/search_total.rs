@@ -96,17 +96,17 @@ pub(crate) fn faults() -> Vec<Fault> {
         .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
         of_other(
             "search.total/before-status",
-            "total is counted before the status is looked at.",
+            "total is counted before the status filter is applied.",
             |context, seen| ignore(|search| &search.status)(context, seen),
         ),
         of_other(
             "search.total/before-group",
-            "total is counted before the group is looked at.",
+            "total is counted before the group filter is applied.",
             |context, seen| ignore(|search| &search.group_id)(context, seen),
         ),
         of_other(
             "search.total/before-bounds",
-            "total is counted before the bounds are looked at.",
+            "total is counted before the activation bounds are applied.",
             |context, seen| {
                 ignore(|search| &search.activated_from)(context, seen);
                 ignore(|search| &search.activated_to)(context, seen);
@@ -114,7 +114,7 @@ pub(crate) fn faults() -> Vec<Fault> {
         ),
         Fault::serve(
             "search.total/before-city-of-pair",
-            "Beside a country total is counted before the city is looked at.",
+            "Beside a country, total is counted before the city filter is applied.",
             |context, seen| {
                 Box::pin(async move {
                     let mut reply = context.upstream.call(&seen).await;

@@ -10,7 +10,7 @@ pub use step::{RetryAfter, Step};
 
 pub(super) use play::ScenarioServer;
 
-/// The header that selects a scenario: `NAME`, or `NAME/INSTANCE` for one that counts its requests apart from others.
+/// The header that selects a scenario: `NAME`, or `NAME/RUN` for a run of it that counts its requests apart from others.
 pub const SCENARIO_HEADER: &str = "x-lab-scenario";
 
 /// The scenario of requests without the header, if there is one of this name.

@@ -19,7 +19,7 @@ use crate::lab::upstream::{Handler, Upstream};
 use crate::lab::variation::VariedServer;
 
 /// Maximum number of instances that are played at the same time.
-const MAX_INSTANCES: usize = 1_000;
+const MAX_RUNS: usize = 1_000;
 
 /// Scenarios and how far each of them is played. It may be changed while a lab runs.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Playing {
 /// How far an instance of a scenario is played.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// `NAME` or `NAME/INSTANCE`.
+    /// `NAME` or `NAME/RUN`.
     pub instance: String,
     /// Requests that were counted, by operation or `any`.
     pub requests: BTreeMap<&'static str, u64>,
@@ -133,8 +133,8 @@ impl Scenarios {
             let known = scenarios.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Err(format!("unknown scenario; expected one of: {known}"));
         };
-        if !playing.contains_key(key) && playing.len() >= MAX_INSTANCES {
-            return Err(format!("{MAX_INSTANCES} instances are played already; reset some of them"));
+        if !playing.contains_key(key) && playing.len() >= MAX_RUNS {
+            return Err(format!("at most {MAX_RUNS} runs of scenarios at once; reset some of them"));
         }
         let playing = playing.entry(key.to_owned()).or_insert_with(|| Playing {
             counts: BTreeMap::new(),
@@ -219,7 +219,7 @@ impl Handler for ScenarioServer {
                 Some(value) => value.to_str().ok().filter(|key| key.len() <= 128).ok_or(()),
             };
             let Ok(key) = key else {
-                return rejection("expected NAME or NAME/INSTANCE of at most 128 characters");
+                return rejection("expected NAME or NAME/RUN of at most 128 characters");
             };
             let Some(operation) = self.context.operation(&request) else {
                 return self.context.upstream.call(&request).await;

@@ -20,7 +20,7 @@ pub(crate) struct WatchArguments {
     /// Keep the history in this folder, which one program at a time may use.
     #[arg(long, value_name = "FOLDER", default_value = "conformance-history")]
     pub(crate) history: PathBuf,
-    /// Let the runs of any 24 hours extract at most N gateways together; runs between those that extract take none.
+    /// Extract at most N gateways in any 24 hours, over all runs; once they are used up, runs skip extraction.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) gateways_per_day: u64,
     /// Remove runs from the history after N days.

@@ -9,8 +9,8 @@ use futures::FutureExt as _;
 use super::{Suite, millis};
 use crate::check::{Case, CaseResult, Check, Outcome, Probe, ProbeContext, Severity, Stop};
 use crate::contract::Clause;
-use crate::run::busy::Busy;
 use crate::run::expected::weigh;
+use crate::run::poll_time::PollTimer;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 
 /// Why a case was not begun.
@@ -102,7 +102,7 @@ impl Suite<'_> {
                 continue;
             }
             probe.begin(case);
-            let running = Busy::new(AssertUnwindSafe(case.run(&probe)).catch_unwind());
+            let running = PollTimer::new(AssertUnwindSafe(case.run(&probe)).catch_unwind());
             let (ended, busy_here) = tokio::select! {
                 ended = running => ended,
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),

@@ -60,7 +60,7 @@ pub fn read<const N: usize>(
                     code: ErrorCode::Conflict,
                     part: Some(part.to_string()),
                     clause: agree,
-                    problem: "expected the same token as in the other transports of the request".into(),
+                    problem: "expected the same token wherever the request sends one (query, X-API-Key, Authorization)".into(),
                 });
             }
         }

@@ -50,10 +50,12 @@ impl From<Rejection> for ApiError {
             Rejection::Unavailable { retry_after } => (ErrorCode::Unavailable, Some(retry_after)),
             Rejection::Internal => (ErrorCode::Internal, None),
         };
-        // Callers must not learn whether a token exists.
-        let message = match code {
-            ErrorCode::TokenInvalid => code.description().to_owned(),
-            _ => rejection.to_string(),
+        // The catalogue's sentence, which does not tell whether a token exists.
+        let message = match rejection {
+            Rejection::NotEntitled(protocol) => {
+                format!("The account has no entitlement for {protocol} gateways.")
+            }
+            _ => code.description().to_owned(),
         };
         Self { code, message, retry_after }
     }

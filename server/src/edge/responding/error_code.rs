@@ -1,4 +1,5 @@
-//! The catalogue of error codes: each with its HTTP status, its business code and a description. The contract leaves
+//! The catalogue of error codes: each with its HTTP status, its business code and a description. That is the message of a
+//! response, except where `request_error.rs` says which input is wrong, and `api_error.rs` which protocol. The contract leaves
 //! statuses and codes open (`open.rejections.form`, `open.catalogue`); `server/DECISIONS.md` shows the same
 //! table to people, and a test holds both together. A published code never changes its meaning.
 
@@ -52,7 +53,7 @@ catalogue! {
     TokenInvalid = UNAUTHORIZED, 40102, "The token is unknown, revoked or expired.";
     ExtractionOnly = FORBIDDEN, 40301, "A link credential can be used for extraction only.";
     CallerNotIpv4 = FORBIDDEN, 40302, "The request does not come from an IPv4 address, so that no whitelist can contain it.";
-    NotWhitelisted = FORBIDDEN, 40303, "The source address is not in an enabled whitelist entry of the account.";
+    NotWhitelisted = FORBIDDEN, 40303, "The source address is in no whitelist entry that is in force (enabled and not expired); add it to the whitelist.";
     NotVerified = FORBIDDEN, 40304, "The account has not passed real-name verification.";
     NotEntitled = FORBIDDEN, 40305, "The account has no entitlement for the protocol.";
     NotEncrypted = FORBIDDEN, 40306, "The request came over plain HTTP, and not through a declared proxy.";

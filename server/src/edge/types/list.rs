@@ -76,7 +76,7 @@ fn check_length(length: usize, min: usize, max: usize, input: Input<'_>) -> Resu
 }
 
 fn counted(items: usize) -> String {
-    format!("{items} item{}", if items == 1 { "" } else { "s" })
+    crate::printable::counted(items, "item")
 }
 
 /// A list of `MIN` to `MAX` items of which at most `DISTINCT` differ; it keeps the first of equal items.

@@ -70,7 +70,7 @@ struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// Notes what the server cannot express and gives `None`, so that the rest is looked at as well.
+    /// Notes what the server cannot express and gives `None`, so that the rest is checked as well.
     fn reject<T>(&mut self, pointer: &str, message: impl Into<String>, help: &str) -> Option<T> {
         let mut problem = self.document.problem(pointer, message, help);
         problem.operation = self.operation.map(str::to_owned);

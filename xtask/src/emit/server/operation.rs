@@ -42,7 +42,7 @@ impl Emitter<'_> {
             None => None,
             Some(body) if !body.required => {
                 let help = "write `required: true`";
-                return self.reject(&body.pointer, "the body is optional", help);
+                return self.reject(&body.pointer, "unsupported: an optional request body", help);
             }
             Some(body) => body.schema.name.as_deref().map(|name| self.marker(name)),
         };
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         };
         let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
         let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
-        let request_doc = format!(" What a caller of `{id}` asks for. Every value lies within its limits.");
+        let request_doc = format!(" Request of `{id}`; all values are within their limits.");
         Some(quote! {
             #types
 
@@ -213,7 +213,7 @@ impl Emitter<'_> {
             return (None, None);
         }
         let described = self.described_members(&quote!(#ident), &members, &operation.pointer);
-        let doc = format!(" The parameters of `{}` in {location}, for documentation alone.", operation.id);
+        let doc = format!(" Parameters of `{}` in {location}, used only to describe the API.", operation.id);
         let code = quote! {
             #[doc = #doc]
             #[derive(Debug, serde::Deserialize)]

@@ -13,6 +13,7 @@ use super::{
     names,
     types::{doc, doc_lines},
 };
+use crate::emit::docs::field::{self, FieldContext};
 use crate::model::{Citation, Credential, Kind, Location, Operation, Parameter, Property, Schema, Side};
 
 /// The code of one request.
@@ -170,7 +171,7 @@ impl Emitter<'_> {
                 }
             };
         }
-        let doc = doc(&parameter.description, &parameter.citation, &format!("`{name}`."));
+        let doc = doc_lines(&field::parameter(self.contract, operation, parameter).rustdoc().join("\n"));
         self.finish(parameter.required, &parameter.schema, &ident, &ty, doc, read, request)
     }
 
@@ -193,8 +194,8 @@ impl Emitter<'_> {
         match (required, self.default_value(schema, ty)?) {
             (true, None) => request.push(ident, ty, doc, quote!(let #ident: #ty = #read;)),
             (true, Some(_)) => {
-                let help = "take one of the two away";
-                return self.reject(&schema.pointer, "a required value has a default", help);
+                let help = "remove `required` or `default`";
+                return self.reject(&schema.pointer, "unsupported: a required value with a default", help);
             }
             (false, None) => request.push(ident, &optional, doc, quote!(let #ident: #optional = #read;)),
             (false, Some(default)) => {
@@ -281,7 +282,7 @@ impl Emitter<'_> {
     fn body_fields(&mut self, schema: &Schema, request: &mut Request) -> Option<()> {
         let Some(owner) = schema.name.as_deref() else {
             let help = "give the body's schema a name under components/schemas";
-            return self.reject(&schema.pointer, "the body's schema has no name", help);
+            return self.reject(&schema.pointer, "unsupported: a body whose schema has no name", help);
         };
         if schema.properties().is_empty() || schema.nullable {
             let help = "make the body an object with properties that is not nullable";
@@ -299,7 +300,11 @@ impl Emitter<'_> {
     fn inner_object(&mut self, schema: &Schema, request: &mut Request) -> Option<TokenStream> {
         let Some(name) = schema.name.as_deref() else {
             let help = "give the object a name under components/schemas";
-            return self.reject(&schema.pointer, "an object inside a request has no name", help);
+            return self.reject(
+                &schema.pointer,
+                "unsupported: an object without a name inside a request",
+                help,
+            );
         };
         let ident = names::type_ident(name);
         if !self.declared.insert(name.to_owned()) {
@@ -336,6 +341,8 @@ impl Emitter<'_> {
 
     /// The fields of an object, and the calls that read them out of `fields`.
     fn object_fields(&mut self, schema: &Schema, owner: &str, request: &mut Request) -> Option<()> {
+        let context = FieldContext { anchor: "", of: "", operation: None };
+        let fields = field::properties(self.contract, context, schema);
         for Property { name, required, schema } in schema.properties() {
             let hint = format!("{owner}-{name}");
             let ty = self.named_type(schema, &hint, &None, request)?;
@@ -345,7 +352,8 @@ impl Emitter<'_> {
             };
             let input = request.input("Field", name, &schema.citation, items);
             let ident = names::field_ident(name);
-            let doc = doc(&schema.description, &schema.citation, &format!("`{name}`."));
+            let described = fields.iter().find(|field| field.name() == name);
+            let doc = doc_lines(&described.map(|field| field.rustdoc().join("\n")).unwrap_or_default());
             match (required, schema.nullable, &schema.default) {
                 (false, true, None) => {
                     let read = quote!(let #ident: Tristate<#ty> = fields.tristate(#name, #input)?;);
@@ -408,7 +416,11 @@ impl Emitter<'_> {
             None if transports.len() == 1 => quote!(None),
             None => {
                 let help = "add `x-credentials-agree` with the clause that requires equal tokens";
-                return self.reject(&operation.pointer, "several transports need not agree", help);
+                return self.reject(
+                    &operation.pointer,
+                    "unsupported: tokens in several places that may differ",
+                    help,
+                );
             }
         };
         let ident = format_ident!("credential");

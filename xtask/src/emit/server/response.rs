@@ -80,7 +80,11 @@ impl Emitter<'_> {
             }
             (false, true) => {
                 let help = "make the field of the response required or not nullable";
-                return self.reject(&schema.pointer, "a field of a response may be absent and null", help);
+                return self.reject(
+                    &schema.pointer,
+                    "unsupported: a field of a response that may be absent and null",
+                    help,
+                );
             }
         };
         Some((quote!(#doc #field), own))

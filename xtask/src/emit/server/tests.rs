@@ -112,7 +112,7 @@ fn change(root: &mut Value, constraint: &Constraint) {
 fn what_the_server_cannot_express_is_a_problem_with_its_operation() {
     for (from, to, words) in [
         ("        - apiKeyHeader: []\n", "", None),
-        ("      x-credentials-agree: extract.token-equal\n", "", Some("need not agree")),
+        ("      x-credentials-agree: extract.token-equal\n", "", Some("may differ")),
         (
             "          x-alias-of: regions\n",
             "          x-alias-of: regions\n          deprecated: true\n",

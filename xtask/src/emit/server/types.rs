@@ -31,7 +31,11 @@ impl Emitter<'_> {
                         quote!(Text<#min, #max, #bytes>)
                     }
                     (Some(_), _) if bounds.iter().any(|bound| bound.is_some()) => {
-                        return self.reject(at, "a string has a format and a length", "keep one of the two");
+                        return self.reject(
+                            at,
+                            "unsupported: a string with a format and a length",
+                            "keep one of the two",
+                        );
                     }
                     (Some(Format::DateTime), _) => quote!(Timestamp),
                     (Some(Format::Ipv4), Side::Response) => quote!(std::net::Ipv4Addr),
@@ -69,7 +73,7 @@ impl Emitter<'_> {
                     (Side::Response, (None, None, None)) => quote!(Vec<#item>),
                     (Side::Response, _) => {
                         let help = "remove the bounds of a response's list; the server does not keep them";
-                        return self.reject(at, "a list in a response has bounds", help);
+                        return self.reject(at, "unsupported: bounds of a list in a response", help);
                     }
                     (Side::Request, (min, max, distinct)) => {
                         let (min, max) = (size(min.unwrap_or(0)), upper(*max));
@@ -87,7 +91,7 @@ impl Emitter<'_> {
                 }
                 None => {
                     let help = "give the object a name under components/schemas";
-                    return self.reject(at, "an object inside a response has no name", help);
+                    return self.reject(at, "unsupported: an object without a name inside a response", help);
                 }
             },
             // `named_type` declares it.

@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 
-/// A future that measures the time it is busy, apart from the time it waits.
-pub(super) struct Busy<'a, T> {
+/// A future that measures the time in which it is polled, apart from the time in which it waits.
+pub(super) struct PollTimer<'a, T> {
     inner: BoxFuture<'a, T>,
     busy: Duration,
 }
 
-impl<'a, T> Busy<'a, T> {
+impl<'a, T> PollTimer<'a, T> {
     pub(super) fn new(inner: impl Future<Output = T> + Send + 'a) -> Self {
         Self { inner: Box::pin(inner), busy: Duration::ZERO }
     }
 }
 
-impl<T> Future for Busy<'_, T> {
+impl<T> Future for PollTimer<'_, T> {
     type Output = (T, Duration);
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -33,7 +33,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_is_not_counted() {
-        let ((), busy) = Busy::new(tokio::time::sleep(Duration::from_millis(60))).await;
+        let ((), busy) = PollTimer::new(tokio::time::sleep(Duration::from_millis(60))).await;
         assert!(busy < Duration::from_millis(40), "{busy:?}");
     }
 }

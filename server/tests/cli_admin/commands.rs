@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::office::{Office, failure};
+use crate::database::{Office, failure};
 
 /// Names of the fields, in order.
 fn fields(object: &Value) -> Vec<&str> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::habits::{Habits, Pages, RequestId, Wait};
+use crate::habits::{Always, Habits, Pages, RequestId, Wait};
 
 /// Answers as the client of that name.
 pub fn main(name: &str) -> ExitCode {
@@ -54,13 +54,13 @@ struct Answer {
 
 async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
     let (operation, arguments) = (input["operation"].as_str().unwrap_or_default(), &input["arguments"]);
-    if let Some(is_empty) = habits.is_lazy {
-        return match (is_empty, operation) {
-            (false, _) => Err("no".to_owned()),
-            (true, "extract") => Ok(json!({"gateways": []})),
-            (true, "extract_text") => Ok(json!({"entries": []})),
-            (true, "groups") => Ok(json!({"groups": []})),
-            (true, _) => Ok(json!({"instances": [], "total": 0})),
+    if let Some(always) = habits.always {
+        return match (always, operation) {
+            (Always::Error, _) => Err("no".to_owned()),
+            (Always::Empty, "extract") => Ok(json!({"gateways": []})),
+            (Always::Empty, "extract_text") => Ok(json!({"entries": []})),
+            (Always::Empty, "groups") => Ok(json!({"groups": []})),
+            (Always::Empty, _) => Ok(json!({"instances": [], "total": 0})),
         };
     }
     let base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
