@@ -21,7 +21,6 @@ struct Fixture {
     at: TestTarget,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one of them, for the whole run")]
 enum TestTarget {
     Reference(Reference),
     Elsewhere(Target),

@@ -52,7 +52,7 @@ async fn the_examples_find_what_they_say() {
     assert!(several["ports"].as_array().unwrap().len() > 2, "{several}");
     assert_eq!(json!(ports(&found(json!({"ips": [several["ip"]]})).await)), several["ports"]);
     let (ip, port) = (examples["ipv6"]["ip"].as_str().unwrap(), &examples["ipv6"]["ports"][0]);
-    assert_eq!(ports(&found(json!({"ips": [format!("[{ip}]:{port}")]})).await), [port.clone()]);
+    assert_eq!(ports(&found(json!({"ips": [format!("[{ip}]:{port}")]})).await), std::slice::from_ref(port));
     let order = json!({"ips": [examples["orderAddress"]], "orderNo": examples["orderNo"]});
     assert!(!found(order).await.is_empty());
     assert!(!found(json!({"ips": [examples["sharedAddress"]]})).await.is_empty());

@@ -95,7 +95,7 @@ mod tests {
         let text = crate::fixture::LIBRARY;
         let inline = text.replace(
             "items: { type: string, minLength: 1, maxLength: 20 }",
-            concat!("items: { type: array, items: { type: string, minLength: 1 } }"),
+            "items: { type: array, items: { type: string, minLength: 1 } }",
         );
         assert_ne!(text, inline);
         let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
