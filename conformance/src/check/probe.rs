@@ -55,7 +55,9 @@ pub(super) struct Notes {
 #[derive(Debug, Default)]
 struct CaseStart {
     label: String,
-    /// The control request of the run that it is sending.
+    /// The labels of the controls that it shares in the run.
+    shared: Vec<String>,
+    /// The one of them that it is sending.
     control: Option<String>,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
@@ -164,13 +166,24 @@ impl<'a> Probe<'a> {
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
         let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
         let facts = facts.into_iter().map(Fact::variable).collect();
-        notes.case = CaseStart { label: case.label().to_owned(), control: None, facts, findings, requests };
+        notes.case = CaseStart {
+            label: case.label().to_owned(),
+            shared: case.controls_in_run().map(|control| control.label().to_owned()).collect(),
+            control: None,
+            facts,
+            findings,
+            requests,
+        };
     }
 
     /// Awaits work that sends a control request which the run shares. What passive checks find in its exchanges is attributed
-    /// to the control and not to the case, since any other case of the run could have sent it.
+    /// to the control and not to the case, since any other case of the run could have sent it. One that the case does not share
+    /// belongs to the case: it sends it only when a request is not accepted.
     pub(crate) async fn as_control<T>(&self, control: &str, work: impl Future<Output = T>) -> T {
-        self.notes().case.control = Some(control.to_owned());
+        {
+            let case = &mut self.notes().case;
+            case.control = case.shared.iter().find(|shared| *shared == control).cloned();
+        }
         let result = work.await;
         self.notes().case.control = None;
         result

@@ -157,7 +157,10 @@ async fn the_generic_checks_judge_an_api_that_they_have_never_seen() {
             assert_eq!(case.outcome, Outcome::Passed, "{}/{}: {:#?}", result.id, case.label, result.findings);
             cases += 1;
         }
-        if result.id != TOKEN {
+        // A check of what is deprecated has nothing to judge where no valid request uses it.
+        let may_skip = result.id.ends_with(".deprecation.generic") && result.id != CREATED_WITH;
+        let is_skipped = may_skip && matches!(result.outcome, Outcome::Skipped(_));
+        if result.id != TOKEN && !is_skipped {
             assert_eq!(result.outcome, Outcome::Passed, "{}: {:#?}", result.id, result.findings);
         }
     }
