@@ -43,7 +43,7 @@ fn flags_go_before_the_environment_and_both_before_the_file() {
 fn mistakes_are_one_line_with_the_file_and_what_to_do() {
     for (file, told) in [
         ("listn = \"127.0.0.1:1\"", "unknown setting `listn`; did you mean `listen`?"),
-        ("quux = 1", "unknown setting `quux`; expected one of: db, listen"),
+        ("quux = 1", "unknown setting `quux`; expected one of: db, sandbox-tokens"),
         ("config = \"other.toml\"", "unknown setting `config`"),
         ("[limits]\nrate = 1", "unknown setting `limits`"),
         ("listen = 1.5", "`listen`: expected a string, a number or a list of them, found a float"),
