@@ -27,11 +27,11 @@ pub mod types {
         pub book_id: i64,
         /// Genre of a book.
         ///
-        /// By the contract: one of `novel`, `poetry`, `science`. Clause: `books.genre`.
+        /// By the contract: one of `novel`, `poetry`, `science`; `science` deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead. Clause: `books.genre`.
         pub genre: crate::contract::Genre,
         /// Subtitle.
         ///
-        /// Clause: `books.envelope`.
+        /// By the contract: deprecated since 2026-03-01, ends on 2026-10-31; use `title` instead. Clause: `books.envelope`.
         #[serde(deserialize_with = "::std::option::Option::deserialize")]
         #[deprecated(
             note = "deprecated since 2026-03-01, ends on 2026-10-31; use `title` instead"
@@ -240,7 +240,7 @@ pub mod types {
     pub struct NewAuthor {
         /// Year of birth.
         ///
-        /// Optional; from -3000 to 3000. Clause: `books.body`.
+        /// Optional; from -3000 to 3000; deprecated since 2026-03-01, ends on 2026-10-31. Clause: `books.body`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         #[deprecated(note = "deprecated since 2026-03-01, ends on 2026-10-31")]
         pub born: ::std::option::Option<i64>,

@@ -122,7 +122,7 @@ fn schemas(new: &NewOperation) -> String {
              required: [code, message, requestId, data]\n      x-clause: {kebab}.envelope\n      properties:\n        \
              code: {{ type: integer, enum: [{status}], description: \"Business code, always {status}.\" }}\n        \
              message: {{ type: string, description: Description of the result. }}\n        requestId: {{ type: string, \
-             description: Trace id for troubleshooting, not the request id of an extraction. }}\n        \
+             description: Trace id for troubleshooting. }}\n        \
              data: {{ $ref: \"#/components/schemas/{pascal}Data\" }}\n    {pascal}Data:\n      \
              description: Say what comes back.\n      type: object\n      required: [name]\n      \
              x-clause: {kebab}.envelope\n      properties:\n        \

@@ -58,20 +58,20 @@ impl ListBooks {
         )
     }
 }
-/// What a caller of `listBooks` asks for. Every value lies within its limits.
+/// Request of `listBooks`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct ListBooksRequest {
     /// Genres to list, at most 3. All when absent.
     ///
-    /// Clauses: `books.genre`.
+    /// Optional; from 1 to 3 items. Clause: `books.genre`.
     pub genre: Option<ListBooksGenre>,
     /// Genre to list, the only one.
     ///
-    /// Clauses: `books.genre`.
+    /// Optional; deprecated since 2026-01-01, ends on 2026-12-31; use `genre` instead. Clause: `books.genre`.
     pub kind: Option<String>,
     /// Books to return.
     ///
-    /// Clauses: `books.limit`.
+    /// Optional; from 1 to 50. Default: `20`. Clause: `books.limit`.
     pub limit: ListBooksLimit,
     /// The caller's token.
     pub credential: Token,
@@ -100,7 +100,7 @@ described!(
     r##"{"type":"object","properties":{"X-Request-Id":{"description":"Trace id of the request.","allOf":[{"type":"string"}]}},"required":["X-Request-Id"]}"##,
     []
 );
-/// The parameters of `listBooks` in query, for documentation alone.
+/// Parameters of `listBooks` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ListBooksQuery {}
 described!(
@@ -213,15 +213,15 @@ pub type NewAuthorBorn = BoundedInteger<{ -3000 }, 3000>;
 pub struct NewAuthor {
     /// Name.
     ///
-    /// Clauses: `books.body`.
+    /// Required; not empty. Clause: `books.body`.
     pub name: NewAuthorName,
     /// Year of birth.
     ///
-    /// Clauses: `books.body`.
+    /// Optional; from -3000 to 3000; deprecated since 2026-03-01, ends on 2026-10-31. Clause: `books.body`.
     pub born: Option<NewAuthorBorn>,
     /// Language of the original.
     ///
-    /// Clauses: `books.body`.
+    /// Optional. Default: `en`. Clause: `books.body`.
     pub language: String,
 }
 impl NewAuthor {
@@ -272,11 +272,11 @@ pub type NewCopyTags = List<Text<1, 20, { usize::MAX }>, 0, 2>;
 pub struct NewCopy {
     /// Where it stands.
     ///
-    /// Clauses: `books.body`.
+    /// Required; from 1 to 8 characters. Clause: `books.body`.
     pub shelf: NewCopyShelf,
     /// Notes, at most 2.
     ///
-    /// Clauses: `books.body`.
+    /// Optional; at most 2 items; each item: from 1 to 20 characters. Clause: `books.body`.
     pub tags: Option<NewCopyTags>,
 }
 impl FromJson for NewCopy {
@@ -332,28 +332,28 @@ impl CreateBook {
         )
     }
 }
-/// What a caller of `createBook` asks for. Every value lies within its limits.
+/// Request of `createBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct CreateBookRequest {
     /// Title of a book, from 1 to 80 characters.
     ///
-    /// Clauses: `books.title`.
+    /// Required; from 1 to 80 characters. Clause: `books.title`.
     pub title: Title,
     /// Genre of a book.
     ///
-    /// Clauses: `books.genre`.
+    /// Required; one of `novel`, `poetry`, `science`; `science` deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead. Clause: `books.genre`.
     pub genre: Genre,
     /// Who wrote it.
     ///
-    /// Clauses: `books.body`.
+    /// Required. Clause: `books.body`.
     pub author: NewAuthor,
     /// Its copies, at most 10.
     ///
-    /// Clauses: `books.body`.
+    /// Required; at most 10 items. Clause: `books.body`.
     pub copies: NewBookCopies,
     /// Whether it may not be lent.
     ///
-    /// Clauses: `books.body`.
+    /// Optional. Default: `false`. Clause: `books.body`.
     pub is_reference: bool,
     /// The caller's token.
     pub credential: Token,
@@ -370,7 +370,7 @@ described!(
     CreateBookHeaders, "CreateBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `createBook` in header, for documentation alone.
+/// Parameters of `createBook` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct CreateBookHeaderParameters {}
 described!(
@@ -507,12 +507,12 @@ impl GetBook {
         )
     }
 }
-/// What a caller of `getBook` asks for. Every value lies within its limits.
+/// Request of `getBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct GetBookRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: GetBookBookId,
     /// The caller's token.
     pub credential: Token,
@@ -529,7 +529,7 @@ described!(
     GetBookHeaders, "GetBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `getBook` in path, for documentation alone.
+/// Parameters of `getBook` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct GetBookPathParameters {}
 described!(
@@ -537,7 +537,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]}},"required":["bookId"]}"##,
     []
 );
-/// The parameters of `getBook` in query, for documentation alone.
+/// Parameters of `getBook` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct GetBookQuery {}
 described!(
@@ -635,32 +635,32 @@ impl ReplaceBook {
         )
     }
 }
-/// What a caller of `replaceBook` asks for. Every value lies within its limits.
+/// Request of `replaceBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct ReplaceBookRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: ReplaceBookBookId,
     /// Title of a book, from 1 to 80 characters.
     ///
-    /// Clauses: `books.title`.
+    /// Required; from 1 to 80 characters. Clause: `books.title`.
     pub title: Title,
     /// Genre of a book.
     ///
-    /// Clauses: `books.genre`.
+    /// Required; one of `novel`, `poetry`, `science`; `science` deprecated since 2026-02-01, ends on 2026-11-30; use `novel` instead. Clause: `books.genre`.
     pub genre: Genre,
     /// Who wrote it.
     ///
-    /// Clauses: `books.body`.
+    /// Required. Clause: `books.body`.
     pub author: NewAuthor,
     /// Its copies, at most 10.
     ///
-    /// Clauses: `books.body`.
+    /// Required; at most 10 items. Clause: `books.body`.
     pub copies: NewBookCopies,
     /// Whether it may not be lent.
     ///
-    /// Clauses: `books.body`.
+    /// Optional. Default: `false`. Clause: `books.body`.
     pub is_reference: bool,
     /// The caller's token.
     pub credential: Token,
@@ -677,7 +677,7 @@ described!(
     ReplaceBookHeaders, "ReplaceBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `replaceBook` in path, for documentation alone.
+/// Parameters of `replaceBook` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ReplaceBookPathParameters {}
 described!(
@@ -685,7 +685,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]}},"required":["bookId"]}"##,
     []
 );
-/// The parameters of `replaceBook` in header, for documentation alone.
+/// Parameters of `replaceBook` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ReplaceBookHeaderParameters {}
 described!(
@@ -854,24 +854,24 @@ impl ChangeBook {
         )
     }
 }
-/// What a caller of `changeBook` asks for. Every value lies within its limits.
+/// Request of `changeBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct ChangeBookRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: ChangeBookBookId,
     /// Title of a book, from 1 to 80 characters.
     ///
-    /// Clauses: `books.title`.
+    /// Optional; from 1 to 80 characters. Clause: `books.title`.
     pub title: Option<Title>,
     /// Subtitle of a book; null takes it away.
     ///
-    /// Clauses: `books.body`.
+    /// Optional; at most 80 characters. Clause: `books.body`.
     pub subtitle: Tristate<Subtitle>,
     /// Who wrote it.
     ///
-    /// Clauses: `books.body`.
+    /// Optional. Clause: `books.body`.
     pub author: Option<NewAuthor>,
     /// The caller's token.
     pub credential: Token,
@@ -888,7 +888,7 @@ described!(
     ChangeBookHeaders, "ChangeBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `changeBook` in path, for documentation alone.
+/// Parameters of `changeBook` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ChangeBookPathParameters {}
 described!(
@@ -896,7 +896,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]}},"required":["bookId"]}"##,
     []
 );
-/// The parameters of `changeBook` in header, for documentation alone.
+/// Parameters of `changeBook` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct ChangeBookHeaderParameters {}
 described!(
@@ -1031,12 +1031,12 @@ impl DeleteBook {
         )
     }
 }
-/// What a caller of `deleteBook` asks for. Every value lies within its limits.
+/// Request of `deleteBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct DeleteBookRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: DeleteBookBookId,
     /// The caller's token.
     pub credential: Token,
@@ -1053,7 +1053,7 @@ described!(
     DeleteBookHeaders, "DeleteBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `deleteBook` in path, for documentation alone.
+/// Parameters of `deleteBook` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct DeleteBookPathParameters {}
 described!(
@@ -1061,7 +1061,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]}},"required":["bookId"]}"##,
     []
 );
-/// The parameters of `deleteBook` in header, for documentation alone.
+/// Parameters of `deleteBook` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct DeleteBookHeaderParameters {}
 described!(
@@ -1168,28 +1168,28 @@ impl LendBook {
         )
     }
 }
-/// What a caller of `lendBook` asks for. Every value lies within its limits.
+/// Request of `lendBook`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct LendBookRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: LendBookBookId,
     /// Idempotency number of the loan.
     ///
-    /// Clauses: `loans.request-id`.
+    /// Optional; at most 64 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clause: `loans.request-id`.
     pub request_id: Option<RequestNumber>,
     /// Name of a member.
     ///
-    /// Clauses: `members.name`.
+    /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
     pub member: MemberName,
     /// Begin of the loan.
     ///
-    /// Clauses: `loans.body`.
+    /// Optional; RFC 3339 with a time zone. Clause: `loans.body`.
     pub from: Option<Timestamp>,
     /// End of the loan.
     ///
-    /// Clauses: `loans.body`.
+    /// Optional; RFC 3339 with a time zone. Clause: `loans.body`.
     pub until: Option<Timestamp>,
     /// The caller's token.
     pub credential: Token,
@@ -1206,7 +1206,7 @@ described!(
     LendBookHeaders, "LendBookHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `lendBook` in path, for documentation alone.
+/// Parameters of `lendBook` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct LendBookPathParameters {}
 described!(
@@ -1214,7 +1214,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]}},"required":["bookId"]}"##,
     []
 );
-/// The parameters of `lendBook` in query, for documentation alone.
+/// Parameters of `lendBook` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct LendBookQuery {}
 described!(
@@ -1222,7 +1222,7 @@ described!(
     r##"{"type":"object","properties":{"request_id":{"description":"Idempotency number of the loan.","allOf":[{"$ref":"#/components/schemas/RequestNumber"}]}},"required":[]}"##,
     [crate ::api::generated::schemas::RequestNumber]
 );
-/// The parameters of `lendBook` in header, for documentation alone.
+/// Parameters of `lendBook` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct LendBookHeaderParameters {}
 described!(
@@ -1372,16 +1372,16 @@ impl GetLoan {
         )
     }
 }
-/// What a caller of `getLoan` asks for. Every value lies within its limits.
+/// Request of `getLoan`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct GetLoanRequest {
     /// Identifier of the book.
     ///
-    /// Clauses: `books.id`.
+    /// Required; from 1 to 999999. Clause: `books.id`.
     pub book_id: GetLoanBookId,
     /// Identifier of the loan.
     ///
-    /// Clauses: `loans.id`.
+    /// Required; from 1 to 20 characters. Clause: `loans.id`.
     pub loan_id: GetLoanLoanId,
     /// The caller's token.
     pub credential: Token,
@@ -1398,7 +1398,7 @@ described!(
     GetLoanHeaders, "GetLoanHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `getLoan` in path, for documentation alone.
+/// Parameters of `getLoan` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct GetLoanPathParameters {}
 described!(
@@ -1406,7 +1406,7 @@ described!(
     r##"{"type":"object","properties":{"bookId":{"description":"Identifier of the book.","allOf":[{"type":"integer","minimum":1,"maximum":999999}]},"loanId":{"description":"Identifier of the loan.","allOf":[{"type":"string","minLength":1,"maxLength":20}]}},"required":["bookId","loanId"]}"##,
     []
 );
-/// The parameters of `getLoan` in query, for documentation alone.
+/// Parameters of `getLoan` in query, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct GetLoanQuery {}
 described!(
@@ -1497,11 +1497,11 @@ pub type NewAddressCity = Text<1, { usize::MAX }, { usize::MAX }>;
 pub struct NewAddress {
     /// Street and number.
     ///
-    /// Clauses: `members.body`.
+    /// Required; not empty. Clause: `members.body`.
     pub street: NewAddressStreet,
     /// City.
     ///
-    /// Clauses: `members.body`.
+    /// Required; not empty. Clause: `members.body`.
     pub city: NewAddressCity,
 }
 impl FromJson for NewAddress {
@@ -1552,16 +1552,16 @@ impl PutMember {
         )
     }
 }
-/// What a caller of `putMember` asks for. Every value lies within its limits.
+/// Request of `putMember`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct PutMemberRequest {
     /// Name of the member.
     ///
-    /// Clauses: `members.name`.
+    /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
     pub member_name: MemberName,
     /// Where a member lives.
     ///
-    /// Clauses: `members.body`.
+    /// Required. Clause: `members.body`.
     pub address: NewAddress,
     /// The caller's token.
     pub credential: Token,
@@ -1578,7 +1578,7 @@ described!(
     PutMemberHeaders, "PutMemberHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `putMember` in path, for documentation alone.
+/// Parameters of `putMember` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct PutMemberPathParameters {}
 described!(
@@ -1586,7 +1586,7 @@ described!(
     r##"{"type":"object","properties":{"memberName":{"description":"Name of the member.","allOf":[{"$ref":"#/components/schemas/MemberName"}]}},"required":["memberName"]}"##,
     [crate ::api::generated::schemas::MemberName]
 );
-/// The parameters of `putMember` in header, for documentation alone.
+/// Parameters of `putMember` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct PutMemberHeaderParameters {}
 described!(
@@ -1687,12 +1687,12 @@ impl DeleteMember {
         )
     }
 }
-/// What a caller of `deleteMember` asks for. Every value lies within its limits.
+/// Request of `deleteMember`; all values are within their limits.
 #[derive(Clone, Debug)]
 pub struct DeleteMemberRequest {
     /// Name of the member.
     ///
-    /// Clauses: `members.name`.
+    /// Required; at most 40 bytes of UTF-8. Clause: `members.name`.
     pub member_name: MemberName,
     /// The caller's token.
     pub credential: Token,
@@ -1709,7 +1709,7 @@ described!(
     DeleteMemberHeaders, "DeleteMemberHeaders",
     r##"{"type":"object","properties":{},"required":[]}"##, []
 );
-/// The parameters of `deleteMember` in path, for documentation alone.
+/// Parameters of `deleteMember` in path, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct DeleteMemberPathParameters {}
 described!(
@@ -1717,7 +1717,7 @@ described!(
     r##"{"type":"object","properties":{"memberName":{"description":"Name of the member.","allOf":[{"$ref":"#/components/schemas/MemberName"}]}},"required":["memberName"]}"##,
     [crate ::api::generated::schemas::MemberName]
 );
-/// The parameters of `deleteMember` in header, for documentation alone.
+/// Parameters of `deleteMember` in header, used only to describe the API.
 #[derive(Debug, serde::Deserialize)]
 pub struct DeleteMemberHeaderParameters {}
 described!(

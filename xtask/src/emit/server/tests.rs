@@ -36,7 +36,7 @@ fn a_limit_is_written_once() {
         "pub type ExtractProxiesNum = BoundedInteger<1, 100>;",
         "pub type ExtractProxiesNum = BoundedInteger<1, 50>;"
     )));
-    assert_eq!(changed.len(), 2, "the type and the schema that Dropshot shows: {changed:#?}");
+    assert_eq!(changed.len(), 3, "the type, its docs and the schema that Dropshot shows: {changed:#?}");
 }
 
 #[test]
