@@ -8,7 +8,7 @@ use crate::diff::{Change, witness::witness};
 const ADDRESS: &str = "192.0.2.1";
 
 /// The arguments of the client's program by where a value is sent, as the ledger names places.
-const OPTIONS: [(&str, &str, &str); 13] = [
+const OPTIONS: [(&str, &str, &str); 14] = [
     ("extractProxies", "query num", ""),
     ("extractProxies", "query regions", "--region"),
     ("extractProxies", "query protocol", "--protocol"),
@@ -22,6 +22,7 @@ const OPTIONS: [(&str, &str, &str); 13] = [
     ("searchStaticInstances", "body page", "--page"),
     ("searchStaticInstances", "body pageSize", "--page-size"),
     ("searchStaticInstances", "body activatedFrom", "--activated-from"),
+    ("searchStaticInstances", "body activatedTo", "--activated-to"),
 ];
 
 /// The arguments for the witness of a change: the call with the value at its place, or the plain call of the operation; `None`
@@ -64,7 +65,9 @@ mod tests {
     use super::*;
     use crate::{
         diff,
+        document::Document,
         fixture::{contract, edited},
+        problem::DOCUMENT,
     };
 
     fn words(from: &str, to: &str) -> Vec<String> {
@@ -79,6 +82,18 @@ mod tests {
         assert_eq!(words("enum: [http, socks5]", "enum: [http]"), ["extract", "1", "--protocol=socks5"]);
         let narrower = words("          maximum: 1000\n", "          maximum: 500\n");
         assert_eq!(narrower, ["search", ADDRESS, "--page-size=501", "--page=1"]);
+    }
+
+    /// Without its row the client would send a call without the value, and nothing would say so.
+    #[test]
+    fn every_property_of_the_search_has_an_argument() {
+        let root = crate::task::root(&std::env::current_dir().unwrap()).unwrap();
+        let document = Document::load(&root.join(DOCUMENT)).unwrap();
+        let properties = document.get("/components/schemas/SearchRequest/properties").unwrap();
+        for name in properties.as_object().unwrap().keys() {
+            let place = format!("body {name}");
+            assert!(OPTIONS.iter().any(|(_, at, _)| at.trim_end_matches("[]") == place), "{place}");
+        }
     }
 
     #[test]

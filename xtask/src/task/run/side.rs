@@ -91,7 +91,7 @@ impl Side {
     pub(super) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.get(program).cloned().unwrap_or_default());
         for (name, _) in std::env::vars_os() {
-            // Settings of whoever runs this must not reach the programs.
+            // The programs must not read the SALLYPORT_ variables of the caller.
             if name.to_string_lossy().starts_with("SALLYPORT_") {
                 command.env_remove(name);
             }
