@@ -177,7 +177,7 @@ fn redirected(response: &Response) -> Option<String> {
 fn unreachable(failure: &WireFailure) -> String {
     let advice = match failure.kind {
         FailureKind::Connect if failure.detail.contains("certificate") => {
-            "its certificate is not trusted; --ca-file names an authority of your own"
+            "its certificate is not trusted; pass the certificate of its authority with --ca-file"
         }
         FailureKind::Connect => "check the host and the port, and that the service is running",
         FailureKind::Timeout => "it timed out; pass a longer --timeout",

@@ -28,7 +28,7 @@ impl TryFrom<i64> for Id {
     type Error = String;
 
     fn try_from(value: i64) -> Result<Self, Self::Error> {
-        Self::new(value).ok_or_else(|| format!("an identifier is 1 or more, not {value}"))
+        Self::new(value).ok_or_else(|| format!("expected an identifier of 1 or more, found {value}"))
     }
 }
 

@@ -119,7 +119,10 @@ async fn each_bad_line_is_named_and_nothing_is_kept(database: Database) {
         (second.replace(r#""groupId":1"#, r#""groupId":2"#), "not a group of its account"),
         (second.replace(r#""account":"new""#, r#""account":"old""#), "unknown account \"old\""),
         (second.replace("2001:db8::1", "192.0.2.0/24"), "invalid IP address"),
-        (INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":0"#), "an identifier is 1 or more, not 0"),
+        (
+            INSTANCE.replace(r#""instanceId":1"#, r#""instanceId":0"#),
+            "expected an identifier of 1 or more, found 0",
+        ),
         (second.replace(r#""groupId":1,"#, ""), "missing field `groupId`"),
         (second.replace("active", "frozen"), "unknown variant `frozen`"),
         (second.replace("00.000000001Z", "00"), "offset component"),

@@ -93,7 +93,7 @@ fn clause_text(
     let has_limits = cited.iter().any(|one| is_limit(one) || matches!(one.keyword, "default" | "enum"));
     for number in words.numbers().filter(|number| has_limits && !allowed.contains(number)) {
         let message =
-            format!("the text of `{id}` says {number}, which no keyword says that cites the clause");
+            format!("the text of `{id}` says {number}, but no keyword that cites the clause has this number");
         lint.report(
             clause,
             clause.at("text"),

@@ -34,8 +34,8 @@ impl<'a> Programs<'a> {
     pub(crate) fn read_contract(&self, clause: &str) -> Result<(), String> {
         self.output(&["conformance", "explain", clause]).map(drop).map_err(|error| {
             format!(
-                "{error}error: the suite cannot read the contract: take the change of the document back, or teach \
-                 conformance/src/contract/ to read it\n"
+                "{error}error: the suite cannot read the contract: undo the change of the document, or extend \
+                 conformance/src/contract/ so that it reads it\n"
             )
         })
     }

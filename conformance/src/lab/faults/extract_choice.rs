@@ -286,7 +286,7 @@ fn protocol() -> Vec<Fault> {
             .when(unlisted),
         Fault::request(
             "extract.protocol/beginnings-compared",
-            "A protocol may have more behind it.",
+            "A value that begins with a protocol's name is accepted, and means the default.",
             ignored,
         )
         .when(unlisted)

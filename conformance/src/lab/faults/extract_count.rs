@@ -236,7 +236,7 @@ fn partial() -> Vec<Fault> {
         ),
         header(
             "extract.partial/returned-fraction",
-            "The returned count is a share.",
+            "The returned count has the form 3/100.",
             Box::new(with_header(RETURNED, "3/100")),
         ),
         header(

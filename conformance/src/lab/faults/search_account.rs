@@ -84,7 +84,7 @@ fn disclosures() -> Vec<Fault> {
         .when(|context, seen| ips(context, seen).iter().all(|item| has_port(item))),
         Fault::reply(
             "search.no-reveal/message-in-group",
-            "In the ungrouped the message tells of a foreign address.",
+            "With a groupId the message tells of a foreign address.",
             on_success(|body| body["message"] = json!("partly")),
         )
         .when(any_foreign)
@@ -241,7 +241,7 @@ fn changed() -> Vec<Fault> {
         ),
         after(
             "search.read-only/groups-touched",
-            "Each search with a filter touches the groups.",
+            "Each search with a filter changes updatedAt of the groups.",
             |made, body| {
                 for group in body["data"]["items"]
                     .as_array_mut()

@@ -208,7 +208,7 @@ fn group() -> Vec<Fault> {
         .when(move |context, seen| number(context, seen) > Some(0)),
         Fault::request(
             "search.group/next-group",
-            "The largest group of the account shows another one.",
+            "A search for the largest group finds the instances of another one.",
             |context, seen| put(context, seen, GROUP, 11),
         )
         .when(move |context, seen| number(context, seen) == Some(17)),

@@ -191,7 +191,7 @@ fn port_with_others() -> Vec<Fault> {
         ),
         Fault::request(
             "search.match-port/ports-crossed",
-            "In a batch the ports are sorted apart from their addresses.",
+            "In a batch the ports of the items are in the opposite order, their addresses are not.",
             |context, seen| {
                 edit_ips(context, seen, |items| {
                     let sockets: Vec<SocketAddr> =

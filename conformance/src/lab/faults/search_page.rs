@@ -66,9 +66,13 @@ fn number() -> Vec<Fault> {
                     && seen.json().is_object()
             },
         ),
-        Fault::reply("search.page/overflow-breaks", "A page of 64 bits breaks the server.", |_, _, reply| {
-            *reply = Reply::json_with(500, &json!({"message": "overflow"}));
-        })
+        Fault::reply(
+            "search.page/overflow-breaks",
+            "The largest page number of 64 bits breaks the server.",
+            |_, _, reply| {
+                *reply = Reply::json_with(500, &json!({"message": "overflow"}));
+            },
+        )
         .when(|context, seen| whole(context, seen, PAGE) == Some(i64::MAX)),
     ]
 }
@@ -135,7 +139,7 @@ fn size() -> Vec<Fault> {
         ),
         Fault::success(
             "search.page-size/one-less",
-            "A page of more than one holds one less.",
+            "A full page lacks its last instance, unless its size is 1.",
             |context, seen, body| {
                 let full = page_size(context, seen) > 1;
                 if let Some(items) = items(body)

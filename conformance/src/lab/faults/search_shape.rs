@@ -167,7 +167,7 @@ fn headers() -> Vec<Fault> {
         .when(later_page),
         Fault::reply(
             "search.headers/storable-by-city",
-            "What a city holds may be stored for an hour.",
+            "A search with a cityCode may be stored for an hour.",
             with_header("cache-control", "max-age=3600"),
         )
         .when(asks(|search| &search.city_code)),
@@ -201,15 +201,13 @@ fn instance() -> Vec<Fault> {
                 item["offerId"] = json!(offer + 1);
             }
         }),
-        each_item(
-            "search.instance/isp-types-swapped",
-            "The two kinds of line are swapped.",
-            |item| match item["ispType"].as_i64() {
+        each_item("search.instance/isp-types-swapped", "ispType 1 and 2 are swapped.", |item| {
+            match item["ispType"].as_i64() {
                 Some(1) => item["ispType"] = json!(2),
                 Some(2) => item["ispType"] = json!(1),
                 _ => {}
-            },
-        ),
+            }
+        }),
         changed("search.instance/port-text", "Ports are texts.", "/data/items/*/port", json!("20001")),
         changed("search.instance/port-negative", "A missing port is -1.", "/data/items/-/port", json!(-1)),
         changed(

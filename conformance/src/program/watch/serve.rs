@@ -97,7 +97,11 @@ fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> 
         "/" => text(StatusCode::OK, "text/html; charset=utf-8", pages.page()),
         "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", pages.metrics()),
         "/healthz" if pages.is_healthy() => text(StatusCode::OK, TEXT, "ok\n".to_owned()),
-        "/healthz" => text(StatusCode::SERVICE_UNAVAILABLE, TEXT, "no run has ended in time\n".to_owned()),
+        "/healthz" => text(
+            StatusCode::SERVICE_UNAVAILABLE,
+            TEXT,
+            "no run has ended for two intervals and the longest run\n".to_owned(),
+        ),
         _ => text(StatusCode::NOT_FOUND, TEXT, "unknown page; expected /, /metrics or /healthz\n".to_owned()),
     }
 }

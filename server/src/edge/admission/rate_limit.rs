@@ -159,7 +159,8 @@ impl RateLimit {
                 RateSubject::Token => "this token",
                 RateSubject::Address => "this address",
             };
-            let message = format!("rate limit exceeded for {whose}; Retry-After says when to try again");
+            let message =
+                format!("The rate limit of {whose} is exceeded. Retry-After says when to try again.");
             ApiError { code: ErrorCode::Throttled, message, retry_after }
         })
     }

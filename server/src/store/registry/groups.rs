@@ -57,7 +57,7 @@ impl Registry {
             let gone =
                 session.number("SELECT coalesce(max(last), 0) FROM numbers WHERE kind = 'group'", &[])?;
             let group_id = there.max(gone).checked_add(1).and_then(Id::new).ok_or_else(|| {
-                RegistryError::Rejected("the numbers of groups are used up; import it with a number".to_owned())
+                RegistryError::Rejected("no group number above the largest one is left; import the group with a number of its own".to_owned())
             })?;
             session.execute(
                 "INSERT INTO groups (id, account_id, name, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)",

@@ -105,7 +105,9 @@ fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
 }
 
 fn undone_with_others() -> StoreError {
-    StoreError::Unavailable { reason: "a change that was made together with this one failed".to_owned() }
+    StoreError::Unavailable {
+        reason: "another change of the same transaction failed, so none was made".to_owned(),
+    }
 }
 
 fn in_savepoint<T, E: From<StoreError>>(
