@@ -21,7 +21,7 @@ pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
 pub use redact::{Redactor, ShortSecret};
-pub use request::Request;
+pub use request::{QuerySpelling, Request};
 pub use response::Response;
 pub use retry_after::{RetryAfter, RetryAfterError};
 pub use secret::Secret;

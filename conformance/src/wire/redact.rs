@@ -74,10 +74,10 @@ impl Redactor {
             if (1..SHORTEST).contains(&length) {
                 return Err(ShortSecret { name: secret.name(), length });
             }
-            let nearly = Some(secret.without_last_character()).filter(|_| length > SHORTEST);
             let swapped = secret.in_other_case();
-            let other_case = Some(swapped.as_str()).filter(|_| length > SHORTEST);
-            let texts = std::iter::once(secret.expose()).chain(nearly).chain(other_case);
+            let nearly = [secret.without_last_character(), secret.without_first_character(), &swapped];
+            let nearly = nearly.into_iter().filter(|_| length > SHORTEST);
+            let texts = std::iter::once(secret.expose()).chain(nearly);
             patterns.extend(texts.flat_map(|text| forms(text, secret.name())));
         }
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })

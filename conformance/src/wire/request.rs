@@ -17,6 +17,7 @@ pub struct Request {
     method: String,
     path: String,
     query: Vec<Pair>,
+    spelling: QuerySpelling,
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
     gives_nothing: bool,
@@ -37,6 +38,18 @@ struct Fields {
     text: Arc<OnceLock<Bytes>>,
 }
 
+/// How the pairs of a query are written. All three mean the same (RFC 3986, 2.1 and 6.2.2.2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum QuerySpelling {
+    /// Percent-encoded where it has to be.
+    #[default]
+    Usual,
+    /// Each byte of the values is percent-encoded.
+    EncodedValues,
+    /// Each byte of names and values is percent-encoded, in small letters.
+    Encoded,
+}
+
 #[derive(Clone)]
 enum Pair {
     Named { name: String, value: String },
@@ -51,6 +64,7 @@ impl Request {
             method: operation.method.clone(),
             path: operation.path.clone(),
             query: Vec::new(),
+            spelling: QuerySpelling::Usual,
             headers: Vec::new(),
             body: Body::None,
             gives_nothing: false,
@@ -71,6 +85,7 @@ impl Request {
             method: method.to_owned(),
             path: path.to_owned(),
             query: pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned()))).collect(),
+            spelling: QuerySpelling::Usual,
             headers: Vec::new(),
             body: Body::None,
             gives_nothing: false,
@@ -131,6 +146,13 @@ impl Request {
     #[must_use]
     pub fn raw_query(mut self, text: impl Into<String>) -> Self {
         self.query.push(Pair::Raw(text.into()));
+        self
+    }
+
+    /// Writes the pairs of the query in another way. What was added as raw text stays as it is.
+    #[must_use]
+    pub const fn spelling(mut self, spelling: QuerySpelling) -> Self {
+        self.spelling = spelling;
         self
     }
 
@@ -227,11 +249,20 @@ impl Request {
     /// Path and query as they are sent; holds the token.
     #[must_use]
     pub fn target(&self) -> String {
-        let pairs = self.query.iter().map(|pair| match pair {
-            Pair::Named { name, value } => {
-                format!("{}={}", utf8_percent_encode(name, QUERY), utf8_percent_encode(value, QUERY))
+        let usual = |text: &str| utf8_percent_encode(text, QUERY).to_string();
+        let upper = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let lower = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
+        let pairs = self.query.iter().map(|pair| match (pair, self.spelling) {
+            (Pair::Named { name, value }, QuerySpelling::Usual) => {
+                format!("{}={}", usual(name), usual(value))
             }
-            Pair::Raw(text) => text.clone(),
+            (Pair::Named { name, value }, QuerySpelling::EncodedValues) => {
+                format!("{}={}", usual(name), upper(value))
+            }
+            (Pair::Named { name, value }, QuerySpelling::Encoded) => {
+                format!("{}={}", lower(name), lower(value))
+            }
+            (Pair::Raw(text), _) => text.clone(),
         });
         let query = pairs.collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }

@@ -35,6 +35,14 @@ impl Secret {
         value.char_indices().next_back().map_or("", |(last, _)| &value[..last])
     }
 
+    /// The value without its first character, which checks send in its place and which is as secret.
+    #[must_use]
+    pub fn without_first_character(&self) -> &str {
+        let mut characters = self.expose().chars();
+        characters.next();
+        characters.as_str()
+    }
+
     /// The value with the case of each ASCII letter changed, which checks send in its place and which is as secret.
     #[must_use]
     pub fn in_other_case(&self) -> String {

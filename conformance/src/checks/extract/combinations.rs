@@ -10,7 +10,7 @@ use super::text::{judge_form, judge_separator};
 use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
 use crate::contract::{Clause, Extract, OperationId, Separator};
-use crate::wire::{Exchange, Request};
+use crate::wire::{Exchange, QuerySpelling, Request};
 
 pub(super) static COMBINATIONS: Check = Check {
     id: "extract.envelope.combinations",
@@ -77,6 +77,7 @@ enum IdPlace {
 #[derive(Debug, Clone)]
 struct Combination {
     uses: Vec<Use>,
+    spelling: QuerySpelling,
 }
 
 /// The ids of one request.
@@ -116,9 +117,17 @@ fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
         let protocol = protocols[turn % protocols.len()].clone().map(Use::Protocol);
         let id = IDS[turn % IDS.len()].map(Use::Id);
         let uses = form.into_iter().chain([token, region]).chain(protocol).chain(id);
-        Combination { uses: uses.collect() }
+        Combination { uses: uses.collect(), spelling: QuerySpelling::Usual }
     };
-    texts.chain(json).enumerate().map(combination).collect()
+    let encoded = [QuerySpelling::EncodedValues, QuerySpelling::Encoded].map(|spelling| {
+        let last = extract.separators.last().cloned().map(Use::Separator);
+        let region = [Use::Region(RegionUse::Both), Use::Protocol(default.clone())];
+        let token = Use::Token(&[Transport::Query, Transport::Header]);
+        let uses = [Use::Text].into_iter().chain(last).chain(region).chain([Use::Id(IdPlace::Query), token]);
+        Combination { uses: uses.collect(), spelling }
+    });
+    let encoded = encoded.to_vec();
+    texts.chain(json).enumerate().map(combination).chain(encoded).collect()
 }
 
 fn case(combination: Combination) -> Case {
@@ -179,21 +188,24 @@ async fn find_cause(
     Context::PLAIN.control(probe).await?;
     let extract = &probe.contract().extract;
     for alone in &combination.uses {
-        let Err((exchange, class)) = is_accepted(probe, [alone.clone()]).await? else { continue };
+        let Err((exchange, class)) = is_accepted(probe, [alone.clone()], combination.spelling).await? else {
+            continue;
+        };
         // Of the default region and its absence, each is the control of the other.
         if let Some(other) = alone.counterpart()
-            && is_accepted(probe, [other]).await?.is_err()
+            && is_accepted(probe, [other], QuerySpelling::Usual).await?.is_err()
         {
             return Err(probe.skip("the account gets nothing of the default region"));
         }
-        let expected = format!("accepted: {}", alone.description(extract));
+        let spelling = combination.spelling_name();
+        let expected = format!("accepted: {}{spelling}", alone.description(extract));
         probe.finding(alone.clause(), &expected, class.description(), &[&exchange]);
         return Ok(());
     }
     let what = combination.description(extract);
     for left_out in &combination.uses {
         let rest = combination.uses.iter().filter(|used| *used != left_out).cloned();
-        if let Ok(other) = is_accepted(probe, rest).await? {
+        if let Ok(other) = is_accepted(probe, rest, combination.spelling).await? {
             let expected = format!("accepted: {what}; it is without {}", left_out.description(extract));
             probe.finding(left_out.clause(), &expected, class.description(), &[rejected, &other]);
             return Ok(());
@@ -207,8 +219,9 @@ async fn find_cause(
 async fn is_accepted(
     probe: &Probe<'_>,
     uses: impl IntoIterator<Item = Use>,
+    spelling: QuerySpelling,
 ) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
-    let combination = Combination { uses: uses.into_iter().collect() };
+    let combination = Combination { uses: uses.into_iter().collect(), spelling };
     let least = *probe.contract().extract.num_range.start();
     let (exchange, class) = probe.send(&combination.request(probe, least, &Ids::fresh(probe))).await?;
     match class.decision() {
@@ -261,18 +274,31 @@ impl Combination {
             Some(IdPlace::Header) => "id in header",
             Some(IdPlace::Both) => "two ids",
         };
-        format!("{form}/{id}")
+        match self.spelling {
+            QuerySpelling::Usual => format!("{form}/{id}"),
+            QuerySpelling::EncodedValues => format!("{form}/{id}/encoded values"),
+            QuerySpelling::Encoded => format!("{form}/{id}/encoded query"),
+        }
+    }
+
+    const fn spelling_name(&self) -> &'static str {
+        match self.spelling {
+            QuerySpelling::Usual => "",
+            QuerySpelling::EncodedValues => ", with each byte of the query's values percent-encoded",
+            QuerySpelling::Encoded => ", with each byte of the query percent-encoded",
+        }
     }
 
     fn description(&self, extract: &Extract) -> String {
         let parts: Vec<_> = self.uses.iter().map(|used| used.description(extract)).collect();
-        parts.join(", ")
+        format!("{}{}", parts.join(", "), self.spelling_name())
     }
 
     fn request(&self, probe: &Probe<'_>, num: impl fmt::Display, ids: &Ids) -> Request {
         let extract = &probe.contract().extract;
         let request = probe.extract_without_token().query(&extract.num.name, num);
         let request = self.uses.iter().fold(request, |request, used| used.apply(probe, request, ids));
+        let request = request.spelling(self.spelling);
         if self.uses.iter().any(|used| matches!(used, Use::Token(_))) {
             return request;
         }
@@ -298,7 +324,7 @@ impl Combination {
             }
             Repetition::HeaderInQuery => {
                 let moved = Ids { query: ids.header.clone(), header: ids.header.clone() };
-                let by_query = Self { uses: self.with_id(IdPlace::Query) };
+                let by_query = Self { uses: self.with_id(IdPlace::Query), spelling: self.spelling };
                 let why = format!("the id of {header} sent as {query}");
                 (Clause::ExtractRequestIdSource, why, by_query.request(probe, NUM, &moved))
             }
