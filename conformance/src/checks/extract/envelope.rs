@@ -86,8 +86,8 @@ fn words(name: &str) -> Vec<String> {
 
 pub(super) static ADDRESS: Check = Check {
     id: "extract.endpoint.address",
-    title: "`ip` of an entry is an IP address or a host name and nothing else",
-    why: "Clients combine it with the port to the address of a proxy; with a scheme or a port in it they can't connect.",
+    title: "an entry has an IP address or a host name, and a port that exists",
+    why: "Clients combine the two to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractEndpoint],
     needs: &[],
@@ -99,17 +99,26 @@ fn judge_address(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
         return None;
     }
     let entries = observed.response.at("/data")?.as_array()?;
+    let finding = |key: &str, expected: &str, actual: String| PassiveFinding {
+        clause: Clause::ExtractEndpoint,
+        key: key.to_owned(),
+        severity: Severity::Fail,
+        expected: expected.to_owned(),
+        actual,
+    };
     let addresses = entries.iter().filter_map(|entry| entry.get("ip")?.as_str());
     let wrong = addresses.filter_map(|address| Some((address, fault_of_address(address)?)));
-    let finding = |(address, fault): (&str, &str)| PassiveFinding {
-        clause: Clause::ExtractEndpoint,
-        key: fault.to_owned(),
-        severity: Severity::Fail,
-        expected: "ip: an IP address or a host name".to_owned(),
-        actual: format!("ip: {address:?}, {fault}"),
-    };
-    Some(wrong.map(finding).collect())
+    let addresses = wrong.map(|(address, fault)| {
+        finding(fault, "ip: an IP address or a host name", format!("ip: {address:?}, {fault}"))
+    });
+    let ports = entries.iter().filter_map(|entry| entry.get("port")?.as_i64());
+    let unusable = ports.filter(|port| !PORTS.contains(port));
+    let ports = unusable.map(|port| finding("port", "port: 1 to 65535", format!("port: {port}")));
+    Some(addresses.chain(ports).collect())
 }
+
+/// The ports to which one can connect.
+const PORTS: std::ops::RangeInclusive<i64> = 1..=65535;
 
 /// Why a text is no IP address and no host name, in whatever letters that may be; none when it may be one.
 fn fault_of_address(address: &str) -> Option<&'static str> {

@@ -96,13 +96,14 @@ pub(super) static MAXIMUM: Check = Check {
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let form = |context: &Context| matches!(context.label().as_str(), "json" | "text");
+        let form =
+            |context: &Context| matches!(context.label().as_str(), "json" | "text") || context.is_combined();
         let case = |context: Context| {
             Case::with(context.label(), Cost::extraction(1, most), context, |probe, context| {
                 Box::pin(maximum(probe, context))
             })
         };
-        Context::in_query(extract).into_iter().filter(form).map(case).collect()
+        Context::all(extract).into_iter().filter(form).map(case).collect()
     }),
 };
 

@@ -217,6 +217,22 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
         let reason = "both are sent and equal".to_owned();
         cases.push(both(context, "equal".to_owned(), &region, &region, reason, true));
     }
+    let reason = format!("both are sent and equal, as {default}");
+    cases.push(both(Context::PLAIN, "equal-default".to_owned(), &default, &default, reason, true));
+    // Neither place in the query goes before the other.
+    for context in [Context::PLAIN, Context { is_text: true, ..Context::PLAIN }] {
+        let (regions, country) = (extract.regions.name.clone(), extract.country.name.clone());
+        let (first, second) = (others[0].1.to_owned(), region.clone());
+        let reason = format!("{country}={first} before {regions}={second}, which differ");
+        cases.push(context.invalid(
+            "country-first",
+            Clause::ExtractCountryEqual,
+            reason,
+            move |_, request| {
+                request.without_query(&regions).query(&country, &first).query(&regions, &second)
+            },
+        ));
+    }
     cases
 }
 

@@ -102,8 +102,8 @@ async fn replayed(
 
 pub(super) static DISTINCT: Check = Check {
     id: "extract.idempotent.distinct",
-    title: "request ids that differ in their last character stand for two extractions",
-    why: "A caller whose ids have a long common beginning gets the gateways of an earlier extraction and no others.",
+    title: "request ids that differ in one character stand for two extractions",
+    why: "A caller whose ids have a long common part gets the gateways of an earlier extraction and no others.",
     operation: Some(OperationId::Extract),
     clauses: &[Clause::ExtractIdempotent],
     needs: &[],
@@ -124,38 +124,51 @@ struct IdPair {
     label: &'static str,
     /// Characters of each; a service may limit them at any length.
     length: usize,
-    ends: [char; 2],
+    /// The characters in which they differ: at the end, or at the beginning.
+    characters: [char; 2],
+    at_beginning: bool,
     /// Letter case of an id is not spoken of, so that it is worth a warning.
     is_doubtful: bool,
 }
 
-const ID_PAIRS: [IdPair; 3] = [
-    IdPair { label: "last of 22", length: 22, ends: ['1', '2'], is_doubtful: false },
-    IdPair { label: "last of 36", length: 36, ends: ['1', '2'], is_doubtful: false },
-    IdPair { label: "letter case", length: 22, ends: ['a', 'A'], is_doubtful: true },
+const ID_PAIRS: [IdPair; 4] = [
+    IdPair::new("last of 22", 22, ['1', '2']),
+    IdPair::new("last of 36", 36, ['1', '2']),
+    IdPair { at_beginning: true, ..IdPair::new("first of 22", 22, ['1', '2']) },
+    IdPair { is_doubtful: true, ..IdPair::new("letter case", 22, ['a', 'A']) },
 ];
+
+impl IdPair {
+    const fn new(label: &'static str, length: usize, characters: [char; 2]) -> Self {
+        Self { label, length, characters, at_beginning: false, is_doubtful: false }
+    }
+
+    /// The pair, with `fresh` as what they have in common.
+    fn ids(&self, fresh: &str) -> [String; 2] {
+        let common: String =
+            fresh.chars().chain("-".repeat(self.length).chars()).take(self.length - 1).collect();
+        self.characters.map(|character| {
+            if self.at_beginning { format!("{character}{common}") } else { format!("{common}{character}") }
+        })
+    }
+}
 
 /// A known id with another `num` may be handled in any way, but a new one is a new extraction.
 async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let least = *extract.num_range.start();
-    let id = |end: char, start: &str| {
-        let start: String =
-            start.chars().chain("-".repeat(differing.length).chars()).take(differing.length - 1).collect();
-        format!("{start}{end}")
-    };
     let two = || probe.extract().query(&extract.num.name, least + 1);
     let fresh = two().query(&extract.request_id.name, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
     if super::content::count(probe, &control.response) < 2 {
         return Err(probe.skip("there are too few gateways for two at once"));
     }
-    let start = probe.fresh_request_id();
-    let first = probe.extract().query(&extract.request_id.name, id(differing.ends[0], &start));
+    let [first_id, second_id] = differing.ids(&probe.fresh_request_id());
+    let first = probe.extract().query(&extract.request_id.name, first_id);
     if probe.control(&first).await.is_err() {
         return Err(probe.skip(&format!("a request id of {} characters is not accepted", differing.length)));
     }
-    let second = two().query(&extract.request_id.name, id(differing.ends[1], &start));
+    let second = two().query(&extract.request_id.name, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
     let came = exchange.result.as_ref().ok().map_or(0, |response| super::content::count(probe, response));
     if is_accepted && came > 1 {

@@ -1,6 +1,7 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
 use super::forms::{Context, rejects};
+use super::text::judge_separator;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::contract::{Clause, Extract, OperationId, boundaries};
 use crate::grammar::integer_texts;
@@ -24,9 +25,15 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     let range = codes().min().unwrap_or_default()..=codes().max().unwrap_or_default();
     let mut values: Vec<(String, &'static str)> =
         integer_texts(&range).into_iter().map(|value| (value.text, value.reason)).collect();
-    let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed);
-    for value in derived.map(|value| value.text()) {
-        if values.iter().all(|(known, _)| *known != value) {
+    let derived = boundaries(&lb.schema).into_iter().filter(|value| !value.allowed).map(|value| value.text());
+    // A service that reads the first digit alone takes these for listed values.
+    let longer = lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
+        let doubled = code.repeat(2);
+        [format!("{code}0"), format!("1{code}"), format!("{code}.0"), doubled]
+    });
+    for value in derived.chain(longer).chain(NAMES.map(str::to_owned)) {
+        let is_listed = value.parse().is_ok_and(|number: i64| range.contains(&number));
+        if !is_listed && values.iter().all(|(known, _)| *known != value) {
             values.push((value, "not a listed value"));
         }
     }
@@ -62,6 +69,9 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     });
     alone.chain(beside).chain(custom).collect()
 }
+
+/// What other APIs call a separator.
+const NAMES: [&str; 6] = ["LF", "crlf", "\\n", "abc", "default", "99"];
 
 /// A custom separator that no service has a reason to reject.
 const SEPARATOR: &str = "|";
@@ -128,13 +138,14 @@ pub(super) static LENGTH: Check = Check {
     why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
           characters rejects valid ones.",
     operation: Some(OperationId::Extract),
-    clauses: &[Clause::ExtractSbLength],
+    clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
     needs: &[],
     run: Run::Cases(|scope| {
         let extract = &scope.contract.extract;
         let case = |data: (Context, Length)| {
             let label = format!("{}/{}", data.0.label(), data.1.what);
-            let cost = if data.1.is_valid { Cost::extraction(1, 1) } else { Cost::requests(1) };
+            // Two entries and another look where they hold the separator themselves.
+            let cost = if data.1.is_valid { Cost::extraction(1, 3) } else { Cost::requests(1) };
             let least = *extract.num_range.start();
             let shared = data.0.clone();
             let is_valid = data.1.is_valid;
@@ -191,13 +202,17 @@ fn lengths(most: usize) -> Vec<Length> {
 
 async fn length(probe: &Probe<'_>, (context, length): (Context, Length)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let num = *extract.num_range.start();
+    let least = *extract.num_range.start();
+    let num = if length.is_valid { (least + 1).min(*extract.num_range.end()) } else { least };
     let request = custom(extract, &context.request(probe), num).query(&extract.sb.name, &length.text);
     let why = format!("{} of {}, {}", extract.sb.name, length.what, context.name());
-    let control = control(probe, &context, num);
+    let control = control(probe, &context, least);
     if length.is_valid {
-        probe.accepts_or_control(Clause::ExtractSbLength, &why, &request, control).await?;
-        return Ok(());
+        let accepted = probe.accepts_or_control(Clause::ExtractSbLength, &why, &request, control).await?;
+        return match accepted {
+            Some(accepted) => judge_separator(probe, &accepted, &length.text).await,
+            None => Ok(()),
+        };
     }
     control.await?;
     rejects(probe, Clause::ExtractSbLength, &why, &request).await

@@ -230,7 +230,16 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     if exchange.result.is_err() || tells_when(&exchange) {
         return Ok(());
     }
-    if is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION)).await? {
+    // HTTP 503 says itself that the service is short of something, and so does a header that nobody can read; otherwise the
+    // region may be unknown.
+    let is_unavailable = exchange
+        .result
+        .as_ref()
+        .is_ok_and(|response| response.status == 503 || response.header("Retry-After").is_some());
+    if !is_unavailable
+        && is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION))
+            .await?
+    {
         let seen = format!("an empty region gets the same response as an unknown one, {}", context.name());
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);
         return Err(probe.skip("the empty region gets the same response as an unknown one"));

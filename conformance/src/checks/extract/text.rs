@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::content::{default_separator, is_envelope};
-use super::forms::{Context, says_error};
+use super::forms::{Context, default_of, says_error};
 use super::protocol::capitalized;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
@@ -37,7 +37,14 @@ pub(super) static FORMS: Check = Check {
                 Box::pin(separator_alone(probe, code))
             })
         });
-        [json].into_iter().chain(lone).chain(texts).chain([partial.needs([Fact::ScarceRegion])]).collect()
+        let beside = [("application/json", true), ("text/plain", false)].map(|data| {
+            let label = format!("accept={}", data.0);
+            Case::with(label, Cost::extraction(1, 1), data, |probe, data| {
+                Box::pin(beside_accept(probe, data))
+            })
+        });
+        let partial = [partial.needs([Fact::ScarceRegion])];
+        [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
     }),
 };
 
@@ -87,6 +94,23 @@ async fn in_text(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     let accepted = probe.accepts_or_control(clause, &why, &text, in_json.control(probe)).await?;
     if let Some(AcceptedResponse { exchange, response }) = accepted {
         judge_form(probe, &exchange, &response, &why);
+    }
+    Ok(())
+}
+
+/// The form is a matter of the parameter, whatever the header `Accept` prefers.
+async fn beside_accept(probe: &Probe<'_>, (media_type, is_text): (&str, bool)) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let context = Context { is_text, ..Context::PLAIN };
+    let (clause, form) = (Clause::ExtractReturnType, if is_text { "text" } else { "JSON" });
+    let why = format!("{form} is asked for, beside the header Accept: {media_type}");
+    let request = context.request(probe).header("Accept", format!("{media_type}, */*;q=0.1"));
+    let accepted = probe.accepts_or_control(clause, &why, &request, context.control(probe)).await?;
+    let Some(AcceptedResponse { exchange, response }) = accepted else { return Ok(()) };
+    if is_text {
+        judge_form(probe, &exchange, &response, &why);
+    } else if is_served_text(extract, &response) {
+        probe.finding(clause, &format!("JSON: {why}"), "plain text", &[&exchange]);
     }
     Ok(())
 }
@@ -257,10 +281,22 @@ pub(super) static NAMED: Check = Check {
             separated(text, what, separator.clone(), MANY)
         });
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        // A text that is written in blocks may change its separator between them.
+        let largest = extract.separators.iter().filter(|separator| separator.code != default_of(&extract.lb));
+        let largest = largest.last().map(|separator| {
+            let text = Context { is_text: true, ..Context::PLAIN };
+            separated(text, format!("lb={} num={most}", separator.code), separator.clone(), most)
+                .needs([Fact::PlentifulRegion])
+        });
         let partial =
             Case::new("scarce-region", Cost::extraction(2, most), |probe| Box::pin(partial_separator(probe)));
         let contexts = Context::in_text(extract).into_iter();
-        contexts.flat_map(each).chain(more).chain([partial.needs([Fact::ScarceRegion])]).collect()
+        contexts
+            .flat_map(each)
+            .chain(more)
+            .chain(largest)
+            .chain([partial.needs([Fact::ScarceRegion])])
+            .collect()
     }),
 };
 

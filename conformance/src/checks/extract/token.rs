@@ -312,7 +312,7 @@ pub(super) static LINK: Check = Check {
             let (label, shared) = (context.label(), context.clone());
             let is_plain = shared.extra.is_nothing() && !shared.is_text;
             // The ways that are rejected give no gateway.
-            let case = Case::with(label, Cost::extraction(4, 2), context, |probe, context| {
+            let case = Case::with(label, Cost::extraction(4, 3), context, |probe, context| {
                 Box::pin(link(probe, context))
             });
             if is_plain { case } else { shared.share(case) }
@@ -334,8 +334,15 @@ async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
     for transport in Transport::ALL {
         let (exchange, class) = probe.send(&by(transport)).await?;
         if class == ResponseClass::Accepted {
-            let why = format!("the legacy credential in {}, {}, once more", transport.name(), context.name());
-            probe.accepts(Clause::ExtractLinkCredential, &why, &by(transport)).await?;
+            let extract = &probe.contract().extract;
+            let more = (*extract.num_range.start() + 1).min(*extract.num_range.end());
+            let (num, transport_name) = (&extract.num.name, transport.name());
+            let why = format!(
+                "the legacy credential in {transport_name}, {}, once more, {num}={more}",
+                context.name()
+            );
+            let again = by(transport).query(num, more);
+            probe.accepts(Clause::ExtractLinkCredential, &why, &again).await?;
             return Ok(());
         }
         if matches!(class, ResponseClass::Shortage(_) | ResponseClass::Timeout(_)) {
