@@ -3,7 +3,7 @@
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::target::Secret;
-use crate::wire::Request;
+use crate::wire::{QuerySpelling, Request};
 
 /// A token that no account has.
 pub(super) const UNKNOWN: &str = "sallyport-unknown-token-0000000000000000";
@@ -23,12 +23,14 @@ pub(super) enum WrongToken {
     Longer,
     /// The account's token with another last character.
     Altered,
+    /// The account's token with another first character.
+    AlteredFirst,
     /// The account's token with the case of its letters changed.
     OtherCase,
 }
 
 impl WrongToken {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Empty,
         Self::Blank,
         Self::Unknown,
@@ -36,6 +38,7 @@ impl WrongToken {
         Self::Cut,
         Self::Longer,
         Self::Altered,
+        Self::AlteredFirst,
         Self::OtherCase,
     ];
 
@@ -49,6 +52,7 @@ impl WrongToken {
             Self::Cut => "cut",
             Self::Longer => "longer",
             Self::Altered => "altered",
+            Self::AlteredFirst => "altered-first",
             Self::OtherCase => "other-case",
         }
     }
@@ -63,6 +67,7 @@ impl WrongToken {
             Self::Cut => "the last character of the token is missing",
             Self::Longer => "there is one more character behind the token",
             Self::Altered => "the last character of the token is another",
+            Self::AlteredFirst => "the first character of the token is another",
             Self::OtherCase => "the letters of the token are in the other case",
         }
     }
@@ -81,6 +86,7 @@ impl WrongToken {
             Self::Cut => token.without_last_character().to_owned(),
             Self::Longer => format!("{}~", token.expose()),
             Self::Altered => altered(token),
+            Self::AlteredFirst => format!("~{}", token.without_first_character()),
             Self::OtherCase => token.in_other_case(),
         };
         let mut known = std::iter::once(token).chain(probe.facts().secrets());
@@ -104,6 +110,30 @@ pub(super) async fn required(
         let Ok(token) = wrong.text(probe) else { continue };
         probe.rejects_after_control(clause, wrong.reason(), good, &good.clone().query(name, token)).await?;
     }
+    Ok(())
+}
+
+/// A query parameter that no operation has.
+const OTHER_PARAMETER: &str = "sallyport-other";
+
+/// A query means the same however it is written: with each of its bytes percent-encoded (RFC 3986, 2.1), and whatever
+/// stands before the token.
+pub(super) async fn read_anywhere(
+    probe: &Probe<'_>,
+    clause: Clause,
+    good: &Request,
+    name: &str,
+) -> Result<(), Stop> {
+    probe.control_once(good).await?;
+    let encoded = good.clone().spelling(QuerySpelling::Encoded);
+    probe.accepts(clause, "each byte of the query is percent-encoded", &encoded).await?;
+    // Other parameters may be rejected.
+    if !probe.is_accepted(&good.clone().add_query(OTHER_PARAMETER, 1)).await?.1 {
+        return Ok(());
+    }
+    let token = good.query_value(name).unwrap_or_default().to_owned();
+    let behind = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
+    probe.accepts(clause, "the token stands behind another parameter", &behind).await?;
     Ok(())
 }
 

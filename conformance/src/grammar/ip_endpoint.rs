@@ -75,6 +75,12 @@ fn valid(random: &mut Rng, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
         Spelling::valid(format!("{v4}:{most}"), "an IPv4 address with the largest port"),
         Spelling::valid("255.255.255.255", "the largest IPv4 address"),
         Spelling::valid("1.2.3.4", "an IPv4 address of single digits"),
+        Spelling::valid("0.0.0.0", "the smallest IPv4 address"),
+        Spelling::valid("10.20.30.40", "a private IPv4 address"),
+        Spelling::valid("172.16.30.40", "a private IPv4 address"),
+        Spelling::valid("192.168.30.40", "a private IPv4 address"),
+        Spelling::valid("127.0.0.1", "the loopback address of IPv4"),
+        Spelling::valid("169.254.30.40", "a link-local IPv4 address"),
         Spelling::valid(v6.to_string(), "an IPv6 address"),
         Spelling::valid(v6.to_string().to_uppercase(), "an IPv6 address in capitals"),
         Spelling::valid(full.clone(), "an IPv6 address with every digit"),
@@ -84,7 +90,13 @@ fn valid(random: &mut Rng, ports: &RangeInclusive<i64>) -> Vec<Spelling> {
         ),
         Spelling::valid(format!("{a:x}:{b:x}::1"), "an IPv6 address with `::` in the middle"),
         Spelling::valid(format!("{a:x}:{b:x}:{c:x}::"), "an IPv6 address with `::` at the end"),
-        Spelling::valid("::1", "an IPv6 address with `::` at the start"),
+        Spelling::valid("::1", "the loopback address of IPv6"),
+        Spelling::valid("::", "the smallest IPv6 address"),
+        Spelling::valid(format!("::{b:x}:{c:x}"), "an IPv6 address with `::` at the start"),
+        Spelling::valid("fe80::5:6", "a link-local IPv6 address without a zone"),
+        Spelling::valid("fd00::5:6", "a unique local IPv6 address"),
+        Spelling::valid("2001:db8::203.0.113.7", "an IPv6 address whose last groups are written as IPv4"),
+        Spelling::valid("2001:1111:2222:3333:4444:5555:6666:7777", "an IPv6 address of decimal digits alone"),
         Spelling::valid(format!("{a:x}:{b:x}:{c:x}:{a:x}:{b:x}:{c:x}:{a:x}::"), "`::` for a single group"),
         Spelling::valid("2001:Db8::aBcD", "an IPv6 address in mixed case"),
         Spelling::valid("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "the largest IPv6 address"),
@@ -256,6 +268,10 @@ fn separators(random: &mut Rng, spellings: &mut Vec<Spelling>, ports: &RangeIncl
         Spelling::malformed(format!("[ {v6} ]:{port}"), "spaces inside the brackets"),
         Spelling::malformed(format!("{v4}.{port}"), "a dot before the port"),
         Spelling::malformed(format!("{v4}#{port}"), "a number sign before the port"),
+        Spelling::malformed(format!("198.51.100.256:{port}"), "a part above 255 before a port"),
+        Spelling::malformed(format!("300.51.100.7:{port}"), "a part above 255 before a port"),
+        Spelling::malformed(format!("198.51.100:{port}"), "three parts before a port"),
+        Spelling::malformed(format!("[2001:db8:12345::1]:{port}"), "a group of five digits before a port"),
     ]);
 }
 
@@ -289,7 +305,11 @@ fn wrappings(random: &mut Rng, spellings: &mut Vec<Spelling>) {
         // A letter after an IPv6 address may be a digit of it, and a comma ends it as it ends any other.
         spellings.push(Spelling::malformed(format!("{before}{}{after}", address_v6(random)), reason));
     }
-    for (v4, v6) in [("198.51.100.0/24", "2001:db8::/32"), ("198.51.100.0/24:80", "[2001:db8::]/32:80")] {
+    for (v4, v6) in [
+        ("198.51.100.0/24", "2001:db8::/32"),
+        ("198.51.100.0/24:80", "[2001:db8::]/32:80"),
+        ("198.51.100.0:80/24", "[2001:db8::]:80/32"),
+    ] {
         spellings.push(Spelling::malformed(v4, "a network in CIDR form"));
         spellings.push(Spelling::malformed(v6, "a network in CIDR form"));
     }
@@ -359,8 +379,12 @@ mod tests {
     fn addresses_are_nobodys() {
         for spelling in ip_endpoints(3, &PORTS).iter().filter(|spelling| spelling.is_valid) {
             let address = spelling.text.parse::<Ipv4Addr>();
-            let known = ["255.255.255.255", "1.2.3.4"].contains(&spelling.text.as_str());
-            assert!(address.is_err() || known || address.is_ok_and(|address| address.is_documentation()));
+            let known = ["255.255.255.255", "1.2.3.4", "0.0.0.0"].contains(&spelling.text.as_str());
+            let is_nobodys = |address: Ipv4Addr| {
+                let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
+                address.is_documentation() || is_local
+            };
+            assert!(address.is_err() || known || address.is_ok_and(is_nobodys));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::Response;
+use crate::wire::{Request, Response};
 
 pub(super) static EMPTY: Check = Check {
     id: "all.own-account.empty",
@@ -62,6 +62,59 @@ pub(super) static FOREIGN_ADDRESSES: Check = Check {
         ]
     }),
 };
+
+pub(super) static CONCURRENT: Check = Check {
+    id: "all.own-account.concurrent",
+    title: "simultaneous calls of two accounts return each its own data",
+    why: "A service that answers equal calls together sends one customer's data to another, under load only.",
+    operation: None,
+    clauses: &[Clause::AllOwnAccount],
+    needs: &[Fact::SecondToken],
+    run: Run::Cases(|_| {
+        let listing = Case::new("groups", Cost::requests(2 + 2 * TWINS), |probe| {
+            Box::pin(async move {
+                let name = &probe.contract().groups.api_key.name;
+                concurrent(probe, &probe.groups(), name).await
+            })
+        });
+        let search = Case::new("search", Cost::requests(2 + 2 * TWINS), |probe| {
+            Box::pin(async move {
+                let name = &probe.contract().search.api_key.name;
+                concurrent(probe, &probe.search(probe.own_addresses(SAMPLE)), name).await
+            })
+        });
+        vec![listing, search.needs([Fact::OwnAddresses])]
+    }),
+};
+
+/// Pairs of calls at the same time.
+const TWINS: u32 = 3;
+
+/// Each of two calls that differ in their token alone gets what it gets by itself.
+async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), Stop> {
+    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
+    let other = own.clone().query(name, second.expose());
+    let data = |response: &Response| response.at("/data").cloned().unwrap_or_default();
+    let (first, theirs) = (probe.control(own).await?, probe.control(&other).await?);
+    let alone = [data(&first.response), data(&theirs.response)];
+    if alone[0] == alone[1] {
+        return Err(probe.skip("both accounts get the same data"));
+    }
+    for _ in 0..TWINS {
+        let (first, second) = futures::future::join(probe.send(own), probe.send(&other)).await;
+        for (which, sent) in [first?, second?].into_iter().enumerate() {
+            let (exchange, class) = sent;
+            let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { continue };
+            if data(response) == alone[1 - which] {
+                let expected = "the data of the account whose token was sent";
+                let actual = "the data of the other account, whose call came at the same time";
+                probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
 
 /// The second account's own search tells the ports of the foreign addresses.
 async fn foreign_ports(probe: &Probe<'_>) -> Result<(), Stop> {

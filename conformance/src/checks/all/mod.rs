@@ -8,6 +8,7 @@ use crate::check::Check;
 pub(super) static CHECKS: &[&Check] = &[
     &service::HTTPS,
     &service::NO_SECRETS,
+    &account::CONCURRENT,
     &account::EMPTY,
     &account::FOREIGN_ADDRESSES,
     &account::GROUPS,

@@ -11,7 +11,7 @@ use crate::checks::Requests;
 use crate::checks::generic::{refuses_to_change, valid_request, with_token, without_token};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Contract, OperationId, OtherId, Unspecified};
-use crate::target::Fact;
+use crate::target::{Fact, RejectionReason};
 use crate::wire::{Request, RetryAfter, password};
 
 pub(super) static HTTPS: Check = Check {
@@ -290,9 +290,34 @@ pub(super) static TOKEN_REVOKED: Check = Check {
             });
             called.share(case)
         };
-        ValidRequest::all(scope.contract).map(case).collect()
+        // Extraction is the matter of `extract.whitelist.rejected-tokens`.
+        let reading = |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
+        let others = ValidRequest::all(scope.contract).filter(reading).map(|called| {
+            let label = format!("{}/others that were revoked", called.label());
+            let tokens = scope.facts.rejected_tokens.len().max(1);
+            let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
+            let case =
+                Case::with(label, cost, called, |probe, called| Box::pin(others_revoked(probe, called)));
+            called.share(case).needs([Fact::RejectedTokens])
+        });
+        ValidRequest::all(scope.contract).map(case).chain(others).collect()
     }),
 };
+
+/// A token may end in more than one way: by its owner, or by its date.
+async fn others_revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
+    let rejected = probe.facts().rejected_tokens.iter().enumerate();
+    let revoked: Vec<_> = rejected.filter(|(_, token)| token.reason == RejectionReason::Revoked).collect();
+    if revoked.is_empty() {
+        return Err(probe.skip("none of the rejected tokens is one that was revoked"));
+    }
+    for (index, token) in revoked {
+        let note = if token.note.is_empty() { String::new() } else { format!(" ({})", token.note) };
+        let why = format!("token {} of {}, revoked{note}", index + 1, Fact::RejectedTokens.variable());
+        called.rejects(probe, &why, Some(token.token.expose())).await?;
+    }
+    Ok(())
+}
 
 /// Nothing shows that the token was ever valid, so its rejection shows no more than that of an unknown one; that it is
 /// accepted is wrong all the same.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::survey;
-use crate::checks::token::{UNKNOWN, WrongToken};
+use crate::checks::token::{UNKNOWN, WrongToken, read_anywhere};
 use crate::checks::{Requests, schema, success};
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
@@ -100,13 +100,15 @@ static LISTED: Check = Check {
 };
 
 async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
+    const SHOWN: usize = 5;
     let known = &probe.facts().own_groups;
     let listing = probe.control(&probe.groups()).await?;
     let listed = ids(&listing);
     let expected = format!("exactly the groups supplied by {}", Fact::OwnGroups.variable());
     let told = |groups: &[&i64], what: &str| {
-        let shown: Vec<_> = groups.iter().take(3).map(ToString::to_string).collect();
-        format!("{} {what}: {}", groups.len(), shown.join(", "))
+        let shown: Vec<_> = groups.iter().take(SHOWN).map(ToString::to_string).collect();
+        let more = if groups.len() > SHOWN { ", …" } else { "" };
+        format!("{} {what}: {}{more}", groups.len(), shown.join(", "))
     };
     let missing: Vec<_> = known.iter().filter(|group| !listed.contains(group)).collect();
     if !missing.is_empty() {
@@ -167,8 +169,26 @@ static ORDER: Check = Check {
     operation: Some(OperationId::Groups),
     clauses: &[Clause::GroupsOrder],
     needs: &[],
-    run: Run::Cases(|_| Case::single(Cost::requests(3), |probe| Box::pin(order(probe)))),
+    run: Run::Cases(|_| {
+        vec![
+            Case::new("repeated", Cost::requests(3), |probe| Box::pin(order(probe))),
+            Case::new("many times", Cost::requests(MANY), |probe| Box::pin(always(probe))),
+        ]
+    }),
 };
+
+/// Listings in a row, more than a service has replicas that could disagree.
+const MANY: u32 = 12;
+
+/// The order holds for every listing.
+async fn always(probe: &Probe<'_>) -> Result<(), Stop> {
+    for _ in 0..MANY {
+        if judge(probe, &probe.control(&probe.groups()).await?)? < 2 {
+            return Err(probe.skip("the account has fewer than two groups: use one with several"));
+        }
+    }
+    Ok(())
+}
 
 async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
@@ -227,7 +247,13 @@ static TOKEN: Check = Check {
             });
             case.needs(needs).sharing("groups", Cost::requests(1))
         };
-        [Token::Absent].into_iter().chain(wrong).chain(several).map(case).collect()
+        let anywhere = Case::new("written otherwise", Cost::requests(4), |probe| {
+            Box::pin(async move {
+                let name = &probe.contract().groups.api_key.name;
+                read_anywhere(probe, Clause::GroupsToken, &probe.groups(), name).await
+            })
+        });
+        [Token::Absent].into_iter().chain(wrong).chain(several).map(case).chain([anywhere]).collect()
     }),
 };
 

@@ -35,7 +35,7 @@ pub(super) static NO_REVEAL_ADDRESSES: Check = Check {
         let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
             OTHER_PARAMETERS.map(|(what, others)| {
                 let label = format!("{family}, {what}");
-                Case::with(label, Cost::requests(3), (is_v6, others), |probe, data| {
+                Case::with(label, Cost::requests(3), (is_v6, what, others), |probe, data| {
                     Box::pin(foreign_address(probe, data))
                 })
             })
@@ -107,7 +107,7 @@ pub(super) static ORDER_FOREIGN: Check = Check {
 
 /// A group that most likely does not exist: ids are given in sequence.
 const UNKNOWN_GROUP: i64 = 9_007_199_254_740_001;
-/// ForeignItems addresses that are searched beside the account's own.
+/// Foreign addresses that are searched beside the account's own.
 const MOST_FOREIGN: usize = 20;
 
 /// A search for the surveyed addresses and some foreign ones, where a foreign group or order would show something.
@@ -151,11 +151,14 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(&unknown))).await
 }
 
+const BESIDE_OWN: &str = "beside an own address";
+
 /// What else a search for a foreign address asks for.
 type OtherParameters = fn(&Search, Request) -> Request;
 
-const OTHER_PARAMETERS: [(&str, OtherParameters); 5] = [
+const OTHER_PARAMETERS: [(&str, OtherParameters); 6] = [
     ("alone", |_, request| request),
+    (BESIDE_OWN, |_, request| request),
     ("on a page of the smallest size", |search, request| {
         request.field(&search.page_size.name, *search.page_sizes.start())
     }),
@@ -164,14 +167,18 @@ const OTHER_PARAMETERS: [(&str, OtherParameters); 5] = [
     ("of a status", |search, request| request.field(&search.status.name, search.statuses[0].as_str())),
 ];
 
-async fn foreign_address(probe: &Probe<'_>, (is_v6, others): (bool, OtherParameters)) -> Result<(), Stop> {
+async fn foreign_address(
+    probe: &Probe<'_>,
+    (is_v6, what, others): (bool, &str, OtherParameters),
+) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| Some(address_of(item)?.0));
     let Some(foreign) = foreign.into_iter().find(|ip| ip.is_ipv6() == is_v6) else {
         return Err(probe.skip("none of the foreign addresses is of this address family"));
     };
     let (known, unknown) = (foreign.to_string(), addresses::unknown(foreign).to_string());
-    let asked = |item: &str| others(search, probe.search([item]));
+    let own = if what == BESIDE_OWN { probe.own_addresses(1) } else { Vec::new() };
+    let asked = |item: &str| others(search, probe.search([item].into_iter().chain(own.iter().copied())));
     let foreign = ("the foreign address", known.as_str(), &asked(&known));
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
 }
@@ -213,7 +220,7 @@ async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) 
     Ok(())
 }
 
-/// ForeignItems addresses with ports that own instances have.
+/// Foreign addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
     const MOST_PORTS: usize = 4;
     const MOST_ADDRESSES: usize = 50;

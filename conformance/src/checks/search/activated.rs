@@ -150,7 +150,7 @@ enum Bounds {
 }
 
 /// Lower and upper bounds that are equal, or that compare the other way round as texts.
-const IN_ORDER: [(&str, &str, &str); 9] = [
+const IN_ORDER: [(&str, &str, &str); 10] = [
     ("far apart", "1960-01-01T00:00:00Z", "2300-01-01T00:00:00Z"),
     ("later, both before 1970", "1960-01-01T00:00:00Z", "1960-01-02T00:00:00Z"),
     ("later, both after 2262", "2290-01-01T00:00:00Z", "2300-01-01T00:00:00Z"),
@@ -160,6 +160,7 @@ const IN_ORDER: [(&str, &str, &str); 9] = [
     ("later, and smaller as text", "2026-03-01T12:00:00+05:30", "2026-03-01T07:00:00Z"),
     ("equal, with a fraction of zero", "2026-03-01T12:00:00.000Z", "2026-03-01T12:00:00Z"),
     ("later by a fraction", "2026-03-01T12:00:00.1Z", "2026-03-01T12:00:00.25Z"),
+    ("later by a fraction of fewer digits", "2026-03-01T12:00:00.25Z", "2026-03-01T12:00:00.3Z"),
 ];
 
 const REVERSED: [(&str, &str, &str); 9] = [

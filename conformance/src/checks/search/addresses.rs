@@ -19,6 +19,16 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
     (0..count).map(address).collect()
 }
 
+/// Distinct addresses of one family.
+pub(super) fn of_family(count: usize, is_v6: bool) -> Vec<String> {
+    distinct(2 * count).into_iter().filter(|item| item.contains(':') == is_v6).collect()
+}
+
+/// Distinct addresses of the documentation range of IPv6 that no account has, sample data included.
+pub(super) fn nobodys(count: usize) -> impl Iterator<Item = String> {
+    (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
+}
+
 /// Distinct addresses that no account is known to have.
 pub(super) fn several_unknown(count: u8) -> Vec<String> {
     (0..count).map(|last| Ipv4Addr::new(203, 0, 113, u8::MAX - 1 - last).to_string()).collect()

@@ -39,7 +39,11 @@ pub(super) static DEDUP_LIMIT_REPEATS: Check = Check {
     clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        let cases = [("each item twice", 6, false), ("each item twice and respelled", 6, true)];
+        let cases = [
+            ("each item twice", 6, false),
+            ("each item twice and respelled", 6, true),
+            (THREE_TIMES, 6, false),
+        ];
         surveyed(
             cases.map(|(label, requests, with)| (label.to_owned(), requests, (label, with))),
             |probe, data| Box::pin(repeats(probe, data)),
@@ -98,6 +102,10 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
     };
     let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
     cases.push(full("the limit, all the same", |_, _| UNKNOWN_ADDRESS.to_owned()));
+    cases.push(full("the limit, of the longest items", |search, index| {
+        let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
+        format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
+    }));
     cases.push(full("the limit, of many addresses and ports", |search, index| {
         if index.is_multiple_of(2) {
             format!("198.18.0.{}", index / 2 % 100)
@@ -112,7 +120,7 @@ fn raw_limit_cases(_: &Scope<'_>) -> Vec<Case> {
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: a label, whether they are within it, and the items.
-const DISTINCT: [(&str, bool, Items); 14] = [
+const DISTINCT: [(&str, bool, Items); 18] = [
     ("addresses", true, |_, most| addresses::distinct(most)),
     ("ports of two addresses", true, addresses::ports),
     ("addresses and ports", true, mixed),
@@ -122,6 +130,14 @@ const DISTINCT: [(&str, bool, Items); 14] = [
     ("ports, those of IPv6 respelled as well", true, |search, most| {
         with_respelled(addresses::ports(search, most))
     }),
+    ("addresses of IPv6", true, |_, most| addresses::of_family(most, true)),
+    ("addresses of IPv6, one of them in capitals as well", true, |_, most| {
+        let items = addresses::of_family(most, true);
+        let capitals = items.first().map(|item| item.to_uppercase()).unwrap_or_default();
+        one_more(items, &capitals)
+    }),
+    ("one more address of IPv6", false, |_, most| addresses::of_family(most + 1, true)),
+    ("one more address of IPv4", false, |_, most| addresses::of_family(most + 1, false)),
     ("one more address", false, |_, most| one_more(addresses::distinct(most), UNKNOWN_ADDRESS)),
     ("one more port of two addresses", false, |search, most| addresses::ports(search, most + 1)),
     ("one more of addresses and ports", false, |search, most| mixed(search, most + 1)),
@@ -182,6 +198,8 @@ fn distinct_case((label, is_allowed, items): (&'static str, bool, Items)) -> Cas
     control(case)
 }
 
+const THREE_TIMES: &str = "each item three times";
+
 async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let survey = survey(probe).await?;
@@ -189,6 +207,9 @@ async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> R
     for batch in survey.batches(search) {
         // The spelling that is known to match stands first: it is the one that is kept.
         let mut items: Vec<_> = batch.items.iter().chain(batch.items.iter().rev()).cloned().collect();
+        if label == THREE_TIMES {
+            items.extend(batch.items.iter().cloned());
+        }
         if with_respelling {
             items.extend(batch.items.iter().filter_map(|item| respell(item)));
         }
@@ -239,6 +260,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
             ("several alone", &["", "203.0.113.0/24", "no-address"]),
             ("among valid items", &["+", "", "+"]),
             ("behind valid items", &["+", "+", ""]),
+            ("twice among valid items", &["", "+", ""]),
         ] {
             cases.push(with_other_parameters(format!("{label}, beside {others}"), shape, change));
         }
@@ -252,7 +274,31 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
             ("an empty set", |search, good| good.field(&search.ips.name, json!([]))),
         ],
     ));
+    for (others, change) in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
+        for (label, items) in [
+            ("an empty set", (|_, _| Vec::new()) as Items),
+            ("one distinct item too many", |_, most| addresses::distinct(most + 1)),
+        ] {
+            cases.push(too_few_or_many(format!("{label}, beside {others}"), items, change));
+        }
+    }
     cases
+}
+
+/// The limits hold whatever else a search carries, and as many items as there may be are accepted beside it.
+fn too_few_or_many(label: String, items: Items, change: Change) -> Case {
+    Case::with(label.clone(), Cost::requests(2), (label, items, change), |probe, (label, items, change)| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            let most = search.distinct_items;
+            let good = change(search, probe.any_search());
+            if !probe.is_accepted(&good).await?.1 {
+                return Err(probe.skip("the valid search of this kind is not accepted"));
+            }
+            let bad = good.field(&search.ips.name, items(search, most));
+            probe.rejects(Clause::SearchIpsAllOrNothing, &label, &bad).await
+        })
+    })
 }
 
 /// What else a search may carry, under which its items are judged all the same.

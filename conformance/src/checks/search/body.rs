@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::cases::{Change, control, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{read_unless_rejected, survey};
-use crate::checks::{Requests, token};
+use crate::checks::{Requests, UNKNOWN_ADDRESS, token};
 use crate::contract::{Clause, OperationId, Property, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -35,6 +35,16 @@ pub(super) static JSON_BODY_MALFORMED: Check = Check {
     clauses: &[Clause::SearchJsonBody],
     needs: &[],
     run: Run::Cases(|_| MALFORMED.into_iter().map(malformed_case).collect()),
+};
+
+pub(super) static JSON_BODY_FORMS: Check = Check {
+    id: "search.json-body.forms",
+    title: "one JSON object is accepted in whatever way it is written",
+    why: "Libraries write JSON in ways of their own. A service that reads text instead of JSON rejects some of its callers.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchJsonBody],
+    needs: &[],
+    run: Run::Cases(|_| FORMS.into_iter().map(form_case).collect()),
 };
 
 pub(super) static JSON_BODY_OPEN: Check = Check {
@@ -87,7 +97,7 @@ fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
     }
     let any_text = ANY_TEXT
         .into_iter()
-        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 4, (which, values))));
+        .flat_map(|which| OTHER_TYPES.map(|(what, values)| (label(which, what), 7, (which, values))));
     let any_text = surveyed(any_text, |probe, data| Box::pin(not_ignored_types(probe, data)));
     cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
     cases
@@ -120,7 +130,14 @@ async fn not_ignored_types(
     let property = which(&probe.contract().search);
     let clause = clause_of(property)?;
     let survey = survey(probe).await?;
-    for value in values() {
+    // A list of a value that would match is no value.
+    let known = [
+        survey.values(|instance| Some(instance.country.clone())).into_iter().next(),
+        survey.values(|instance| Some(instance.city.clone())).into_iter().next(),
+        probe.facts().orders.first().map(|order| order.number.clone()),
+    ];
+    let in_list = known.into_iter().flatten().map(|value| json!([value])).filter(|_| values()[0].is_array());
+    for value in values().into_iter().chain(in_list) {
         let what = format!("{} is {value}", property.name);
         let request = survey.request.clone().field(&property.name, value);
         let Some(found) = read_unless_rejected(probe, clause, &what, &request).await? else { continue };
@@ -170,6 +187,46 @@ fn malformed_case((label, malform): (&'static str, Malform)) -> Case {
         })
     });
     control(case)
+}
+
+/// Writes the body of a search in another way: its content type and its text.
+type Write = fn(&Search, &str) -> (&'static str, String);
+
+const JSON: &str = "application/json";
+
+const FORMS: [(&str, Write); 6] = [
+    ("with line breaks and spaces", |_, text| {
+        let lines =
+            text.replace('[', "\n [ ").replace(':', " :\t").replace(',', " ,\r\n").replace('}', "\n} \n");
+        (JSON, lines)
+    }),
+    ("with characters as escapes", |_, text| {
+        // The text has no escapes of its own.
+        let pieces = text.split('"').enumerate().map(|(index, piece)| match index % 2 {
+            0 => piece.to_owned(),
+            _ => piece.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect(),
+        });
+        (JSON, pieces.collect::<Vec<_>>().join("\""))
+    }),
+    ("with another member before `ips`", |search, text| {
+        (JSON, format!("{{\"{}\":{},{}", search.page_size.name, search.default_page_size, &text[1..]))
+    }),
+    ("with a charset in Content-Type", |_, text| ("application/json; charset=utf-8", text.to_owned())),
+    ("with a charset in capitals", |_, text| ("application/json;charset=UTF-8", text.to_owned())),
+    ("with capitals in Content-Type", |_, text| ("Application/JSON", text.to_owned())),
+];
+
+fn form_case((label, write): (&'static str, Write)) -> Case {
+    control(Case::with(label, Cost::requests(1), (label, write), |probe, (label, write)| {
+        Box::pin(async move {
+            probe.control_once(&probe.any_search()).await?;
+            let good = probe.search([UNKNOWN_ADDRESS]);
+            let text = good.body_bytes().unwrap_or_default();
+            let (content_type, text) = write(&probe.contract().search, &String::from_utf8_lossy(&text));
+            let why = format!("the body is JSON {label}");
+            probe.accepts(Clause::SearchJsonBody, &why, &good.body(content_type, text)).await.map(drop)
+        })
+    }))
 }
 
 const OPEN: [(&str, Unspecified, Change); 10] = [
@@ -242,19 +299,34 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
             token::required(probe, Clause::SearchToken, &probe.any_search(), name).await
         })
     });
-    let encoded = Case::new("percent-encoded name and value", Cost::requests(2), |probe| {
-        Box::pin(encoded_token(probe))
+    let anywhere = Case::new("written otherwise", Cost::requests(4), |probe| {
+        Box::pin(async move {
+            let name = &probe.contract().search.api_key.name;
+            token::read_anywhere(probe, Clause::SearchToken, &probe.any_search(), name).await
+        })
     });
-    CHANGED.into_iter().map(case).chain([wrong, encoded]).collect()
+    let elsewhere = Case::new("absent beside other fields", Cost::requests(4), |probe| {
+        Box::pin(absent_beside_fields(probe))
+    });
+    CHANGED.into_iter().map(case).chain([wrong, anywhere, elsewhere]).collect()
 }
 
-/// A query parameter means the same with each of its bytes percent-encoded, in digits of either case (RFC 3986, 2.1).
-async fn encoded_token(probe: &Probe<'_>) -> Result<(), Stop> {
-    let name = &probe.contract().search.api_key.name;
+/// A token in the body is none, and filters are no substitute for it.
+async fn absent_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let name = &search.api_key.name;
     let good = probe.any_search();
     probe.control_once(&good).await?;
-    let upper = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-    let encoded = format!("{}={}", upper(name), upper(probe.token().expose()).to_lowercase());
-    let request = good.without_query(name).raw_query(encoded);
-    probe.accepts(Clause::SearchToken, "name and value are percent-encoded", &request).await.map(drop)
+    let in_body = good.clone().without_query(name).field(name, probe.token().expose());
+    probe.rejects(Clause::SearchToken, "the token stands in the body alone", &in_body).await?;
+    let status = search.statuses.first().map_or("", String::as_str);
+    for (filtered, what) in [
+        (good.clone().field(&search.status.name, status), "a filter by status"),
+        (good.clone().field(&search.group_id.name, 0), "a filter by group"),
+    ] {
+        probe.control(&filtered).await?;
+        let why = format!("the token is absent, beside {what}");
+        probe.rejects(Clause::SearchToken, &why, &filtered.without_query(name)).await?;
+    }
+    Ok(())
 }

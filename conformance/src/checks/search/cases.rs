@@ -86,6 +86,10 @@ async fn judge_members(
     let clause = clause.ok_or_else(|| Stop::Error(format!("no clause is cited for the type of {name}")))?;
     let alone = probe.any_search();
     let filtered = alone.clone().field(&search.status.name, search.statuses[0].as_str());
+    let filtered = match probe.facts().orders.first() {
+        Some(order) => filtered.field(&search.order_no.name, order.number.as_str()),
+        None => filtered,
+    };
     // `page` beside its own value is that value again.
     let paged =
         alone.clone().field(&search.page_size.name, *search.page_sizes.end()).field(&search.page.name, 1);

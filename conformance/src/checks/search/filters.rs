@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::cases::{BATCHES, batch, control, invalid_members, surveyed};
+use super::addresses;
+use super::cases::{BATCHES, FILTERS, batch, control, invalid_members, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{
     Comparison, Filter, FilterKind, ResultSet, Survey, address_of, apply, read, read_accepted,
@@ -132,6 +133,20 @@ pub(super) static STATUS_BOUNDARIES: Check = Check {
         let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
         cases.extend(UNLISTED.into_iter().map(unlisted_case));
         cases.extend(OTHER_STATUSES.map(other_status));
+        let two =
+            Case::new("two of them with a comma", Cost::requests(4), |probe| Box::pin(two_statuses(probe)));
+        cases.push(control(two));
+        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status");
+        cases.extend(beside.map(|(label, change)| {
+            let label = format!("unlisted, beside {label}");
+            Case::with(label, Cost::requests(2), change, |probe, change| {
+                Box::pin(unlisted_beside(probe, change))
+            })
+        }));
+        let bounded = Case::new("listed, beside an activation time", Cost::requests(6), |probe| {
+            Box::pin(listed_beside_bound(probe))
+        });
+        cases.push(bounded);
         cases
     }),
 };
@@ -157,7 +172,56 @@ const MOST_ORDERS: usize = 5;
 fn exact_cases(kind: FilterKind) -> Vec<Case> {
     let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
     let cases = BATCHES[..2].iter().map(|name| ((*name).to_owned(), most, (kind, *name)));
-    surveyed(cases, |probe, data| Box::pin(exact(probe, data)))
+    let mut cases = surveyed(cases, |probe, data| Box::pin(exact(probe, data)));
+    let large = [("addresses among as many as there may be".to_owned(), 2, kind)];
+    cases.extend(surveyed(large, |probe, kind| Box::pin(exact_in_largest(probe, kind))));
+    if kind == FilterKind::Group {
+        let wrapped = [("a number that wraps in 32 bits".to_owned(), 2, ())];
+        cases.extend(surveyed(wrapped, |probe, ()| Box::pin(wrapped_groups(probe))));
+    }
+    cases
+}
+
+/// A filter applies to the largest batch as to a small one.
+async fn exact_in_largest(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let batch = batch(probe, survey, BATCHES[0])?;
+    let mut comparison = Comparison::with(survey);
+    let others = addresses::nobodys(search.distinct_items);
+    let items: Vec<String> = batch.items.iter().cloned().chain(others).take(search.distinct_items).collect();
+    for filter in survey.candidates(kind).into_iter().take(2) {
+        let what = format!("{} among {} addresses", filter.describe(), items.len());
+        let request = filter.on(search, probe.search(items.clone()));
+        if let Some(found) = read_accepted(probe, kind.clause(), &what, &request).await? {
+            let admitted = survey.admitted(std::slice::from_ref(&filter));
+            let expected = admitted.intersection(&batch.ids).copied().collect();
+            comparison.same(kind.clause(), &what, &expected, &found);
+        }
+    }
+    comparison.conclude(probe).await
+}
+
+/// A number that leaves a group's when its upper bits are lost is another number.
+async fn wrapped_groups(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| instance.group);
+    for group in held.into_iter().take(2) {
+        let Some(wrapped) = group.checked_add(1 << 32) else { continue };
+        let filter = Filter::Group(Some(wrapped));
+        let what = filter.describe();
+        let request = filter.on(search, survey.request.clone());
+        let Some(found) = read_unless_rejected(probe, Clause::SearchGroup, &what, &request).await? else {
+            continue;
+        };
+        let wrong = found.instances.values().filter(|instance| instance.group != Some(wrapped)).count();
+        if wrong > 0 {
+            let expected = format!("{what} finds no instance of another group");
+            probe.finding(Clause::SearchGroup, &expected, &format!("{wrong} of them"), &found.evidence());
+        }
+    }
+    Ok(())
 }
 
 /// Each value must find what the survey says that it admits.
@@ -208,7 +272,7 @@ async fn values(probe: &Probe<'_>, survey: &Survey, kind: FilterKind) -> Result<
 /// Makes a text that resembles a value and is not equal to it.
 type NearMiss = fn(&str) -> String;
 
-const NEAR_MISSES: [(&str, NearMiss); 10] = [
+const NEAR_MISSES: [(&str, NearMiss); 14] = [
     ("without its last character", without_last),
     ("without its first character", |value| {
         value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
@@ -221,7 +285,21 @@ const NEAR_MISSES: [(&str, NearMiss); 10] = [
     ("with a space before it", |value| format!(" {value}")),
     ("without its punctuation", |value| value.chars().filter(|c| c.is_alphanumeric()).collect()),
     ("twice with a comma", |value| format!("{value},{value}")),
+    ("with a star for its last character", |value| format!("{}*", without_last(value))),
+    ("with a NUL behind it", |value| format!("{value}\u{0}")),
+    ("in full width", |value| value.chars().map(full_width).collect()),
+    ("without the zeros before a number", |value| {
+        let start = value.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &value[start.len()..];
+        format!("{start}{}", number.trim_start_matches('0'))
+    }),
 ];
+
+/// The character that looks the same and is as wide as those of Chinese.
+fn full_width(character: char) -> char {
+    let wide = u32::from(character).checked_add(0xfee0).filter(|_| character.is_ascii_graphic());
+    wide.and_then(char::from_u32).unwrap_or(character)
+}
 
 fn without_last(value: &str) -> String {
     value.char_indices().next_back().map_or("", |(last, _)| &value[..last]).to_owned()
@@ -390,7 +468,7 @@ fn holds(found: &ResultSet, item: &str) -> bool {
 /// Changes a listed status into a text that is not listed.
 type Change = fn(&str) -> String;
 
-const UNLISTED: [(&str, Change); 10] = [
+const UNLISTED: [(&str, Change); 11] = [
     ("twice with a comma", |status| format!("{status},{status}")),
     ("twice with a bar", |status| format!("{status}|{status}")),
     ("with a comma behind it", |status| format!("{status},")),
@@ -401,6 +479,7 @@ const UNLISTED: [(&str, Change); 10] = [
     ("in plural", |status| format!("{status}s")),
     ("without its last letter", |status| status[..status.len() - 1].to_owned()),
     ("unknown", |status| format!("un{status}")),
+    ("its first three letters", |status| status.chars().take(3).collect()),
 ];
 
 /// Statuses that callers know from other services, and several at once.
@@ -439,6 +518,42 @@ fn other_status(status: &'static str) -> Case {
     .sharing("search", Cost::requests(1))
 }
 
+/// A field holds one status.
+async fn two_statuses(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search();
+    for pair in search.statuses.windows(2) {
+        let both = pair.join(",");
+        let why = format!("status is {both:?}, which is not listed");
+        let bad = good.clone().field(&search.status.name, both);
+        probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
+    }
+    Ok(())
+}
+
+/// A status is judged whatever else a search asks for.
+async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = change(search, probe.any_search());
+    if !probe.is_accepted(&good).await?.1 {
+        return Err(probe.skip("the valid search of this kind is not accepted"));
+    }
+    let bad = good.field(&search.status.name, "paused");
+    probe.rejects(Clause::SearchStatus, "status is \"paused\", which is not listed", &bad).await
+}
+
+async fn listed_beside_bound(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search().field(&search.activated_from.name, "2020-01-01T00:00:00Z");
+    probe.control_once(&good).await?;
+    for status in &search.statuses {
+        let why = format!("status {status} beside {}", search.activated_from.name);
+        let request = good.clone().field(&search.status.name, status.as_str());
+        probe.accepts(Clause::SearchStatus, &why, &request).await?;
+    }
+    Ok(())
+}
+
 fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
     // The control request, and one request for each status of the document.
     let case = Case::with(label, Cost::requests(5), change, |probe, change| {
@@ -467,7 +582,9 @@ mod tests {
     fn what_resembles_a_value_differs_from_it() {
         let texts = |value: &str| NEAR_MISSES.map(|(_, resembling)| resembling(value));
         let expected = ["US", "SA", "USAX", "XUSA", "US%", "US_", "USA ", " USA", "USA", "USA,USA"];
-        assert_eq!(texts("USA"), expected);
-        assert_eq!(texts("é"), ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);
+        assert_eq!(texts("USA")[..10], expected);
+        assert_eq!(texts("USA")[10..], ["US*", "USA\u{0}", "\u{ff35}\u{ff33}\u{ff21}", "USA"]);
+        assert_eq!(texts("é")[..10], ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);
+        assert_eq!(texts("SO-1-0017")[13], "SO-1-17");
     }
 }

@@ -25,7 +25,14 @@ pub(super) static ANY_PORT_BATCH: Check = Check {
         let placed = surveyed(places.map(|(label, at)| (label.to_owned(), 1, at)), |probe, at| {
             Box::pin(among_most(probe, at))
         });
-        [halves].into_iter().chain(placed).collect()
+        let raw = [("behind as many raw items as there may be", ())];
+        let raw = surveyed(raw.map(|(label, data)| (label.to_owned(), 1, data)), |probe, ()| {
+            Box::pin(last_of_raw(probe))
+        });
+        let alike = Case::new("batches of one size with one beginning", Cost::requests(6), |probe| {
+            Box::pin(alike_batches(probe))
+        });
+        [halves, alike].into_iter().chain(placed).chain(raw).collect()
     }),
 };
 
@@ -75,7 +82,7 @@ pub(super) static PORT_OTHER: Check = Check {
     clauses: &[Clause::SearchMatchPort],
     needs: &[Fact::OwnAddresses],
     run: Run::Cases(|_| {
-        surveyed(FAMILIES.map(|(label, v6)| (label.to_owned(), 7, v6)), |probe, v6| {
+        surveyed(FAMILIES.map(|(label, v6)| (label.to_owned(), 10, v6)), |probe, v6| {
             Box::pin(other_port(probe, v6))
         })
     }),
@@ -135,6 +142,44 @@ async fn among_most(probe: &Probe<'_>, at: usize) -> Result<(), Stop> {
                 (format!("{what}, is found"), format!("{} of its instances are missing", missing.len()));
             comparison.differs(Clause::SearchMatchAnyPort, expected, actual, &found.evidence());
         }
+    }
+    comparison.conclude(probe).await
+}
+
+/// Items count before duplicates are removed, so that the last of the most raw items is searched as the first is.
+async fn last_of_raw(probe: &Probe<'_>) -> Result<(), Stop> {
+    let most = *probe.contract().search.raw_items.end();
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| Some(instance.ip));
+    let address = some(probe, held)?[0];
+    let mut items = vec![addresses::unknown(address).to_string(); most - 1];
+    items.push(survey.spelt(address));
+    let mut comparison = Comparison::with(survey);
+    let what = format!("{}, the last of {most} raw items", survey.spelt(address));
+    let request = probe.search(items);
+    if let Some(found) = read_accepted(probe, Clause::SearchMatchAnyPort, &what, &request).await? {
+        let expected = survey.where_(|instance| instance.ip == address);
+        comparison.same(Clause::SearchMatchAnyPort, &what, &expected, &found);
+    }
+    comparison.conclude(probe).await
+}
+
+/// Two batches that differ in their last item alone are two questions.
+async fn alike_batches(probe: &Probe<'_>) -> Result<(), Stop> {
+    let survey = survey(probe).await?;
+    let held = survey.values(|instance| Some(instance.ip));
+    let [first, second, third] = some(probe, held)?.into_iter().take(3).collect::<Vec<_>>()[..] else {
+        return Err(probe.skip_lacking(
+            "fewer than three addresses were surveyed",
+            "three",
+            Fact::OwnAddresses,
+        ));
+    };
+    let mut comparison = Comparison::with(survey);
+    for last in [second, third, second] {
+        let items = vec![survey.spelt(first), survey.spelt(last)];
+        let expected = survey.where_(|instance| [first, last].contains(&instance.ip));
+        finds(probe, &mut comparison, Clause::SearchMatchAnyPort, items, expected).await?;
     }
     comparison.conclude(probe).await
 }
@@ -266,7 +311,7 @@ async fn other_port(probe: &Probe<'_>, is_v6: bool) -> Result<(), Stop> {
     comparison.conclude(probe).await
 }
 
-/// Ports that the address does not have: next to one that it has, one that another address has, and the last.
+/// Ports that the address does not have: next to one that it has, one that another address has, and one that begins alike.
 fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
     let held: BTreeSet<i64> = survey
         .instances
@@ -279,7 +324,9 @@ fn absent(survey: &Survey, search: &Search, address: IpAddr) -> Vec<u16> {
     let wanted = |port: &i64| search.ports.contains(port) && !held.contains(port);
     let first = beside.clone().find(wanted);
     let other = elsewhere.into_iter().find(wanted);
-    let ports: BTreeSet<i64> = first.into_iter().chain(other).collect();
+    // The beginning of a port is another port.
+    let beginning = held.iter().map(|port| port / 10).find(wanted);
+    let ports: BTreeSet<i64> = first.into_iter().chain(other).chain(beginning).collect();
     ports.into_iter().filter_map(|port| u16::try_from(port).ok()).collect()
 }
 
@@ -313,12 +360,16 @@ enum ExpectedMatches {
     AllPortsButTheFirst,
 }
 
-const UNIONS: [(&str, Union); 6] = [
+const UNIONS: [(&str, Union); 7] = [
     ("every port", |_, ported| (ported.to_vec(), ExpectedMatches::AllPorts)),
     ("every port but one", |_, ported| (ported[1..].to_vec(), ExpectedMatches::AllPortsButTheFirst)),
     ("a port before no port", |bare, ported| (vec![ported[0].clone(), bare], ExpectedMatches::Everything)),
     ("a port after no port", |bare, ported| (vec![bare, ported[0].clone()], ExpectedMatches::Everything)),
     ("every port after no port", |bare, ported| ([&[bare], ported].concat(), ExpectedMatches::Everything)),
+    ("a port after no port, among others", |bare, ported| {
+        let both = [bare.clone(), ported[0].clone()];
+        (addresses::nobodys(80).chain(both).collect(), ExpectedMatches::Everything)
+    }),
     ("a port twice", |_, ported| {
         let again = ported.iter().chain(ported.last()).cloned();
         (again.collect(), ExpectedMatches::AllPorts)

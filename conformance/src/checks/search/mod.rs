@@ -61,6 +61,7 @@ pub(super) static CHECKS: &[&Check] = &[
     &input::IPS_PORT_BOUNDARIES,
     &batch::RAW_LIMIT_BOUNDARIES,
     &input::IPS_REQUIRED_ABSENT,
+    &body::JSON_BODY_FORMS,
     &body::JSON_BODY_MALFORMED,
     &body::JSON_BODY_OPEN,
     &matching::ANY_PORT_BATCH,

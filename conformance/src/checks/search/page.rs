@@ -75,9 +75,13 @@ pub(super) static PAGE_SIZE_MOST: Check = Check {
             ("one above the number of instances", |count| count + 1),
             ("the largest size", |_| usize::MAX),
         ];
-        surveyed(cases.map(|(label, size)| (label.to_owned(), 1, size)), |probe, size| {
+        let sizes = surveyed(cases.map(|(label, size)| (label.to_owned(), 1, size)), |probe, size| {
             Box::pin(page_size_most(probe, size))
-        })
+        });
+        let last = surveyed([("the largest page of the largest size".to_owned(), 1, ())], |probe, ()| {
+            Box::pin(last_page(probe))
+        });
+        sizes.into_iter().chain(last).collect()
     }),
 };
 
@@ -165,6 +169,22 @@ async fn page_size_default(probe: &Probe<'_>, (index, is_full): (usize, bool)) -
         }
     }
     comparison.conclude(probe).await
+}
+
+/// The largest page of the largest size begins behind every instance: it may be rejected, and holds none.
+async fn last_page(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let request = survey.request.clone().field(&search.page.name, *search.pages.end());
+    let request = request.field(&search.page_size.name, *search.page_sizes.end());
+    let (exchange, is_accepted) = probe.is_accepted(&request).await?;
+    let items = exchange.result.as_ref().ok().and_then(|response| response.at("/data/items")?.as_array());
+    let count = items.map_or(0, Vec::len);
+    if is_accepted && count > 0 {
+        let expected = format!("rejected, or no instance on page {}", search.pages.end());
+        probe.finding(Clause::SearchPaging, &expected, &quantity(count, "instance"), &[&exchange]);
+    }
+    Ok(())
 }
 
 async fn page_size_most(probe: &Probe<'_>, size: Size) -> Result<(), Stop> {
