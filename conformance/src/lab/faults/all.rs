@@ -1,5 +1,7 @@
 //! Faults in what all operations share: tokens, accounts and throttling.
 
+use std::time::Duration;
+
 use crate::contract::OperationId;
 use futures::future::BoxFuture;
 use hyper::header::{HeaderValue, RETRY_AFTER};
@@ -54,6 +56,10 @@ fn tokens() -> Vec<Fault> {
     let lengthened = |context: &Context, sent: &[String]| {
         sent.len() == 1 && sent[0] != context.token.expose() && sent[0].starts_with(context.token.expose())
     };
+    let other_beginning = |context: &Context, sent: &[String]| {
+        let end = context.token.without_first_character();
+        sent.len() == 1 && sent[0] != context.token.expose() && sent[0].ends_with(end)
+    };
     let revoked = |context: &Context, sent: &[String]| {
         context.facts.revoked_token.as_ref().is_some_and(|token| sent == [token.expose()])
     };
@@ -92,6 +98,8 @@ fn tokens() -> Vec<Fault> {
             Extract,
             expired,
         ),
+        served("all.token-required/groups-expired", "A listing accepts an expired token.", Groups, expired),
+        served("all.token-required/search-expired", "A search accepts an expired token.", Search, expired),
         Fault::request(
             "all.token-required/extract-unknown-header",
             "Any token is accepted in X-API-Key.",
@@ -129,6 +137,7 @@ fn tokens() -> Vec<Fault> {
     faults.extend(each!("empty", "accepts an empty token.", empty));
     faults.extend(each!("unknown", "accepts any token.", unknown));
     faults.extend(each!("shortened", "accepts a token without its last character.", shortened));
+    faults.extend(each!("other-beginning", "accepts a token with another first character.", other_beginning));
     faults.extend(each!("lengthened", "accepts a token with characters appended.", lengthened));
     faults.extend(each!("revoked", "accepts a revoked token.", revoked));
     faults
@@ -188,6 +197,11 @@ fn accounts() -> Vec<Fault> {
             let shared = context.facts.shared_address.as_deref().unwrap_or_default();
             seen.json()["ips"].as_array().is_some_and(|ips| ips.iter().any(|ip| ip == shared))
         }),
+        Fault::serve(
+            "all.own-account/simultaneous-listings",
+            "Listings at the same time share one response, whatever their tokens.",
+            |context, seen| Box::pin(shared_listing(context, seen)),
+        ),
         Fault::request(
             "all.own-account/empty-account-sees-main",
             "An account without instances finds those of another.",
@@ -251,6 +265,24 @@ fn accounts() -> Vec<Fault> {
             },
         ),
     ]
+}
+
+/// Whoever comes while another listing is under way gets the response of that one.
+async fn shared_listing(context: &Context, seen: ProxiedRequest) -> Reply {
+    const OVERLAP: Duration = Duration::from_millis(15);
+    if context.operation(&seen) != Some(OperationId::Groups) {
+        return context.upstream.call(&seen).await;
+    }
+    let begun = context.memory.calls_of("begun") + 1;
+    let is_alone = begun == context.memory.count("ended") + 1;
+    tokio::time::sleep(if is_alone { OVERLAP } else { 2 * OVERLAP }).await;
+    let reply = match context.memory.recall("shared").filter(|_| !is_alone) {
+        Some(shared) => shared,
+        None => context.upstream.call(&seen).await,
+    };
+    context.memory.keep("shared", &reply);
+    context.memory.calls_of("ended");
+    reply
 }
 
 fn throttling() -> Vec<Fault> {

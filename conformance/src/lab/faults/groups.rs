@@ -126,7 +126,7 @@ fn headers() -> Vec<Fault> {
         ),
         Fault::reply(
             "groups.headers/storable-later",
-            "Only the first response must not be stored.",
+            "Only the first response has Cache-Control.",
             without_header("cache-control"),
         )
         .when(not_first),
@@ -218,10 +218,16 @@ fn order() -> Vec<Fault> {
         .when(|context, seen| !of_main_account(context, seen)),
         Fault::success(
             "groups.order/second-listing",
-            "The order changes: a later listing descends.",
+            "Every listing but the first descends.",
             with_items(|items| items.reverse()),
         )
         .when(not_first),
+        Fault::success(
+            "groups.order/every-sixth",
+            "Every sixth listing descends.",
+            with_items(|items| items.reverse()),
+        )
+        .when(|context, seen| of_main_account(context, seen) && context.memory.calls() % 6 == 5),
     ]
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod condition;
 pub(crate) mod edit;
 mod extract_access;
 mod extract_choice;
+mod extract_combined;
 mod extract_count;
 mod extract_identity;
 mod extract_response;
@@ -12,6 +13,7 @@ mod extract_text;
 mod groups;
 mod search;
 mod search_account;
+mod search_combined;
 mod search_filter;
 mod search_input;
 mod search_intersection;
@@ -37,11 +39,13 @@ pub(crate) fn all() -> Vec<Fault> {
         extract_access::faults,
         extract_response::faults,
         extract_choice::faults,
+        extract_combined::faults,
         extract_count::faults,
         extract_identity::faults,
         extract_text::faults,
         groups::faults,
         search_account::faults,
+        search_combined::faults,
         search_filter::faults,
         search_input::faults,
         search_intersection::faults,
