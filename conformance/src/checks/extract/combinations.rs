@@ -187,6 +187,14 @@ async fn find_cause(
 ) -> Result<(), Stop> {
     Context::PLAIN.control(probe).await?;
     let extract = &probe.contract().extract;
+    // A query that is not decoded breaks whatever it asks for.
+    if combination.spelling != QuerySpelling::Usual
+        && let Err((exchange, class)) = is_accepted(probe, [], combination.spelling).await?
+    {
+        let expected = format!("accepted: an extraction{}", combination.spelling_name());
+        probe.finding(Clause::ExtractEnvelope, &expected, class.description(), &[&exchange]);
+        return Ok(());
+    }
     for alone in &combination.uses {
         let Err((exchange, class)) = is_accepted(probe, [alone.clone()], combination.spelling).await? else {
             continue;

@@ -175,7 +175,11 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
         return Ok(());
     }
     let expected = format!("an extraction of its own for a new request id, {}", differing.label);
-    let actual = if is_accepted { format!("{came} of 2 entries") } else { "rejected".to_owned() };
+    let actual = if is_accepted {
+        format!("{came} of 2 entries, as many as the other id asked for")
+    } else {
+        "rejected".to_owned()
+    };
     if differing.is_doubtful {
         probe.warning(Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
     } else {

@@ -282,8 +282,9 @@ pub(super) static NAMED: Check = Check {
         });
         let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
         // A text that is written in blocks may change its separator between them.
-        let largest = extract.separators.iter().filter(|separator| separator.code != default_of(&extract.lb));
-        let largest = largest.last().map(|separator| {
+        let default = default_of(&extract.lb);
+        let other = extract.separators.iter().rfind(|separator| separator.code != default);
+        let largest = other.map(|separator| {
             let text = Context { is_text: true, ..Context::PLAIN };
             separated(text, format!("lb={} num={most}", separator.code), separator.clone(), most)
                 .needs([Fact::PlentifulRegion])

@@ -176,8 +176,8 @@ fn spelling() -> Vec<Fault> {
     };
     vec![
         Fault::request(
-            "extract.regions-default/encoded",
-            "A percent-encoded letter in regions is not decoded.",
+            "extract.envelope/encoded-region",
+            "Percent-encoded letters in regions are not decoded.",
             Context::reject,
         )
         .when(move |context, seen| {
