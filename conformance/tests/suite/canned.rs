@@ -70,8 +70,9 @@ impl CannedRequest {
     pub(crate) fn has_token(&self) -> bool {
         let target = self.line.split(' ').nth(1).unwrap_or_default();
         let query = target.split_once('?').map_or("", |(_, query)| query);
-        let tokens: Vec<_> = query.split('&').filter_map(|pair| pair.strip_prefix("api_key=")).collect();
-        tokens == ["tok%2Fen%2Bwith%20%22odd%22%20characters%3D"]
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        let tokens: Vec<_> = pairs.filter(|(name, _)| name == "api_key").map(|(_, value)| value).collect();
+        tokens == [TOKEN]
     }
 }
 

@@ -183,8 +183,12 @@ const MANY: u32 = 12;
 /// The order holds for every listing.
 async fn always(probe: &Probe<'_>) -> Result<(), Stop> {
     for _ in 0..MANY {
-        if judge(probe, &probe.control(&probe.groups()).await?)? < 2 {
+        let (count, is_ascending) = judge(probe, &probe.control(&probe.groups()).await?)?;
+        if count < 2 {
             return Err(probe.skip("the account has fewer than two groups: use one with several"));
+        }
+        if !is_ascending {
+            break;
         }
     }
     Ok(())
@@ -197,7 +201,7 @@ async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
         judge(probe, &listing)?;
     }
     let listing = probe.control(&probe.groups()).await?;
-    if judge(probe, &listing)? < 2 {
+    if judge(probe, &listing)?.0 < 2 {
         return Err(probe.skip("the account has fewer than two groups: use one with several"));
     }
     // The order holds for every listing, not for the first alone.
@@ -205,13 +209,14 @@ async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Reports a group that does not stand above the one before; gives how many groups there are.
-fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<usize, Stop> {
+/// Reports a group that does not stand above the one before; gives how many groups there are, and whether they ascend.
+fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool), Stop> {
     let items = listing.response.at("/data/items").and_then(Value::as_array);
     let items =
         items.ok_or_else(|| probe.inconclusive("the listing has no items; see groups.envelope.schema"))?;
     let ids: Vec<i64> = items.iter().filter_map(|item| item.get("groupId")?.as_i64()).collect();
-    if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
+    let wrong = ids.windows(2).find(|pair| pair[0] >= pair[1]);
+    if let Some(pair) = wrong {
         let actual = format!("{} stands before {}", pair[0], pair[1]);
         probe.finding(
             Clause::GroupsOrder,
@@ -220,7 +225,7 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<usize, Stop> {
             &[&listing.exchange],
         );
     }
-    Ok(ids.len())
+    Ok((ids.len(), wrong.is_none()))
 }
 
 static TOKEN: Check = Check {
