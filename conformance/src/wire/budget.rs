@@ -133,7 +133,7 @@ pub enum BudgetError {
 impl Default for Budget {
     fn default() -> Self {
         Self {
-            requests: 7_000,
+            requests: 8_000,
             gateways: 4_500,
             bytes: 1 << 30,
             wall: Duration::from_secs(600),

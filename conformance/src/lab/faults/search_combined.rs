@@ -126,43 +126,21 @@ fn filters() -> Vec<Fault> {
 }
 
 fn times() -> Vec<Fault> {
-    // The fault takes a form of ISO 8601 that RFC 3339 does not have.
-    let lenient = |id, breaks, how: fn(&str) -> Option<String>| {
-        Fault::request(id, breaks, move |context, seen| {
+    vec![Fault::request(
+        "search.activated-order/fraction-as-milliseconds",
+        "The digits of a fraction are read as milliseconds, however many they are.",
+        |context, seen| {
             for bound in [FROM, TO] {
-                if let Some(strict) = text(context, seen, bound).as_deref().and_then(how) {
-                    put(context, seen, bound, strict);
-                }
+                let Some(time) = text(context, seen, bound) else { continue };
+                let Some((seconds, fraction)) = time.split_once('.') else { continue };
+                let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) else {
+                    continue;
+                };
+                let read = format!("{seconds}.{digits:0>3}Z");
+                put(context, seen, bound, read);
             }
-        })
-    };
-    vec![
-        lenient("search.activated-range/comma", "A comma may stand before a fraction.", |time| {
-            time.contains(',').then(|| time.replace(',', "."))
-        }),
-        lenient("search.activated-range/no-seconds", "The seconds may be left out.", |time| {
-            (time.len() == 17).then(|| time.replace('Z', ":00Z"))
-        }),
-        lenient("search.activated-range/no-colon", "An offset may have no colon.", |time| {
-            let (start, hours) = time.rsplit_once('+').filter(|(_, offset)| offset.len() == 4)?;
-            Some(format!("{start}+{}:{}", &hours[..2], &hours[2..]))
-        }),
-        Fault::request(
-            "search.activated-order/fraction-as-milliseconds",
-            "The digits of a fraction are read as milliseconds, however many they are.",
-            |context, seen| {
-                for bound in [FROM, TO] {
-                    let Some(time) = text(context, seen, bound) else { continue };
-                    let Some((seconds, fraction)) = time.split_once('.') else { continue };
-                    let Some(digits) = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3) else {
-                        continue;
-                    };
-                    let read = format!("{seconds}.{digits:0>3}Z");
-                    put(context, seen, bound, read);
-                }
-            },
-        ),
-    ]
+        },
+    )]
 }
 
 fn items() -> Vec<Fault> {
