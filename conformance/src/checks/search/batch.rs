@@ -285,7 +285,7 @@ fn all_or_nothing_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases
 }
 
-/// The limits hold whatever else a search carries, and as many items as there may be are accepted beside it.
+/// The limits hold whatever else a search carries.
 fn too_few_or_many(label: String, items: Items, change: Change) -> Case {
     Case::with(label.clone(), Cost::requests(2), (label, items, change), |probe, (label, items, change)| {
         Box::pin(async move {
