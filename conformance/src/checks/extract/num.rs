@@ -116,6 +116,9 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         content::judge_count(probe, &exchange, response, most);
         return Ok(());
     }
+    if class.decision() != Decision::Rejected && context.is_combined() {
+        return Err(probe.skip("as many gateways can't be had in this form"));
+    }
     if class.decision() != Decision::Rejected {
         return Err(probe.inconclusive(&format!("nothing was decided: {}", class.description())));
     }

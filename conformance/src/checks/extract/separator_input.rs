@@ -29,7 +29,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     // A service that reads the first digit alone takes these for listed values.
     let longer = lb.schema.values.iter().filter_map(|code| code.as_str()).flat_map(|code| {
         let doubled = code.repeat(2);
-        [format!("{code}0"), format!("1{code}"), format!("{code}.0"), doubled]
+        [format!("{code}0"), format!("1{code}"), doubled]
     });
     for value in derived.chain(longer).chain(NAMES.map(str::to_owned)) {
         let is_listed = value.parse().is_ok_and(|number: i64| range.contains(&number));

@@ -230,13 +230,9 @@ async fn shortage(probe: &Probe<'_>, (context, name, num): (Context, String, i64
     if exchange.result.is_err() || tells_when(&exchange) {
         return Ok(());
     }
-    // HTTP 503 says itself that the service is short of something, and so does a header that nobody can read; otherwise the
-    // region may be unknown.
-    let is_unavailable = exchange
-        .result
-        .as_ref()
-        .is_ok_and(|response| response.status == 503 || response.header("Retry-After").is_some());
-    if !is_unavailable
+    // Whoever sends the header means a shortage, also where nobody can read it; without it the region may be unknown.
+    let has_header = exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some());
+    if !has_header
         && is_like_unknown(probe, &exchange, &short().without_query(&name).query(&name, UNKNOWN_REGION))
             .await?
     {

@@ -538,8 +538,9 @@ async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Res
     if !probe.is_accepted(&good).await?.1 {
         return Err(probe.skip("the valid search of this kind is not accepted"));
     }
-    let bad = good.field(&search.status.name, "paused");
-    probe.rejects(Clause::SearchStatus, "status is \"paused\", which is not listed", &bad).await
+    let unlisted = format!("un{}", search.statuses[0]);
+    let why = format!("status is {unlisted:?}, which is not listed");
+    probe.rejects(Clause::SearchStatus, &why, &good.field(&search.status.name, unlisted)).await
 }
 
 async fn listed_beside_bound(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -118,20 +118,9 @@ fn text() -> Vec<Fault> {
 }
 
 fn response() -> Vec<Fault> {
-    vec![
-        Fault::success("extract.endpoint/port-0", "The second entry has port 0.", |_, _, body| {
-            put(body, "/data/1/port", &json!(0));
-        }),
-        Fault::reply(
-            "extract.shortage-retry-after/never",
-            "No rejection has Retry-After, a shortage or not.",
-            |context, seen, reply| {
-                if !context.accepted(seen, reply) {
-                    reply.headers.remove("retry-after");
-                }
-            },
-        ),
-    ]
+    vec![Fault::success("extract.endpoint/port-0", "The second entry has port 0.", |_, _, body| {
+        put(body, "/data/1/port", &json!(0));
+    })]
 }
 
 fn identity() -> Vec<Fault> {

@@ -319,10 +319,6 @@ fn bodies() -> Vec<Fault> {
         fault("search.json-body/escapes", "A text with escapes is rejected.", |seen| {
             seen.json().is_object() && seen.body.windows(3).any(|three| three == b"\\u0")
         }),
-        fault("search.json-body/charset", "A charset in Content-Type is rejected.", |seen| {
-            let content_type = seen.headers.get(hyper::header::CONTENT_TYPE);
-            content_type.is_some_and(|value| value.as_bytes().windows(7).any(|seven| seven == b"charset"))
-        }),
         Fault::request(
             "search.paging/largest-page-wraps",
             "The number of instances before the largest page of the largest size wraps to zero.",
