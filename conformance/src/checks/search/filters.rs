@@ -1,19 +1,18 @@
-//! Single filters: what each value finds, what only resembles a value, and what is no value at all.
+//! Single filters: what each value finds, and what only resembles a value.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::addresses;
-use super::cases::{BATCHES, FILTERS, batch, control, invalid_members, surveyed};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use super::cases::{BATCHES, batch, surveyed};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::relation::{
-    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, apply, read, read_accepted,
-    read_unless_rejected, survey,
+    Comparison, Filter, FilterKind, ResultSet, Survey, address_of, read, read_accepted, read_unless_rejected,
+    survey,
 };
-use crate::checks::{Requests, boundary};
 use crate::contract::{Clause, OperationId};
-use crate::grammar::{by_reason, json_integers};
 use crate::target::Fact;
 
 pub(super) static CITY_EXACT: Check = Check {
@@ -56,45 +55,6 @@ pub(super) static COUNTRY_NEAR: Check = Check {
     run: Run::Cases(|_| near_cases(FilterKind::Country)),
 };
 
-pub(super) static GROUP_BOUNDARIES: Check = Check {
-    id: "search.group.boundaries",
-    title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
-    why: "A negative or garbled group number that is ignored returns every group to a caller who asked for one.",
-    operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchGroup],
-    needs: &[],
-    run: Run::Cases(group_boundaries),
-};
-
-pub(super) static GROUP_NULL: Check = Check {
-    id: "search.group.null",
-    title: "`groupId` null finds what a search without `groupId` finds",
-    why: "Clients that write absent values as null see only ungrouped instances, or none.",
-    operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchGroup],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| {
-        let kinds: [(&str, &[FilterKind]); 3] = [
-            ("alone", &[]),
-            ("beside a status", &[FilterKind::Status]),
-            ("beside a country", &[FilterKind::Country]),
-        ];
-        surveyed(kinds.map(|(label, kinds)| (label.to_owned(), 1, kinds)), |probe, kinds| {
-            Box::pin(group_null(probe, kinds))
-        })
-    }),
-};
-
-pub(super) static GROUP_SUM: Check = Check {
-    id: "search.group.sum",
-    title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
-    why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
-    operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchGroup],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| exact_cases(FilterKind::Group)),
-};
-
 pub(super) static ORDER_HELD: Check = Check {
     id: "search.order-number.held",
     title: "`orderNo` finds an instance at each address of the order, and nothing beyond a search without it",
@@ -122,45 +82,6 @@ pub(super) static ORDER_NEAR: Check = Check {
     run: Run::Cases(|_| near_cases(FilterKind::Order)),
 };
 
-pub(super) static STATUS_BOUNDARIES: Check = Check {
-    id: "search.status.boundaries",
-    title: "each listed `status` is accepted and any other text is rejected",
-    why: "A misspelt status that is ignored returns expired instances to a caller who meant to see active ones.",
-    operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchStatus],
-    needs: &[],
-    run: Run::Cases(|scope| {
-        let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
-        cases.extend(UNLISTED.into_iter().map(unlisted_case));
-        cases.extend(OTHER_STATUSES.map(other_status));
-        let two =
-            Case::new("two of them with a comma", Cost::requests(4), |probe| Box::pin(two_statuses(probe)));
-        cases.push(control(two));
-        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status");
-        cases.extend(beside.map(|(label, change)| {
-            let label = format!("unlisted, beside {label}");
-            Case::with(label, Cost::requests(2), change, |probe, change| {
-                Box::pin(unlisted_beside(probe, change))
-            })
-        }));
-        let bounded = Case::new("listed, beside an activation time", Cost::requests(6), |probe| {
-            Box::pin(listed_beside_bound(probe))
-        });
-        cases.push(bounded);
-        cases
-    }),
-};
-
-pub(super) static STATUS_SUM: Check = Check {
-    id: "search.status.sum",
-    title: "each `status` finds exactly the instances that show it",
-    why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
-    operation: Some(OperationId::Search),
-    clauses: &[Clause::SearchStatus],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| exact_cases(FilterKind::Status)),
-};
-
 /// Values of each filter that are tried.
 const MOST_VALUES: usize = 8;
 /// Values that resembling ones are made from.
@@ -169,7 +90,7 @@ const MOST_RESEMBLED: usize = 2;
 const MOST_ORDERS: usize = 5;
 
 /// A case for each of two batches: addresses, and addresses with ports.
-fn exact_cases(kind: FilterKind) -> Vec<Case> {
+pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
     let most = u32::try_from(MOST_VALUES).unwrap_or(u32::MAX) + 1;
     let cases = BATCHES[..2].iter().map(|name| ((*name).to_owned(), most, (kind, *name)));
     let mut cases = surveyed(cases, |probe, data| Box::pin(exact(probe, data)));
@@ -391,43 +312,6 @@ async fn near(probe: &Probe<'_>, (kind, resembling): (FilterKind, NearMiss)) -> 
     Ok(())
 }
 
-fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
-    let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
-    // An unknown group may be rejected or find nothing, so no large number is judged.
-    let is_below =
-        |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
-    let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
-        reason.spellings.retain(|text| is_below(text) && text != "1e400");
-        reason
-    });
-    let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
-    let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
-    cases.extend(invalid_members(|search| &search.group_id, reasons));
-    cases.push(Case::new("null", Cost::requests(1), |probe| {
-        Box::pin(async move {
-            let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
-            let why = "groupId is null, which means all groups";
-            probe.accepts(Clause::SearchGroup, why, &null).await.map(drop)
-        })
-    }));
-    cases
-}
-
-async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let filters: Vec<_> =
-        kinds.iter().filter_map(|kind| survey.candidates(*kind).into_iter().next()).collect();
-    let request = apply(search, survey.request.clone(), &filters).field(&search.group_id.name, Value::Null);
-    let what =
-        filters.iter().fold("groupId null".to_owned(), |text, filter| text + " & " + &filter.describe());
-    if let Some(found) = read_accepted(probe, Clause::SearchGroup, &what, &request).await? {
-        comparison.same(Clause::SearchGroup, &what, &survey.admitted(&filters), &found);
-    }
-    comparison.conclude(probe).await
-}
-
 async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let Some(order) = probe.facts().orders.get(index) else {
@@ -463,116 +347,6 @@ fn holds(found: &ResultSet, item: &str) -> bool {
     let Some((ip, port)) = address_of(item) else { return true };
     let is_there = |port: Option<i64>, held: i64| port.is_none_or(|port| port == held);
     found.instances.values().any(|instance| instance.ip == ip && is_there(port, instance.port))
-}
-
-/// Changes a listed status into a text that is not listed.
-type Change = fn(&str) -> String;
-
-const UNLISTED: [(&str, Change); 11] = [
-    ("twice with a comma", |status| format!("{status},{status}")),
-    ("twice with a bar", |status| format!("{status}|{status}")),
-    ("with a comma behind it", |status| format!("{status},")),
-    ("in capitals", |status| status.to_uppercase()),
-    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
-    ("after a space", |status| format!(" {status}")),
-    ("before a space", |status| format!("{status} ")),
-    ("in plural", |status| format!("{status}s")),
-    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
-    ("unknown", |status| format!("un{status}")),
-    ("its first three letters", |status| status.chars().take(3).collect()),
-];
-
-/// Statuses that callers know from other services, and several at once.
-const OTHER_STATUSES: [&str; 16] = [
-    "canceled",
-    "all",
-    "any",
-    "*",
-    "none",
-    "null",
-    "suspended",
-    "pending",
-    "paused",
-    "inactive",
-    "running",
-    "deleted",
-    "disabled",
-    "0",
-    "1",
-    "true",
-];
-
-fn other_status(status: &'static str) -> Case {
-    Case::with(status, Cost::requests(1), status, |probe, status| {
-        Box::pin(async move {
-            let search = &probe.contract().search;
-            if search.statuses.iter().any(|listed| listed == status) {
-                return Err(probe.skip("this status is listed"));
-            }
-            let good = probe.any_search();
-            let why = format!("status is {status:?}, which is not listed");
-            let bad = good.clone().field(&search.status.name, status);
-            probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await
-        })
-    })
-    .sharing("search", Cost::requests(1))
-}
-
-/// A field holds one status.
-async fn two_statuses(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = probe.any_search();
-    for pair in search.statuses.windows(2) {
-        let both = pair.join(",");
-        let why = format!("status is {both:?}, which is not listed");
-        let bad = good.clone().field(&search.status.name, both);
-        probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
-    }
-    Ok(())
-}
-
-/// A status is judged whatever else a search asks for.
-async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = change(search, probe.any_search());
-    if !probe.is_accepted(&good).await?.1 {
-        return Err(probe.skip("the valid search of this kind is not accepted"));
-    }
-    let unlisted = format!("un{}", search.statuses[0]);
-    let why = format!("status is {unlisted:?}, which is not listed");
-    probe.rejects(Clause::SearchStatus, &why, &good.field(&search.status.name, unlisted)).await
-}
-
-async fn listed_beside_bound(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let good = probe.any_search().field(&search.activated_from.name, "2020-01-01T00:00:00Z");
-    probe.control_once(&good).await?;
-    for status in &search.statuses {
-        let why = format!("status {status} beside {}", search.activated_from.name);
-        let request = good.clone().field(&search.status.name, status.as_str());
-        probe.accepts(Clause::SearchStatus, &why, &request).await?;
-    }
-    Ok(())
-}
-
-fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
-    // The control request, and one request for each status of the document.
-    let case = Case::with(label, Cost::requests(5), change, |probe, change| {
-        Box::pin(async move {
-            let search = &probe.contract().search;
-            let good = probe.any_search();
-            for status in search.statuses.iter().map(|status| change(status)) {
-                if search.statuses.contains(&status) {
-                    continue;
-                }
-                let why = format!("status is {status:?}, which is not listed");
-                let bad = good.clone().field(&search.status.name, status);
-                probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
-            }
-            Ok(())
-        })
-    });
-    control(case)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod body;
 mod cases;
 mod envelope;
 mod filters;
+mod group;
 mod input;
 mod intersection;
 mod known;
@@ -16,6 +17,7 @@ mod matching;
 mod page;
 mod paging;
 mod read_only;
+mod status;
 mod watched;
 
 use crate::check::Check;
@@ -36,10 +38,10 @@ pub(super) static CHECKS: &[&Check] = &[
     &envelope::SUCCESS,
     &envelope::VARIETY,
     &body::FIELD_TYPES,
-    &filters::GROUP_BOUNDARIES,
+    &group::GROUP_BOUNDARIES,
     &account::GROUP_FOREIGN,
-    &filters::GROUP_NULL,
-    &filters::GROUP_SUM,
+    &group::GROUP_NULL,
+    &group::GROUP_SUM,
     &envelope::HEADERS,
     &known::KNOWN,
     &envelope::INSTANCE_WATCHED,
@@ -89,8 +91,8 @@ pub(super) static CHECKS: &[&Check] = &[
     &paging::PARTITION,
     &paging::STILL,
     &read_only::REPEAT,
-    &filters::STATUS_BOUNDARIES,
-    &filters::STATUS_SUM,
+    &status::STATUS_BOUNDARIES,
+    &status::STATUS_SUM,
     &body::TOKEN_SINGLE,
     &paging::TOTAL_FILTERS,
     &paging::TOTAL_NOTHING,

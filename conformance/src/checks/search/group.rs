@@ -1,0 +1,88 @@
+//! The filter by group: what is no group's number, the minimum, and null.
+
+use serde_json::Value;
+
+use super::cases::{invalid_members, surveyed};
+use super::filters::exact_cases;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::relation::{Comparison, FilterKind, apply, read_accepted, survey};
+use crate::checks::{Requests, boundary};
+use crate::contract::{Clause, OperationId};
+use crate::grammar::{by_reason, json_integers};
+use crate::target::Fact;
+
+pub(super) static GROUP_BOUNDARIES: Check = Check {
+    id: "search.group.boundaries",
+    title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
+    why: "A negative or garbled group number that is ignored returns every group to a caller who asked for one.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[],
+    run: Run::Cases(group_boundaries),
+};
+
+pub(super) static GROUP_NULL: Check = Check {
+    id: "search.group.null",
+    title: "`groupId` null finds what a search without `groupId` finds",
+    why: "Clients that write absent values as null see only ungrouped instances, or none.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| {
+        let kinds: [(&str, &[FilterKind]); 3] = [
+            ("alone", &[]),
+            ("beside a status", &[FilterKind::Status]),
+            ("beside a country", &[FilterKind::Country]),
+        ];
+        surveyed(kinds.map(|(label, kinds)| (label.to_owned(), 1, kinds)), |probe, kinds| {
+            Box::pin(group_null(probe, kinds))
+        })
+    }),
+};
+
+pub(super) static GROUP_SUM: Check = Check {
+    id: "search.group.sum",
+    title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
+    why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchGroup],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::Group)),
+};
+
+fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
+    let least = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
+    // An unknown group may be rejected or find nothing, so no large number is judged.
+    let is_below =
+        |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
+    let reasons = by_reason(json_integers(&(least..=i64::MAX))).into_iter().map(|mut reason| {
+        reason.spellings.retain(|text| is_below(text) && text != "1e400");
+        reason
+    });
+    let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
+    let mut cases = boundary::cases(scope, |search| &search.group_id, |case| case.allowed);
+    cases.extend(invalid_members(|search| &search.group_id, reasons));
+    cases.push(Case::new("null", Cost::requests(1), |probe| {
+        Box::pin(async move {
+            let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
+            let why = "groupId is null, which means all groups";
+            probe.accepts(Clause::SearchGroup, why, &null).await.map(drop)
+        })
+    }));
+    cases
+}
+
+async fn group_null(probe: &Probe<'_>, kinds: &[FilterKind]) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let survey = survey(probe).await?;
+    let mut comparison = Comparison::with(survey);
+    let filters: Vec<_> =
+        kinds.iter().filter_map(|kind| survey.candidates(*kind).into_iter().next()).collect();
+    let request = apply(search, survey.request.clone(), &filters).field(&search.group_id.name, Value::Null);
+    let what =
+        filters.iter().fold("groupId null".to_owned(), |text, filter| text + " & " + &filter.describe());
+    if let Some(found) = read_accepted(probe, Clause::SearchGroup, &what, &request).await? {
+        comparison.same(Clause::SearchGroup, &what, &survey.admitted(&filters), &found);
+    }
+    comparison.conclude(probe).await
+}

@@ -1,0 +1,158 @@
+//! The filter by status: the listed values, and texts that are none of them.
+
+use super::cases::{FILTERS, control};
+use super::filters::exact_cases;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::relation::FilterKind;
+use crate::checks::{Requests, boundary};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+
+pub(super) static STATUS_BOUNDARIES: Check = Check {
+    id: "search.status.boundaries",
+    title: "each listed `status` is accepted and any other text is rejected",
+    why: "A misspelt status that is ignored returns expired instances to a caller who meant to see active ones.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchStatus],
+    needs: &[],
+    run: Run::Cases(|scope| {
+        let mut cases = boundary::cases(scope, |search| &search.status, |_| true);
+        cases.extend(UNLISTED.into_iter().map(unlisted_case));
+        cases.extend(OTHER_STATUSES.map(other_status));
+        let two =
+            Case::new("two of them with a comma", Cost::requests(4), |probe| Box::pin(two_statuses(probe)));
+        cases.push(control(two));
+        let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status");
+        cases.extend(beside.map(|(label, change)| {
+            let label = format!("unlisted, beside {label}");
+            Case::with(label, Cost::requests(2), change, |probe, change| {
+                Box::pin(unlisted_beside(probe, change))
+            })
+        }));
+        let bounded = Case::new("listed, beside an activation time", Cost::requests(6), |probe| {
+            Box::pin(listed_beside_bound(probe))
+        });
+        cases.push(bounded);
+        cases
+    }),
+};
+
+pub(super) static STATUS_SUM: Check = Check {
+    id: "search.status.sum",
+    title: "each `status` finds exactly the instances that show it",
+    why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
+    operation: Some(OperationId::Search),
+    clauses: &[Clause::SearchStatus],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| exact_cases(FilterKind::Status)),
+};
+
+/// Changes a listed status into a text that is not listed.
+type Change = fn(&str) -> String;
+
+const UNLISTED: [(&str, Change); 11] = [
+    ("twice with a comma", |status| format!("{status},{status}")),
+    ("twice with a bar", |status| format!("{status}|{status}")),
+    ("with a comma behind it", |status| format!("{status},")),
+    ("in capitals", |status| status.to_uppercase()),
+    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
+    ("after a space", |status| format!(" {status}")),
+    ("before a space", |status| format!("{status} ")),
+    ("in plural", |status| format!("{status}s")),
+    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
+    ("unknown", |status| format!("un{status}")),
+    ("its first three letters", |status| status.chars().take(3).collect()),
+];
+
+/// Statuses that callers know from other services, and several at once.
+const OTHER_STATUSES: [&str; 16] = [
+    "canceled",
+    "all",
+    "any",
+    "*",
+    "none",
+    "null",
+    "suspended",
+    "pending",
+    "paused",
+    "inactive",
+    "running",
+    "deleted",
+    "disabled",
+    "0",
+    "1",
+    "true",
+];
+
+fn other_status(status: &'static str) -> Case {
+    Case::with(status, Cost::requests(1), status, |probe, status| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            if search.statuses.iter().any(|listed| listed == status) {
+                return Err(probe.skip("this status is listed"));
+            }
+            let good = probe.any_search();
+            let why = format!("status is {status:?}, which is not listed");
+            let bad = good.clone().field(&search.status.name, status);
+            probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await
+        })
+    })
+    .sharing("search", Cost::requests(1))
+}
+
+/// A field holds one status.
+async fn two_statuses(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search();
+    for pair in search.statuses.windows(2) {
+        let both = pair.join(",");
+        let why = format!("status is {both:?}, which is not listed");
+        let bad = good.clone().field(&search.status.name, both);
+        probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
+    }
+    Ok(())
+}
+
+/// A status is judged whatever else a search asks for.
+async fn unlisted_beside(probe: &Probe<'_>, change: super::cases::Change) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = change(search, probe.any_search());
+    if !probe.is_accepted(&good).await?.1 {
+        return Err(probe.skip("the valid search of this kind is not accepted"));
+    }
+    let unlisted = format!("un{}", search.statuses[0]);
+    let why = format!("status is {unlisted:?}, which is not listed");
+    probe.rejects(Clause::SearchStatus, &why, &good.field(&search.status.name, unlisted)).await
+}
+
+async fn listed_beside_bound(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let good = probe.any_search().field(&search.activated_from.name, "2020-01-01T00:00:00Z");
+    probe.control_once(&good).await?;
+    for status in &search.statuses {
+        let why = format!("status {status} beside {}", search.activated_from.name);
+        let request = good.clone().field(&search.status.name, status.as_str());
+        probe.accepts(Clause::SearchStatus, &why, &request).await?;
+    }
+    Ok(())
+}
+
+fn unlisted_case((label, change): (&'static str, fn(&str) -> String)) -> Case {
+    // The control request, and one request for each status of the document.
+    let case = Case::with(label, Cost::requests(5), change, |probe, change| {
+        Box::pin(async move {
+            let search = &probe.contract().search;
+            let good = probe.any_search();
+            for status in search.statuses.iter().map(|status| change(status)) {
+                if search.statuses.contains(&status) {
+                    continue;
+                }
+                let why = format!("status is {status:?}, which is not listed");
+                let bad = good.clone().field(&search.status.name, status);
+                probe.rejects_after_control(Clause::SearchStatus, &why, &good, &bad).await?;
+            }
+            Ok(())
+        })
+    });
+    control(case)
+}
