@@ -18,7 +18,10 @@ async fn main() -> ExitCode {
     match execute(command).await {
         Ok(verdict) => ExitCode::from(verdict.exit_code()),
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "conformance: {}", report::plain(&error.to_string()));
+            // Some messages have a line for each mistake.
+            let lines: Vec<_> =
+                error.to_string().lines().map(|line| report::plain(line).into_owned()).collect();
+            let _ = writeln!(std::io::stderr(), "conformance: {}", lines.join("\n"));
             ExitCode::from(Verdict::USAGE)
         }
     }

@@ -102,7 +102,7 @@ impl ClientSuite {
         let reference = Reference::start().await?;
         let contract = Contract::embedded().map_err(|error| ClientSuiteError::Lab(error.to_string()))?;
         let world = World::new(contract, &reference).await?;
-        let cases = self.chosen(super::cases(contract, &world.addresses))?;
+        let cases = self.cases(contract, &world.addresses)?;
         let running = cases.iter().map(|case| world.result(case, &self.command));
         let mut running = futures::stream::iter(running).buffer_unordered(self.concurrency.max(1));
         let mut results = Vec::new();
@@ -129,7 +129,16 @@ impl ClientSuite {
         paths.find(is_below).map(|path| path.to_string_lossy().into_owned())
     }
 
-    fn chosen(&self, cases: Vec<ClientCase>) -> Result<Vec<ClientCase>, ClientSuiteError> {
+    /// The cases that run. `addresses` are those that hold instances in the sandbox.
+    ///
+    /// # Errors
+    /// A pattern fits no case.
+    pub fn cases(
+        &self,
+        contract: &'static Contract,
+        addresses: &[String],
+    ) -> Result<Vec<ClientCase>, ClientSuiteError> {
+        let cases = super::cases(contract, addresses);
         let fits = |case: &ClientCase, glob: &Glob| glob.matches(&case.id) || glob.matches(case.duty.id());
         if let Some(idle) = self.only.iter().find(|glob| !cases.iter().any(|case| fits(case, glob))) {
             return Err(ClientSuiteError::Idle(idle.as_str().to_owned()));
@@ -200,18 +209,21 @@ impl World {
             .requests
             .iter()
             .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
-        let findings: Vec<ClientFinding> = problems.into_iter().map(ClientFinding::from).collect();
+        let mut findings: Vec<ClientFinding> = problems.into_iter().map(ClientFinding::from).collect();
+        let outcome = match is_skipped {
+            true => {
+                CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
+            }
+            false => outcome(&evidence, &findings),
+        };
+        if matches!(outcome, CaseOutcome::Error(_)) {
+            findings.clear();
+        }
         Ok(ClientCaseResult {
             id: case.id.clone(),
             duty: case.duty,
             title: case.title.clone(),
-            outcome: match is_skipped {
-                true => CaseOutcome::Skipped(format!(
-                    "the command does not support `{}`",
-                    case.call.operation.name()
-                )),
-                false => outcome(&evidence, &findings),
-            },
+            outcome,
             findings,
             requests: requests.take(50).collect(),
             standard_error: excerpt(&evidence),
@@ -289,7 +301,8 @@ fn searches_all(case: &ClientCase, addresses: &[String]) -> bool {
 /// The problems of the case, and those that are judged in every case.
 fn all_problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
     let mut problems = case.problems(evidence);
-    for execution in &evidence.executions {
+    let mut begun = Duration::ZERO;
+    for (number, execution) in evidence.executions.iter().enumerate() {
         for (name, text) in [("output", &execution.stdout), ("error", &execution.stderr)] {
             if shows(text, &evidence.token) {
                 problems.push(Problem::new(
@@ -299,7 +312,11 @@ fn all_problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
                 ));
             }
         }
-        if execution.elapsed > case.limit + GRACE {
+        // A busy machine starts a command late: its time counts from its first request.
+        let first = evidence.requests.iter().find(|recorded| recorded.execution == number);
+        let starting = first.map_or(Duration::ZERO, |recorded| recorded.at.saturating_sub(begun));
+        begun += execution.elapsed;
+        if execution.elapsed.saturating_sub(starting) > case.limit + GRACE || execution.exit == Exit::Killed {
             let actual = match execution.exit {
                 Exit::Killed => format!("it was killed after {:.1} s", execution.elapsed.as_secs_f64()),
                 _ => format!("it took {:.1} s", execution.elapsed.as_secs_f64()),
@@ -321,7 +338,13 @@ fn all_problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
 }
 
 fn outcome(evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome {
-    if !findings.is_empty() {
+    let never_began = evidence.requests.is_empty()
+        && evidence.executions.iter().any(|execution| {
+            !matches!(execution.exit, Exit::Code(0 | 1) | Exit::Killed) && execution.output.is_none()
+        });
+    // A command that cannot even start shows nothing of the client.
+    let shows_token = findings.iter().any(|finding| finding.duty == Duty::TokenPrivate);
+    if !findings.is_empty() && (!never_began || shows_token) {
         return CaseOutcome::Failed;
     }
     let broken = evidence.executions.iter().find_map(|execution| match execution.exit {
@@ -364,7 +387,7 @@ async fn execute(
         program: Path::new(program).display().to_string(),
         reason: error.to_string(),
     })?;
-    let group = child.id();
+    let group = Group(child.id());
     let input = serde_json::to_vec(&Input::new(case.call.clone(), case.limit)).unwrap_or_default();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let work = async {
@@ -382,7 +405,7 @@ async fn execute(
     let ended = tokio::time::timeout(case.limit + KILLED_AFTER, work).await;
     let elapsed = begun.elapsed();
     let Ok((stdout, stderr, status)) = ended else {
-        kill(group);
+        drop(group);
         let _ = child.kill().await;
         return Ok(Execution {
             exit: Exit::Killed,
@@ -397,15 +420,18 @@ async fn execute(
     Ok(Execution { exit, stdout, stderr, elapsed, output })
 }
 
-/// Kills a command with everything that it has started.
-fn kill(group: Option<u32>) {
-    #[cfg(unix)]
-    if let Some(group) = group.and_then(|group| i32::try_from(group).ok()) {
-        let _ =
-            nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::Signal::SIGKILL);
+/// A command and what it starts in its process group. Killed when this is dropped: when the call has ended, when its time is
+/// over, and when the run is interrupted.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0.and_then(|group| i32::try_from(group).ok()) {
+            let group = nix::unistd::Pid::from_raw(group);
+            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        }
     }
-    #[cfg(not(unix))]
-    let _ = group;
 }
 
 /// Reads to the end and keeps the beginning.

@@ -1,19 +1,21 @@
 //! `conformance client`.
 
-use sallyport_conformance::client::{self, ClientReport, ClientSuite, Duty};
+use sallyport_conformance::client::{ClientReport, ClientSuite, Duty};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::quantity;
+use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Contract, Verdict};
 
 use super::UsageError;
 use super::arguments::ClientArguments;
 use super::reports::{self, ReportRequest};
 use super::run::{Reader, print};
+use super::signals::interrupted;
 
 /// Tests a client, or lists the cases.
 pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageError> {
     if arguments.list {
-        return list().await;
+        return list(&arguments.only).await;
     }
     for request in &arguments.report {
         if !ClientReport::FORMATS.contains(&request.format) {
@@ -38,7 +40,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     // Commands that are still running are killed when they are dropped.
     let report = tokio::select! {
         report = running => report?,
-        _ = tokio::signal::ctrl_c() => {
+        _ = interrupted() => {
             reader.write("interrupted: no verdict\n");
             return Ok(Verdict::Incomplete);
         }
@@ -48,11 +50,14 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     Ok(report.verdict)
 }
 
-async fn list() -> Result<Verdict, UsageError> {
+async fn list(only: &[Glob]) -> Result<Verdict, UsageError> {
     // Which addresses a search asks for is known to the embedded server alone.
     let reference = Reference::start().await?;
-    let cases = client::cases(Contract::embedded()?, &reference.target().facts.own_addresses);
+    let mut suite = ClientSuite::new(Vec::new());
+    suite.only = only.to_vec();
+    let cases = suite.cases(Contract::embedded()?, &reference.target().facts.own_addresses);
     reference.close().await;
+    let cases = cases?;
     print(&cases.iter().map(|case| format!("{}  {}\n", case.id, case.title)).collect::<String>());
     Ok(Verdict::Conforms)
 }

@@ -18,6 +18,7 @@ use serde_json::json;
 use super::UsageError;
 use super::arguments::ProxyArguments;
 use super::run::{print, with_target};
+use super::signals::interrupted;
 
 /// `conformance faults`.
 pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
@@ -185,7 +186,7 @@ async fn serve(
     print(&format!(
         "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
     ));
-    stopped().await?;
+    interrupted().await?;
     print(&format!(
         "\n{}, {} changed\n",
         quantity(requests.load(Ordering::Relaxed), "request"),
@@ -203,20 +204,6 @@ fn line(entry: &Entry) -> String {
         let _ = writeln!(text, "      {}: {}", plain(&change.by), plain(&change.what.join(", ")));
     }
     text
-}
-
-/// Waits for Ctrl-C or SIGTERM.
-async fn stopped() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }
 
 fn fault(id: &str) -> Result<Fault, UsageError> {

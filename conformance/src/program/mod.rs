@@ -13,6 +13,7 @@ pub(crate) mod replay;
 mod reports;
 pub(crate) mod run;
 mod setup;
+mod signals;
 pub(crate) mod snapshot;
 pub(crate) mod watch;
 

@@ -5,13 +5,14 @@ use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Format, Progress, Screen, Style, quantity};
-use sallyport_conformance::run::{Plan, PlannedCheck, Stopper};
+use sallyport_conformance::run::{Glob, Plan, PlannedCheck};
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict, registry};
 
 use super::UsageError;
 use super::arguments::RunArguments;
 use super::reports::{self, CommandGuard, ReportRequest};
 use super::setup::Setup;
+use super::signals::stop_on_signals;
 
 /// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
@@ -37,6 +38,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     };
     let reader =
         if arguments.report.iter().any(ReportRequest::is_stdout) { Reader::Stderr } else { Reader::Stdout };
+    if target.is_none() {
+        options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
+    }
     let guard = CommandGuard::new(&arguments.report, &mut reader.writer());
     let ran =
         with_target(target, async |target| observed(contract, target, options, detail, reader).await).await;
@@ -54,7 +58,7 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
     print_plan(contract, target, options).await
 }
 
-/// Runs the suite in sight of the user: progress, findings, summary. Ctrl-C ends the run and keeps what was done.
+/// Runs the suite in sight of the user: progress, findings, summary. A signal ends the run and keeps what was done.
 pub(crate) async fn observed(
     contract: &Contract,
     target: &Target,
@@ -64,7 +68,7 @@ pub(crate) async fn observed(
 ) -> Result<Report, UsageError> {
     let screen = reader.screen(detail);
     let suite = Suite::new(contract, target, options)?;
-    let watching = tokio::spawn(stop_on_interrupt(suite.stopper()));
+    let watching = tokio::spawn(stop_on_signals(suite.stopper(), "it was interrupted"));
     let report = suite.run(&Progress::new(reader.writer(), screen, reader.is_terminal())).await;
     watching.abort();
     let text = format!("{}{}", report::failures(&report, &screen), report::summary(&report, &screen));
@@ -137,6 +141,13 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
         setup.options.inferred = inferred;
     }
     arguments.gates.over(&mut setup.options.gates);
+    if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
+        return Err(format!(
+            "--require {}: it matches no clause that responses can show; `conformance explain` lists the clauses",
+            idle.as_str()
+        )
+        .into());
+    }
     let selection = &mut setup.options.selection;
     if !arguments.only.is_empty() {
         selection.only.clone_from(&arguments.only);
@@ -146,6 +157,12 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
         return Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into());
     }
     Ok(setup)
+}
+
+/// A pattern that matches no clause would be met by every run.
+fn requires_nothing<'a>(require: &'a [Glob], contract: &Contract) -> Option<&'a Glob> {
+    let clauses = || contract.catalogue.clauses().iter().filter(|clause| clause.observable);
+    require.iter().find(|glob| !clauses().any(|clause| glob.matches(clause.id.id())))
 }
 
 async fn print_plan(
@@ -191,17 +208,6 @@ fn sum(plan: &Plan) -> String {
         quantity(cost.requests, "request"),
         quantity(cost.gateways, "gateway")
     )
-}
-
-async fn stop_on_interrupt(stopper: Stopper) {
-    if tokio::signal::ctrl_c().await.is_err() {
-        return;
-    }
-    stopper.stop("it was interrupted");
-    if tokio::signal::ctrl_c().await.is_ok() {
-        // Somebody who asks twice does not want to wait for reports.
-        std::process::exit(Verdict::Incomplete.exit_code().into());
-    }
 }
 
 #[cfg(feature = "embedded")]

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use sallyport_conformance::config::{Ceilings, Config, Connection};
 use sallyport_conformance::run::{Gates, Profile};
-use sallyport_conformance::target::facts_from;
+use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ExtraHeader, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target};
 
@@ -12,6 +12,11 @@ use super::arguments::{GateArguments, TargetArguments};
 
 /// Name of the variable for the base URL before it became that of the other programs.
 const FORMER_BASE_URL: &str = "CONFORMANCE_BASE_URL";
+
+/// Without this, a forgotten base URL would be a good verdict about another service.
+const MISSING_BASE_URL: &str = "there is a token or a fact, but no base URL to use it with; pass --base-url, set \
+                                SALLYPORT_BASE_URL, or write base-url in the configuration; without any token and fact \
+                                (unset SALLYPORT_API_KEY) the embedded server is tested";
 
 /// What arguments, environment and configuration come to together.
 pub(crate) struct Setup {
@@ -59,6 +64,14 @@ impl Setup {
             .into());
         }
         let target = match arguments.base_url.clone().or(base_url) {
+            None if stand_in.is_none()
+                && (token.is_some()
+                    || variable("SALLYPORT_API_KEY").is_some()
+                    || given_token(arguments)?.is_some()
+                    || Fact::ALL.iter().any(|fact| facts.has(*fact))) =>
+            {
+                return Err(MISSING_BASE_URL.into());
+            }
             None => None,
             Some(base_url) => {
                 let given = given_token(arguments)?.or_else(|| variable("SALLYPORT_API_KEY"));

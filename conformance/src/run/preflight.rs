@@ -26,6 +26,9 @@ pub(crate) async fn preflight_with_token(
     match first_response(contract, target, wire).await {
         Err(problem) => problem,
         Ok((request, exchange)) => {
+            if is_no_json(&exchange) {
+                return is_another_service(contract, target, wire).await;
+            }
             let operation = operation_of(contract, &request)?;
             let own = rejection(contract, redactor, operation, exchange)?;
             accepts_nothing(contract, target, wire, redactor, (operation, own)).await
@@ -62,6 +65,37 @@ async fn first_response(
     Err(problem)
 }
 
+/// Whether a response neither is JSON nor says that it is, and does not come from a limit or a broken service either.
+fn is_no_json(exchange: &Exchange) -> bool {
+    exchange.result.as_ref().is_ok_and(|response| {
+        let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
+        let judges = response.status < SERVER_ERROR || response.status == NOT_IMPLEMENTED;
+        response.json().is_none() && !says_json && judges && response.status != TOO_MANY_REQUESTS
+    })
+}
+
+/// A file server, another API or a page for visitors responds to no operation with JSON. Judging it would show nothing, and
+/// the token has no business there.
+async fn is_another_service(contract: &Contract, target: &Target, wire: &Wire) -> Option<String> {
+    let mut statuses = Vec::new();
+    for request in &first_requests(contract, target) {
+        let exchange = send(contract, wire, request).await.ok()?;
+        if !is_no_json(&exchange) {
+            return None;
+        }
+        statuses.push(exchange.result.ok()?.status);
+    }
+    if statuses.iter().all(|status| *status == NOT_FOUND) {
+        return Some(wrong_base_url(contract, target));
+    }
+    let statuses: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
+    Some(format!(
+        "every operation responds with something else than JSON ({}): this does not look like the API; check the base URL, \
+         to which the paths of the contract are added",
+        statuses.join(", ")
+    ))
+}
+
 /// `first` is the rejection that was already received.
 async fn accepts_nothing(
     contract: &Contract,
@@ -82,7 +116,11 @@ async fn accepts_nothing(
     for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
         match send(contract, wire, request).await {
             // A target that returns gateways beside a rejection is judged by the checks.
-            Ok(exchange) if hands_out(contract, request, &exchange) => return None,
+            Ok(exchange) if hands_out(contract, request, &exchange) => {
+                let is_link =
+                    responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
+                return is_link.then(|| LINK_CREDENTIAL.to_owned());
+            }
             Ok(exchange) => responses.push(rejection(contract, redactor, operation, exchange)?),
             // No gateway may be taken, so the others have to do.
             Err(WireError::Budget(_)) if operation == OperationId::Extract => {}
@@ -117,6 +155,12 @@ async fn accepts_nothing(
 const UNAUTHORIZED: u16 = 401;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
+const TOO_MANY_REQUESTS: u16 = 429;
+const SERVER_ERROR: u16 = 500;
+const NOT_IMPLEMENTED: u16 = 501;
+
+const LINK_CREDENTIAL: &str = "the target rejects the account's token for both static operations (HTTP 403) and accepts it for \
+                               extraction, as it does a link credential: set SALLYPORT_API_KEY to the account's token";
 
 /// No service has given it out.
 const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
@@ -179,9 +223,14 @@ fn unreachable(failure: &WireFailure) -> String {
         FailureKind::Connect if failure.detail.contains("certificate") => {
             "its certificate is not trusted; pass the certificate of its authority with --ca-file"
         }
+        FailureKind::Connect if failure.detail.contains("corrupt message") => {
+            "the server there does not speak TLS; if it serves plain HTTP, use an http base URL"
+        }
         FailureKind::Connect => "check the host and the port, and that the service is running",
         FailureKind::Timeout => "it timed out; pass a longer --timeout",
-        FailureKind::Broken => "the server there does not speak HTTP, or closes the connection",
+        FailureKind::Broken => {
+            "the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
+        }
         FailureKind::TooLarge => "its response is too large",
         FailureKind::Request => "the request cannot be built; check the base URL and the token",
     };

@@ -47,6 +47,10 @@ fn broken() -> Result<(), Failed> {
 }
 
 fn missing() -> Result<(), Failed> {
+    // It ends before it has sent anything, whatever the case asks for.
+    let report = run(shell("exit 2"), &["client.both-codes.*"])?;
+    let all_errors = report.cases.iter().all(|case| matches!(case.outcome, CaseOutcome::Error(_)));
+    ensure(report.verdict == Verdict::Incomplete && all_errors, &report)?;
     let command = vec![OsString::from("/no/such/program")];
     match run(command, &["client.limited-retries.groups-500"]) {
         Err(_) => Ok(()),

@@ -1,5 +1,6 @@
 //! Whatever a server does, the program ends with a clear line, the right exit code and whole reports.
 
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -33,6 +34,43 @@ fn against(url: &str, expected: i32, line: &str) {
     }
 }
 
+/// A file server answers `GET` with a page of HTML and nothing else.
+fn files(stream: &mut TcpStream) -> std::io::Result<()> {
+    let page = b"<!doctype html><title>Error response</title>";
+    server::response(stream, "501 Unsupported method", &[("Content-Type", "text/html")], page)
+}
+
+/// A link credential may extract and do nothing else.
+fn link_credential(stream: &mut TcpStream, request: &str) -> std::io::Result<()> {
+    let body: &[u8] = match request.contains("/static/") {
+        true => br#"{"code": 40301, "message": "a link credential can only extract", "data": null}"#,
+        false => {
+            br#"{"code": 0, "success": true, "msg": "ok", "request_ip": "127.0.0.1",
+                      "data": [{"ip": "192.0.2.1", "port": 8000}]}"#
+        }
+    };
+    let status = if request.contains("/static/") { "403 Forbidden" } else { "200 OK" };
+    server::response(stream, status, &[("Content-Type", "application/json")], body)
+}
+
+#[test]
+fn another_service_is_no_violation() {
+    against(&MisbehavingServer::start(files).url(), UNREACHABLE, "does not look like the API");
+}
+
+#[test]
+fn a_link_credential_is_no_token_of_the_account() {
+    let target = MisbehavingServer::start_reading(link_credential);
+    against(&target.url(), UNREACHABLE, "as it does a link credential");
+}
+
+#[test]
+fn the_scheme_of_a_base_url_is_named_where_it_may_be_wrong() {
+    let plain = MisbehavingServer::start(server::a_page);
+    against(&format!("https://{}", plain.address()), UNREACHABLE, "use an http base URL");
+    against(&MisbehavingServer::start(server::garbage).url(), UNREACHABLE, "use an https base URL");
+}
+
 #[test]
 fn a_target_that_does_not_speak_http_is_unreachable() {
     let cases: [(Behaviour, &str); 5] = [
@@ -52,14 +90,10 @@ fn a_target_that_does_not_speak_http_is_unreachable() {
 
 #[test]
 fn a_response_in_http_that_makes_no_sense_ends_without_a_verdict() {
-    let cases: [Behaviour; 6] = [
-        server::endless,
-        server::ten_megabytes,
-        server::deep,
-        server::invalid_utf8,
-        server::a_page,
-        |stream| server::json(stream, b""),
-    ];
+    let cases: [Behaviour; 5] =
+        [server::endless, server::ten_megabytes, server::deep, server::invalid_utf8, |stream| {
+            server::json(stream, b"[]")
+        }];
     for behaviour in cases {
         against(&MisbehavingServer::start(behaviour).url(), INCOMPLETE, "no verdict");
     }
@@ -149,9 +183,16 @@ fn the_first_failure_ends_the_run_when_asked_to() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_was_done() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        interrupted_by(signal);
+    }
+}
+
+#[cfg(unix)]
+fn interrupted_by(signal: &str) {
     let target = MisbehavingServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(100));
-        server::a_page(stream)
+        server::json(stream, b"[]")
     });
     let folder = tempfile::tempdir().expect("a folder");
     let reports = every_report(folder.path());
@@ -164,7 +205,7 @@ fn an_interrupted_run_keeps_what_was_done() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let interrupted =
-        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
     assert!(interrupted.success());
     let output = child.wait_with_output().expect("it ends");
     assert!(begun.elapsed() < Duration::from_secs(60));

@@ -334,4 +334,29 @@ fn gates_keep_a_run_from_conforming_and_say_which() {
     }
     let wrong = with(&["--min-detection", "101"]);
     assert_eq!(code(&wrong), 2);
+    for (pattern, line) in
+        [("serch.*", "--require serch.*: it matches no clause"), ("client.*", "matches no clause")]
+    {
+        let idle = with(&["--require", pattern]);
+        assert_eq!(code(&idle), 2, "{}", text(&idle));
+        assert!(text(&idle).contains(line), "{}", text(&idle));
+    }
+}
+
+#[test]
+fn a_forgotten_base_url_does_not_test_the_embedded_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("conformance.toml");
+    let config = file.to_str().expect("UTF-8");
+    let of_token = run(&["run", "--only", "groups.order"]);
+    std::fs::write(&file, "[facts]\nown-addresses = [\"192.0.2.7\"]\n").expect("a file");
+    let of_fact = program(&["run", "--config", config]).env_remove("SALLYPORT_API_KEY").output();
+    for output in [of_token, of_fact.expect("the program runs")] {
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("no base URL to use it with"), "{}", text(&output));
+    }
+    let embedded = program(&["run", "--only", "groups.order"]).env_remove("SALLYPORT_API_KEY").output();
+    let embedded = embedded.expect("the program runs");
+    assert_eq!(code(&embedded), 0, "{}", text(&embedded));
+    assert!(text(&embedded).contains("the embedded server of this program"), "{}", text(&embedded));
 }

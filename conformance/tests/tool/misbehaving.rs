@@ -19,6 +19,13 @@ impl MisbehavingServer {
     pub(crate) fn start(
         behaviour: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
+        Self::start_reading(move |stream, _| behaviour(stream))
+    }
+
+    /// The same for one that looks at the head of a request.
+    pub(crate) fn start_reading(
+        behaviour: impl Fn(&mut TcpStream, &str) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("bound");
         let connections = Arc::new(AtomicUsize::new(0));
@@ -30,9 +37,9 @@ impl MisbehavingServer {
                 count.fetch_add(1, Ordering::SeqCst);
                 let behaviour = Arc::clone(&behaviour);
                 std::thread::spawn(move || {
-                    if read_head(&mut stream).is_ok() {
+                    if let Ok(head) = read_head(&mut stream) {
                         // A client that has had enough hangs up, which is what many of these are for.
-                        let _ = behaviour(&mut stream);
+                        let _ = behaviour(&mut stream, &head);
                     }
                 });
             }
@@ -150,7 +157,7 @@ pub(crate) fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
-fn read_head(stream: &mut TcpStream) -> std::io::Result<()> {
+fn read_head(stream: &mut TcpStream) -> std::io::Result<String> {
     let mut head = Vec::new();
     let mut byte = [0; 1024];
     while !head.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -160,5 +167,5 @@ fn read_head(stream: &mut TcpStream) -> std::io::Result<()> {
         }
         head.extend_from_slice(&byte[..read]);
     }
-    Ok(())
+    Ok(String::from_utf8_lossy(&head).into_owned())
 }

@@ -21,6 +21,7 @@ use serve::Server;
 
 use super::run::{print, with_target};
 use super::setup::Setup;
+use super::signals::stop_on_signals;
 use super::{UsageError, atomic_file};
 
 /// The page that is written beside the history.
@@ -62,7 +63,7 @@ async fn watch(
     publish(&pages, &history, &shown, None)?;
 
     let ending = Stopper::default();
-    let signals = tokio::spawn(stop_on_signals(ending.clone()));
+    let signals = tokio::spawn(stop_on_signals(ending.clone(), "ended by a signal"));
     let looped = repeat(contract, target, &options, arguments, &mut history, &pages, &ending, &shown).await;
     signals.abort();
     server.end().await;
@@ -172,30 +173,4 @@ fn line(record: &RunRecord, report: &Report) -> String {
 fn warn(text: &str) {
     // A pipe that nobody reads any more is no error.
     let _ = writeln!(std::io::stderr(), "conformance: warning: {}", plain(text));
-}
-
-/// Ends the loop at SIGINT or SIGTERM; a second SIGINT ends the program.
-async fn stop_on_signals(ending: Stopper) {
-    let terminated = async {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            match signal(SignalKind::terminate()) {
-                Ok(mut signals) => drop(signals.recv().await),
-                Err(_) => std::future::pending().await,
-            }
-        }
-        #[cfg(not(unix))]
-        std::future::pending::<()>().await;
-    };
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => if interrupted.is_err() {
-            return;
-        },
-        () = terminated => {}
-    }
-    ending.stop("ended by a signal");
-    if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(Verdict::Incomplete.exit_code().into());
-    }
 }
