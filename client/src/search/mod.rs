@@ -193,13 +193,20 @@ impl Search {
 
     /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
-        Pages::new(self, true)
+        Pages::new(self, true, false)
     }
 
     /// All instances as a stream, one batch after another. The next page is requested when the instances of the one before are
     /// consumed. The stream ends after the first error.
+    ///
+    /// [Pages that overlap or leave gaps](Pages#pages-that-overlap-or-leave-gaps) are an [`Error::UnexpectedResponse`], which
+    /// may come only at the end, after the instances of other pages.
     pub fn stream(self) -> Instances {
-        let pages = Pages::new(self, false).into_stream();
+        self.walk(false)
+    }
+
+    fn walk(self, keeps_ids: bool) -> Instances {
+        let pages = Pages::new(self, false, keeps_ids).into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
     }
 
@@ -297,9 +304,10 @@ impl IntoFuture for Search {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     /// Sends the search and collects the instances of all pages. Use [`stream`](Search::stream) for results that should not
-    /// be held in memory at once.
+    /// be held in memory at once. Fails with [`Error::UnexpectedResponse`] instead of returning fewer instances than the service
+    /// counts, or one of them twice; see [pages that overlap or leave gaps](Pages#pages-that-overlap-or-leave-gaps).
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.stream().try_collect())
+        Box::pin(self.walk(true).try_collect())
     }
 }
 
