@@ -195,7 +195,7 @@ impl Transport {
         request.url_mut().set_fragment(None);
         request.headers_mut().remove("api-version");
         *request.timeout_mut() = Some(options.request_timeout.unwrap_or(self.request_timeout));
-        options.apply(request, operation)?;
+        options.apply(request)?;
         if let Some(parameter) = operation.request_id
             && !has_request_id(request, parameter)
         {
