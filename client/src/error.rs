@@ -6,7 +6,8 @@ use crate::{InvalidArgument, contract::PATH_PREFIX, printable};
 
 /// Every way in which a call can fail. No variant holds the token or a URL with its query.
 ///
-/// `Display` writes one line in which text of the service is [`printable`]; the fields hold it as it was received.
+/// `Display` writes one line in which text of the service is [`printable`], and which ends with the request id and the trace id
+/// where there are such, so that a log needs neither beside it. The fields hold text as it was received.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

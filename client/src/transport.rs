@@ -83,7 +83,7 @@ impl Transport {
             telemetry: self.telemetry.start(operation, &self.url),
         };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, sending).await;
+        let outcome = telemetry::in_span(operation, &self.url, &request, sending).await;
         call.telemetry.end(outcome.as_ref().err());
         outcome
     }
