@@ -4,8 +4,8 @@ use reqwest::{Url, redirect};
 use secrecy::SecretString;
 
 use crate::{
-    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, middleware::Chain,
-    secret::Token, telemetry::Telemetry, token_source::Tokens, transport::Transport,
+    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, contract::PATH_PREFIX,
+    middleware::Chain, secret::Token, telemetry::Telemetry, token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -31,7 +31,7 @@ pub const BASE_URL_VARIABLE: &str = "SALLYPORT_BASE_URL";
 #[derive(Debug)]
 #[must_use]
 pub struct ClientBuilder {
-    base_url: Option<String>,
+    base_url: Option<BaseUrl>,
     token: Option<TokenChoice>,
     allow_http: bool,
     connect_timeout: Duration,
@@ -44,6 +44,9 @@ pub struct ClientBuilder {
     max_body: usize,
     http: Option<reqwest::ClientBuilder>,
 }
+
+/// A base URL as it was given. It is checked when the client is built, so that it may hold a secret until then.
+struct BaseUrl(String);
 
 /// Where the token comes from.
 enum TokenChoice {
@@ -75,16 +78,19 @@ impl Default for ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Base URL of the service: scheme and host, optionally with a port and a path prefix, such as `https://api.invalid`.
+    /// Base URL of the service: scheme and host, optionally with a port and a path, such as `https://api.invalid`.
+    ///
+    /// The client adds the path of each operation, with [`PATH_PREFIX`]; a base URL that ends with it is an
+    /// [`Error::Configuration`]. So is one with https in a build without TLS; see [`http`](Self::http).
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
+        self.base_url = Some(BaseUrl(url.into()));
         self
     }
 
     /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, or not UTF-8, the
     /// base URL is missing.
     pub fn base_url_from_env(mut self) -> Self {
-        self.base_url = env::var(BASE_URL_VARIABLE).ok();
+        self.base_url = env::var(BASE_URL_VARIABLE).ok().map(BaseUrl);
         self
     }
 
@@ -125,19 +131,19 @@ impl ClientBuilder {
         self
     }
 
-    /// Maximum time to establish a connection. Default: 10 s.
+    /// Maximum time to establish a connection; not zero. Default: 10 s.
     pub fn connect_timeout(mut self, limit: Duration) -> Self {
         self.connect_timeout = limit;
         self
     }
 
-    /// Maximum time for one request, from connecting to the end of the response body. Default: 30 s.
+    /// Maximum time for one request, from connecting to the end of the response body; not zero. Default: 30 s.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.request_timeout = limit;
         self
     }
 
-    /// Maximum time for a call with all its retries and the waits between them. Default: 120 s.
+    /// Maximum time for a call with all its retries and the waits between them; not zero. Default: 120 s.
     ///
     /// A call whose next wait would exceed it ends at once with the last error.
     pub fn total_timeout(mut self, limit: Duration) -> Self {
@@ -169,7 +175,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Maximum length of a response body, in bytes; a longer one is an [`Error::UnexpectedResponse`]. Default: 16 MiB.
+    /// Maximum length of a response body, in bytes; a longer one is an [`Error::UnexpectedResponse`]. Not zero. Default: 16 MiB.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
@@ -180,6 +186,10 @@ impl ClientBuilder {
     /// This takes reqwest's builder instead of its client, because redirects and the `Referer` header, which would disclose
     /// the token, are always disabled. Timeouts and user agent of this builder replace those set here. Plain HTTP to the
     /// loopback interface uses no proxy, neither one set here nor one of the environment.
+    ///
+    /// Without the features `rustls` and `native-tls` of this crate, https is accepted only together with this builder: your
+    /// program may enable TLS in reqwest itself, which this crate cannot see. With both, reqwest takes native-tls unless this
+    /// builder chooses otherwise.
     pub fn http(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
         self
@@ -188,11 +198,25 @@ impl ClientBuilder {
     /// Builds the client. Nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::Configuration`] when base URL or token are missing or invalid, or when TLS cannot be initialised; the token
-    /// of a [`token_source`](Self::token_source) is checked later, before each request;
+    /// [`Error::Configuration`] when base URL or token are missing or invalid, when the base URL has https and the build no TLS,
+    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, or when TLS cannot be initialised; the token of a
+    /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is too short (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
-        let (url, base) = base_url(self.base_url.as_deref(), self.allow_http)?;
+        let (url, base) = base_url(self.base_url.as_ref().map(|url| url.0.as_str()), self.allow_http)?;
+        if !HAS_TLS && self.http.is_none() && url.scheme() == "https" {
+            return Err(no_tls());
+        }
+        for (name, is_zero) in [
+            ("connect_timeout", self.connect_timeout.is_zero()),
+            ("request_timeout", self.request_timeout.is_zero()),
+            ("total_timeout", self.total_timeout.is_zero()),
+            ("max_body_bytes", self.max_body == 0),
+        ] {
+            if is_zero {
+                return Err(Error::configuration(format!("invalid `{name}`: expected more than 0, found 0")));
+            }
+        }
         let tokens = match self.token {
             Some(TokenChoice::Fixed(token)) => Tokens::Fixed(Arc::new(Token::new(token)?)),
             Some(TokenChoice::Variable(name)) => {
@@ -236,6 +260,22 @@ impl ClientBuilder {
     }
 }
 
+/// Without user, password, query and fragment, and without anything of what is no URL.
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Url::parse(&self.0) {
+            Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
+                url.set_query(None);
+                url.set_fragment(None);
+                // Both fail only where a URL has no host.
+                let is_plain = url.set_username("").is_ok() && url.set_password(None).is_ok();
+                if is_plain { write!(out, "{:?}", url.as_str()) } else { out.write_str("<invalid URL>") }
+            }
+            _ => out.write_str("<invalid URL>"),
+        }
+    }
+}
+
 impl fmt::Debug for TokenChoice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -245,6 +285,16 @@ impl fmt::Debug for TokenChoice {
             Self::Source(_) => out.write_str("a source"),
         }
     }
+}
+
+/// Whether a feature of this crate has enabled TLS.
+const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
+
+fn no_tls() -> Error {
+    Error::configuration(
+        "invalid base URL: https needs TLS, which this build lacks; enable the feature `rustls` or `native-tls` of \
+         sallyport-client",
+    )
 }
 
 /// The base URL, and its text without a trailing slash. Errors do not repeat it: it may hold a password or a token.
@@ -277,6 +327,11 @@ fn base_url(given: Option<&str>, allow_http: bool) -> Result<(Url, String), Erro
         _ => return Err(Error::configuration("invalid base URL: expected the scheme https or http")),
     }
     let text = url.as_str().trim_end_matches('/').to_owned();
+    if !PATH_PREFIX.is_empty() && text.ends_with(PATH_PREFIX) {
+        return Err(Error::configuration(format!(
+            "invalid base URL: it ends with `{PATH_PREFIX}`, which the client adds itself; remove it"
+        )));
+    }
     Ok((url, text))
 }
 
@@ -328,6 +383,59 @@ mod tests {
         ] {
             let error = base_url(Some(given), true).unwrap_err();
             assert!(!error.to_string().contains("canary"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_base_url_with_the_path_prefix_says_to_remove_it() {
+        for given in
+            [format!("https://api.invalid{PATH_PREFIX}"), format!("https://api.invalid/a{PATH_PREFIX}/")]
+        {
+            let error = base_url(Some(&given), false).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("ends with `{PATH_PREFIX}`")) && error.contains("base URL"),
+                "{error}"
+            );
+        }
+        assert!(base_url(Some(&format!("https://api.invalid{PATH_PREFIX}x")), false).is_ok());
+    }
+
+    #[test]
+    fn debug_shows_no_secret_of_a_base_url() {
+        for (given, shown) in [
+            (
+                "https://canary:canary@api.invalid:444/path?api_key=canary#canary",
+                "\"https://api.invalid:444/path\"",
+            ),
+            ("canary", "<invalid URL>"),
+            ("canary://canary@api.invalid", "<invalid URL>"),
+            ("https://canary:canary@", "<invalid URL>"),
+        ] {
+            let shown_by = format!("{:?}", Client::builder().base_url(given));
+            assert!(shown_by.contains(shown) && !shown_by.contains("canary"), "{shown_by}");
+        }
+    }
+
+    #[test]
+    fn https_needs_tls() {
+        let built = Client::builder().base_url("https://api.invalid").token("token").build();
+        assert_eq!(built.is_ok(), HAS_TLS);
+        let message = no_tls().to_string();
+        assert!(message.contains("`rustls` or `native-tls`"), "{message}");
+    }
+
+    #[test]
+    fn limits_of_zero_are_refused() {
+        let zero = Duration::ZERO;
+        let builder = || Client::builder().base_url("http://localhost").token("token");
+        for (name, builder) in [
+            ("connect_timeout", builder().connect_timeout(zero)),
+            ("request_timeout", builder().request_timeout(zero)),
+            ("total_timeout", builder().total_timeout(zero)),
+            ("max_body_bytes", builder().max_body_bytes(0)),
+        ] {
+            let error = builder.build().unwrap_err();
+            assert!(matches!(&error, Error::Configuration(message) if message.contains(name)), "{error:?}");
         }
     }
 

@@ -8,8 +8,10 @@ use crate::{
     operation::{Credential, Operation, Retry},
     validate::{self, InvalidArgument},
 };
-/// The header that carries a request id in requests and a trace id in responses.
+/// The header that carries the trace id in responses, and the request id in requests that have none in their query.
 pub const REQUEST_ID_HEADER: &str = "X-Request-Id";
+/// What the paths of all operations begin with; the base URL ends before it.
+pub const PATH_PREFIX: &str = "/openapi/v1";
 static EXTRACT_PROXIES: Operation = Operation {
     retry: Retry::IdempotencyKey,
     request_id: Some("request_id"),
@@ -62,6 +64,13 @@ static SEARCH_STATIC_INSTANCES: Operation = Operation {
     shortage: false,
     text: false,
 };
+/// The operations, in each form of their response.
+pub(crate) static OPERATIONS: &[&Operation] = &[
+    &EXTRACT_PROXIES,
+    &EXTRACT_PROXIES_TEXT,
+    &LIST_STATIC_GROUPS,
+    &SEARCH_STATIC_INSTANCES,
+];
 /// The operation that progenitor calls `name`.
 pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
     match name {

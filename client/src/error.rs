@@ -2,11 +2,12 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::{InvalidArgument, printable};
+use crate::{InvalidArgument, contract::PATH_PREFIX, printable};
 
 /// Every way in which a call can fail. No variant holds the token or a URL with its query.
 ///
-/// `Display` writes one line in which text of the service is [`printable`]; the fields hold it as it was received.
+/// `Display` writes one line in which text of the service is [`printable`], and which ends with the request id and the trace id
+/// where there are such, so that a log needs neither beside it. The fields hold text as it was received.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -222,6 +223,10 @@ impl fmt::Display for Rejection {
         }
         if !self.message.is_empty() {
             write!(out, ": {}", printable(&self.message))?;
+        }
+        // The service itself sends a code; without one, something else answered.
+        if self.status == StatusCode::NOT_FOUND && self.code.is_none() {
+            write!(out, "; check the base URL, to which the client adds `{PATH_PREFIX}/…`")?;
         }
         if let Some(wait) = self.retry_after {
             write!(out, "; retry after {wait:?}")?;

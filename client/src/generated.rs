@@ -12,6 +12,7 @@ use progenitor_client::{encode_path, ClientHooks, OperationInfo, RequestBuilderE
 pub mod types {
     ///What the source declares of the instance. May be empty, and does not replace validation at submit time.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, Default)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct Capabilities {
         /// The IP can be changed.
@@ -87,6 +88,7 @@ pub mod types {
     }
     ///Envelope of a successful extraction.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct ExtractSuccess {
         /// Business code, always 0.
@@ -116,6 +118,7 @@ pub mod types {
     }
     ///The groups of the caller.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct GroupsData {
         /// Ascending by id. Empty when the account has no group.
@@ -125,6 +128,7 @@ pub mod types {
     }
     ///Envelope of a successful group listing.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct GroupsSuccess {
         /// Business code, always 200.
@@ -152,6 +156,7 @@ pub mod types {
     }
     ///One proxy gateway. Holds no internal field and no password.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct ProxyEndpoint {
         /// Gateway address or host name.
@@ -296,6 +301,7 @@ pub mod types {
     }
     ///One page of matching instances.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct SearchData {
         /// The instances of this page.
@@ -401,6 +407,7 @@ pub mod types {
     }
     ///Envelope of a successful search.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct SearchSuccess {
         /// Business code, always 200.
@@ -506,6 +513,7 @@ pub mod types {
     }
     ///A custom group of static instances.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct StaticGroup {
         /// When the group was made, RFC 3339.
@@ -533,6 +541,7 @@ pub mod types {
     }
     ///A static IP instance of the caller. Holds no password.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct StaticInstance {
         /// When the instance was activated; null when it was not.
@@ -605,6 +614,7 @@ pub mod types {
     }
     ///Which terms, in days, may be bought.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, Default)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct TermRule {
         /// Permitted terms in days. Takes precedence when it is not empty.

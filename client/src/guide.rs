@@ -14,15 +14,18 @@
 //! if need be; the service returns what it extracted under that id instead of extracting again.
 //!
 //! ```no_run
-//! use std::time::Duration;
+//! use std::time::{Duration, Instant};
 //! use sallyport_client::{Client, Error};
 //!
 //! # async fn run(client: Client) -> Result<(), Box<dyn std::error::Error>> {
-//! let extraction = match client.extract(20).region("USA").total_timeout(Duration::from_secs(60)).await {
+//! // One deadline for both calls: the second one gets what the first one leaves.
+//! let deadline = Instant::now() + Duration::from_secs(60);
+//! let extraction = match client.extract(20).region("USA").total_timeout(Duration::from_secs(40)).await {
 //!     Ok(extraction) => extraction,
 //!     // Interrupted or out of time: the service may have extracted already.
 //!     Err(error @ (Error::Transport(_) | Error::Timeout(_))) => {
-//!         client.extract(20).region("USA").resume(&error).await?
+//!         let left = deadline.saturating_duration_since(Instant::now());
+//!         client.extract(20).region("USA").resume(&error).total_timeout(left).await?
 //!     }
 //!     // Nothing was extracted; `retry_after` says when to come back.
 //!     Err(Error::Shortage(shortage)) => {
@@ -50,8 +53,8 @@
 //! | [`retry_budget`](crate::ClientBuilder::retry_budget) | 100 | retries of all calls of a client |
 //!
 //! # Walk a big search
-//! One request takes [`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT) distinct addresses and
-//! returns [`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) instances.
+//! One request takes 500 ([`IPS_MAX_DISTINCT`](crate::contract::SearchStaticInstances::IPS_MAX_DISTINCT)) distinct addresses and
+//! returns 1000 ([`PAGE_SIZE_MAXIMUM`](crate::contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM)) instances.
 //! [`in_batches`](crate::Search::in_batches) splits more addresses over several requests, and [`stream`](crate::Search::stream) requests a page when the one before is consumed, so
 //! that memory holds one page however long the result is.
 //!
@@ -72,7 +75,8 @@
 //! ```
 //!
 //! [`Pages`](crate::Pages) gives whole pages with their total, and goes on after an error: the next call of
-//! [`next`](crate::Pages::next) requests the same page again.
+//! [`next`](crate::Pages::next) requests the same page again. Pages that overlap or leave gaps are an error, unless the total
+//! changes during the walk; see [`Pages`](crate::Pages#pages-that-overlap-or-leave-gaps).
 //!
 //! # Rotate a token
 //! With a token in a file, a rotation needs no restart. Issue the new token with an overlap, so that both are valid for a
@@ -117,14 +121,17 @@
 //! # }
 //! ```
 //!
+//! A header of your own, such as `X-Correlation-Id`, may have any name that does not belong to the client: `X-API-Key`,
+//! `Authorization` and `X-Request-Id` do, for every operation. An extraction takes its request id with
+//! [`request_id`](crate::Extract::request_id); other operations have none.
+//!
 //! # Code around each request
 //! A [`Middleware`](crate::Middleware) runs around each request, retries included. It sees the request before the token is
 //! added and the response after the token was removed, and cannot send it anywhere else. This one limits the requests that
 //! are under way at one time:
 //!
 //! ```
-//! use bytes::Bytes;
-//! use sallyport_client::{Client, Error, Middleware, MiddlewareFuture, Next, http};
+//! use sallyport_client::{Client, Error, Middleware, MiddlewareFuture, Next, bytes::Bytes, http};
 //! use tokio::sync::Semaphore;
 //!
 //! struct AtMost(Semaphore);
@@ -173,7 +180,7 @@
 //! ```
 //!
 //! [`testing::instance`](crate::testing::instance) and [`testing::group`](crate::testing::group) make what searches and
-//! listings return.
+//! listings return. Waits are real here too; `#[tokio::test(start_paused = true)]` skips them, with tokio's feature `test-util`.
 //!
 //! To test against a server with data, and against one that fails as you say, add `sallyport-conformance` as a dev-dependency and
 //! start its `lab::Sandbox`, whose docs have examples with failures and with the rotation of a token. Or start the reference

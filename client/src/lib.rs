@@ -25,11 +25,26 @@
 //! [`guide`] has a guide for each task, and [`testing`] stands in for the service in tests.
 //!
 //! # Features
-//! - `rustls` (default) or `native-tls`: the TLS library. Without either, only plain HTTP works.
+//! - `rustls` (default) or `native-tls`: the TLS library. Without either, [`ClientBuilder::build`] refuses https; with both,
+//!   native-tls is used.
 //! - `blocking`: [`blocking::Client`](crate::blocking), for programs without an async runtime.
-//! - `tracing`: a span for each call and an event for each retry, with OpenTelemetry's names.
+//! - `tracing`: a span for each call and events for responses, retries and failures; see [below](#tracing).
 //! - `opentelemetry`: spans, metrics and trace context through OpenTelemetry's global providers.
 //! - `cli`: the program `sallyport`.
+//!
+//! # Tracing
+//! With the feature `tracing`, target `sallyport_client::telemetry` has the span `sallyport.call` (level INFO) with the names of
+//! OpenTelemetry: `otel.name` (the operation), `http.request.method`, `url.path`, `server.address`, `server.port`,
+//! `http.response.status_code`, `http.request.resend_count` and `error.type`. Its events:
+//!
+//! | level | message | fields |
+//! |---|---|---|
+//! | DEBUG | `response received` | `http.response.status_code` |
+//! | WARN | `retrying` | `operation`, `http.request.resend_count`, `wait_ms`, `error` |
+//! | WARN | `call failed` | `operation`, `error.type`, `request_id` (of an extraction), `error`, which has the trace id |
+//!
+//! A call that fails before anything can be sent (an invalid argument or header) and one that is dropped leave no event. None has
+//! the token or the query of a URL. `RUST_LOG=sallyport_client=debug` shows all of them.
 //!
 //! # Layers
 //! [`generated`] is the client that progenitor generates from the document; [`contract`] holds what progenitor leaves out:

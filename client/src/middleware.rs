@@ -20,8 +20,7 @@ pub type MiddlewareFuture<'a> =
 ///
 /// ```
 /// use std::time::Instant;
-/// use bytes::Bytes;
-/// use sallyport_client::{Attempt, Client, Middleware, MiddlewareFuture, Next, http};
+/// use sallyport_client::{Attempt, Client, Middleware, MiddlewareFuture, Next, bytes::Bytes, http};
 ///
 /// struct Timing;
 ///

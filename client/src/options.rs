@@ -9,8 +9,8 @@ use reqwest::{
 
 use crate::{
     Error, RetryPolicy,
-    contract::REQUEST_ID_HEADER,
-    operation::{Credential, Operation},
+    contract::{OPERATIONS, REQUEST_ID_HEADER},
+    operation::Credential,
 };
 
 /// Headers that belong to the connection, to the token or to the form of request and response.
@@ -50,8 +50,8 @@ impl CallOptions {
         }
     }
 
-    /// Adds the headers to a request of `operation`.
-    pub(crate) fn apply(&self, request: &mut Request, operation: &Operation) -> Result<(), Error> {
+    /// Adds the headers to a request.
+    pub(crate) fn apply(&self, request: &mut Request) -> Result<(), Error> {
         if let Some(name) = &self.invalid {
             return Err(Error::configuration(format!(
                 "invalid header `{name}`: expected a name and a value that HTTP allows"
@@ -59,9 +59,9 @@ impl CallOptions {
         }
         let Some(headers) = &self.headers else { return Ok(()) };
         for (name, value) in headers.iter() {
-            if is_reserved(name, operation) {
+            if is_reserved(name) {
                 return Err(Error::configuration(format!(
-                    "invalid header `{name}`: the client sets it itself"
+                    "invalid header `{name}`: it belongs to the client; choose another name"
                 )));
             }
             request.headers_mut().append(name, value.clone());
@@ -83,14 +83,13 @@ impl fmt::Debug for CallOptions {
     }
 }
 
-fn is_reserved(name: &HeaderName, operation: &Operation) -> bool {
-    let is_token = match operation.credential {
+/// The same for each operation: a header that carries the token or the request id of one means it nowhere else.
+fn is_reserved(name: &HeaderName) -> bool {
+    let is_token = OPERATIONS.iter().any(|operation| match operation.credential {
         Credential::Header(own) => name.as_str().eq_ignore_ascii_case(own),
         Credential::Query(_) | Credential::Bearer => false,
-    };
-    let is_request_id =
-        operation.request_id.is_some() && name.as_str().eq_ignore_ascii_case(REQUEST_ID_HEADER);
-    is_token || is_request_id || RESERVED.contains(&name.as_str())
+    });
+    is_token || name.as_str().eq_ignore_ascii_case(REQUEST_ID_HEADER) || RESERVED.contains(&name.as_str())
 }
 
 /// The methods of a call that set its options; `$field` leads to its [`CallOptions`].
@@ -119,9 +118,11 @@ macro_rules! call_options {
 
             /// Sends a further header with each request of this call; may be called several times.
             ///
-            /// A name or value that HTTP does not allow, and a header that the client sets itself (the token's, the request
-            /// id's, `Host`, `Accept` and those of bodies and connections), is an
-            /// [`Error::Configuration`](crate::Error::Configuration) when the call is sent.
+            /// A name or value that HTTP does not allow, and a header that belongs to the client (`X-API-Key`, `Authorization`,
+            /// `X-Request-Id`, `Host`, `Accept` and those of bodies and connections, for every operation), is an
+            /// [`Error::Configuration`](crate::Error::Configuration) when the call is sent. For an id of your own use another
+            /// name, such as `X-Correlation-Id`; an extraction takes its request id with
+            /// [`request_id`](crate::Extract::request_id), and other operations have none.
             pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
                 self.$($field).+.add_header(name.as_ref(), value.as_ref());
                 self

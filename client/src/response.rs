@@ -105,6 +105,18 @@ pub(crate) fn bare_unexpected_response(reason: &str, status: StatusCode) -> Erro
     }))
 }
 
+/// The error for a success whose content contradicts the contract; `reason` holds no text of the service.
+pub(crate) fn unexpected_success(reason: String, trace_id: Option<String>) -> Error {
+    Error::UnexpectedResponse(Box::new(UnexpectedResponse {
+        status: StatusCode::OK,
+        headers: Vec::new(),
+        reason,
+        excerpt: String::new(),
+        request_id: None,
+        trace_id,
+    }))
+}
+
 fn failure(operation: &Operation, response: &RawResponse, token: &Token) -> Error {
     let status = response.status;
     if status.is_redirection() {

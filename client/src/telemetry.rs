@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reqwest::{StatusCode, Url};
+use reqwest::{Request, StatusCode, Url};
 
 pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 use crate::{Error, operation::Operation};
@@ -13,6 +13,7 @@ use crate::{Error, operation::Operation};
 pub(crate) async fn in_span<T>(
     operation: &'static Operation,
     base: &Url,
+    request: &Request,
     future: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     use tracing::{Instrument, field::Empty};
@@ -32,8 +33,27 @@ pub(crate) async fn in_span<T>(
     let outcome = future.instrument(span.clone()).await;
     if let Err(error) = &outcome {
         span.record("error.type", kind(error));
+        let _entered = span.enter();
+        // The error gets its request id only later, where the call was made.
+        let request_id = operation.request_id.and_then(|parameter| request_id(request, parameter));
+        tracing::warn!(
+            operation = operation.id,
+            error.type = kind(error),
+            request_id,
+            error = %error,
+            "call failed"
+        );
     }
     outcome
+}
+
+/// The request id that `request` carries, as an error shows it.
+#[cfg(feature = "tracing")]
+fn request_id(request: &Request, parameter: &str) -> Option<String> {
+    let in_query = request.url().query_pairs().find(|(name, _)| name == parameter);
+    let in_header =
+        || Some(request.headers().get(crate::contract::REQUEST_ID_HEADER)?.to_str().ok()?.to_owned());
+    in_query.map(|(_, id)| id.into_owned()).or_else(in_header).map(|id| crate::printable(&id).to_string())
 }
 
 /// Records that a response was received.
@@ -82,6 +102,7 @@ pub(crate) fn kind(error: &Error) -> &'static str {
 pub(crate) async fn in_span<T>(
     _: &'static Operation,
     _: &Url,
+    _: &Request,
     future: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     future.await

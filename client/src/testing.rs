@@ -22,6 +22,13 @@
 //! # })
 //! # }
 //! ```
+//!
+//! Waits are real: a `Retry-After` of [`Replies::throttled`] is waited for, and so is the backoff of a
+//! [`RetryPolicy`] that your code sets for one call. `#[tokio::test(start_paused = true)]` skips all of them; it needs tokio's
+//! feature `test-util` in your dev-dependencies.
+//!
+//! [`endpoint`], [`extraction`], [`group`], [`instance`], [`rejection`] and [`timeout`] make results and errors for mocks of your
+//! own: their types are `non_exhaustive`, so that no struct expression makes them elsewhere.
 
 use std::{
     collections::VecDeque,
@@ -37,8 +44,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Capabilities, Client, ClientBuilder, Endpoint, Error, Group, Instance, InstanceStatus, Middleware,
-    MiddlewareFuture, Next, RetryPolicy, TransportError, contract, generated::types, operation::Operation,
+    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, Extraction, Group, Instance,
+    InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError, TransportError,
+    contract, generated::types, operation::Operation, validate::quoted,
 };
 
 /// 2026-01-31T08:00:00Z.
@@ -54,17 +62,27 @@ pub struct Replies(Arc<Mutex<Script>>);
 
 #[derive(Default)]
 struct Script {
-    replies: VecDeque<Result<http::Response<Bytes>, Error>>,
+    replies: VecDeque<Reply>,
     requests: Vec<http::Request<Bytes>>,
 }
 
+struct Reply {
+    outcome: Result<http::Response<Bytes>, Error>,
+    /// `operationId` of the only operation that it is a response to; `None` for any.
+    operation: Option<&'static str>,
+}
+
 impl Replies {
-    /// No responses yet. A request without a response left is an [`Error::Configuration`].
+    /// No responses yet.
+    ///
+    /// A mistake in the test is an [`Error::Configuration`]: a request without a response left, one whose response belongs to
+    /// another operation (a listing for an extraction), and a response that cannot be made from what it was given.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A client builder with these replies in place of the service, a token, and waits of a millisecond before retries.
+    /// A client builder with these replies in place of the service, a token, and waits of a millisecond before retries without
+    /// `Retry-After`.
     pub fn builder(&self) -> ClientBuilder {
         Client::builder()
             .base_url("https://testing.invalid")
@@ -74,35 +92,64 @@ impl Replies {
     }
 
     /// A successful extraction of these gateways, each as `host:port`, with the caller's address 127.0.0.1.
+    ///
+    /// A text of another form, or a port outside 1 to 65535, makes the response an [`Error::Configuration`].
     pub fn gateways<I: IntoIterator<Item: AsRef<str>>>(self, gateways: I) -> Self {
-        let endpoint = |gateway: I::Item| {
-            let gateway = gateway.as_ref();
-            let (host, port) = gateway.rsplit_once(':').unwrap_or((gateway, "0"));
-            let ip = host.trim_matches(['[', ']']).to_owned();
-            Endpoint { ip, port: port.parse().unwrap_or(0) }
-        };
-        self.serialized(&types::ExtractSuccess {
-            code: success_code("extract_proxies"),
-            data: gateways.into_iter().map(endpoint).collect(),
-            msg: Some("ok".to_owned()),
-            request_ip: Some("127.0.0.1".to_owned()),
-            success: Some(true),
-        })
+        let reply = gateways_response(gateways);
+        self.push(reply, Some("extract_proxies"))
+    }
+
+    /// A partial extraction: these gateways of `requested`, with their counts and `Retry-After`, in whole seconds, in the headers.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// use std::time::Duration;
+    /// use sallyport_client::testing::Replies;
+    ///
+    /// let wait = Duration::from_secs(30);
+    /// let replies = Replies::new().partial(["gw.invalid:8080"], 3, Some(wait));
+    /// let extraction = replies.builder().build()?.extract(3).await?;
+    /// assert!(extraction.is_partial && extraction.retry_after == Some(wait));
+    /// assert_eq!((extraction.headers.x_proxy_requested_count, extraction.returned), (Some(3), 1));
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    pub fn partial<I: IntoIterator<Item: AsRef<str>>>(
+        self,
+        gateways: I,
+        requested: u32,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        let gateways: Vec<I::Item> = gateways.into_iter().collect();
+        let returned = gateways.len();
+        let reply = gateways_response(gateways).map(|mut response| {
+            let headers = response.headers_mut();
+            headers.insert("x-proxy-requested-count", HeaderValue::from(requested));
+            headers.insert("x-proxy-returned-count", HeaderValue::from(returned));
+            headers.insert("x-proxy-partial", HeaderValue::from_static("true"));
+            if let Some(wait) = retry_after {
+                headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+            }
+            response
+        });
+        self.push(reply, Some("extract_proxies"))
     }
 
     /// An extraction that is rejected because there are too few gateways, with this `Retry-After` in whole seconds.
     pub fn shortage(self, retry_after: Duration) -> Self {
-        self.rejection(503, Some(retry_after))
+        self.push(Ok(rejection_response(503, Some(retry_after))), Some("extract_proxies"))
     }
 
     /// HTTP 429 with this `Retry-After` in whole seconds.
     pub fn throttled(self, retry_after: Duration) -> Self {
-        self.rejection(429, Some(retry_after))
+        self.response(rejection_response(429, Some(retry_after)))
     }
 
     /// A rejection with this status and a business code.
     pub fn status(self, status: u16) -> Self {
-        self.rejection(status, None)
+        self.response(rejection_response(status, None))
     }
 
     /// A successful listing of these groups.
@@ -113,12 +160,13 @@ impl Replies {
     /// let replies = Replies::new().groups([group(7, "crawlers"), group(9, "shops")]);
     /// ```
     pub fn groups<I: IntoIterator<Item = Group>>(self, groups: I) -> Self {
-        self.serialized(&types::GroupsSuccess {
+        let success = types::GroupsSuccess {
             code: success_code("list_static_groups"),
             data: types::GroupsData { items: groups.into_iter().collect() },
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
-        })
+        };
+        self.push(Ok(response(200, serialize(&success))), Some("list_static_groups"))
     }
 
     /// Page `page` of a search, with these instances of `total` in all.
@@ -133,12 +181,13 @@ impl Replies {
     pub fn page<I: IntoIterator<Item = Instance>>(self, page: u32, instances: I, total: u32) -> Self {
         let items: Vec<Instance> = instances.into_iter().collect();
         let page_size = i64::try_from(items.len()).unwrap_or(i64::MAX).max(1);
-        self.serialized(&types::SearchSuccess {
+        let success = types::SearchSuccess {
             code: success_code("search_static_instances"),
             data: types::SearchData { items, page: page.into(), page_size, total: total.into() },
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
-        })
+        };
+        self.push(Ok(response(200, serialize(&success))), Some("search_static_instances"))
     }
 
     /// Any JSON with any status.
@@ -148,12 +197,12 @@ impl Replies {
 
     /// Any response.
     pub fn response(self, response: http::Response<Bytes>) -> Self {
-        self.push(Ok(response))
+        self.push(Ok(response), None)
     }
 
     /// A connection that breaks before the response is complete.
     pub fn interruption(self) -> Self {
-        self.push(Err(Error::Transport(Box::new(TransportError::new("interrupted by the test")))))
+        self.push(Err(Error::Transport(Box::new(TransportError::new("interrupted by the test")))), None)
     }
 
     /// The requests so far, in order. None holds a token: they are kept before the client adds it.
@@ -166,31 +215,102 @@ impl Replies {
         self.script().replies.len()
     }
 
-    fn rejection(self, status: u16, retry_after: Option<Duration>) -> Self {
-        let rejection = types::Rejection {
-            code: Some((i64::from(status) * 100 + 1).into()),
-            message: Some("rejected by the test".into()),
-            request_id: Some(TRACE_ID.into()),
-        };
-        let mut response = response(status, serialize(&rejection));
-        if let Some(wait) = retry_after {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
-        }
-        self.response(response)
-    }
-
-    fn serialized(self, success: &impl Serialize) -> Self {
-        self.response(response(200, serialize(success)))
-    }
-
-    fn push(self, reply: Result<http::Response<Bytes>, Error>) -> Self {
-        self.script().replies.push_back(reply);
+    /// `operation` is the name of the only operation that it is a response to.
+    fn push(self, outcome: Result<http::Response<Bytes>, Error>, operation: Option<&str>) -> Self {
+        let operation = operation.and_then(contract::operation).map(|operation| operation.id);
+        self.script().replies.push_back(Reply { outcome, operation });
         self
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn gateways_response<I: IntoIterator<Item: AsRef<str>>>(gateways: I) -> Result<http::Response<Bytes>, Error> {
+    let gateways = gateways.into_iter().map(|gateway| {
+        let gateway = gateway.as_ref();
+        let parsed = gateway.rsplit_once(':').and_then(|(host, port)| {
+            let port = port.parse().ok().filter(|port| *port > 0)?;
+            let host = host.trim_matches(['[', ']']);
+            (!host.is_empty()).then(|| endpoint(host, port))
+        });
+        parsed.ok_or_else(|| {
+            Error::configuration(format!(
+                "invalid gateway {} in a reply of the test: expected `host:port` with a port from 1 to 65535",
+                quoted(gateway)
+            ))
+        })
+    });
+    let success = types::ExtractSuccess {
+        code: success_code("extract_proxies"),
+        data: gateways.collect::<Result<_, _>>()?,
+        msg: Some("ok".to_owned()),
+        request_ip: Some("127.0.0.1".to_owned()),
+        success: Some(true),
+    };
+    Ok(response(200, serialize(&success)))
+}
+
+fn rejection_response(status: u16, retry_after: Option<Duration>) -> http::Response<Bytes> {
+    let rejection = types::Rejection {
+        code: Some((i64::from(status) * 100 + 1).into()),
+        message: Some("rejected by the test".into()),
+        request_id: Some(TRACE_ID.into()),
+    };
+    let mut response = response(status, serialize(&rejection));
+    if let Some(wait) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+    }
+    response
+}
+
+/// A gateway.
+pub fn endpoint(host: impl Into<String>, port: u16) -> Endpoint {
+    Endpoint { ip: host.into(), port: port.into() }
+}
+
+/// The result of an extraction that requested `requested` gateways and returned these. Change its fields for other ones.
+pub fn extraction<I: IntoIterator<Item = Endpoint>>(endpoints: I, requested: u32) -> Extraction {
+    let endpoints: Vec<Endpoint> = endpoints.into_iter().collect();
+    Extraction {
+        requested,
+        returned: endpoints.len(),
+        is_partial: usize::try_from(requested).is_ok_and(|requested| endpoints.len() < requested),
+        headers: contract::ExtractProxiesHeaders::default(),
+        retry_after: None,
+        request_ip: Some(std::net::Ipv4Addr::LOCALHOST),
+        request_id: "request-of-a-test".to_owned(),
+        message: "ok".to_owned(),
+        endpoints,
+    }
+}
+
+/// A rejection with this status and message, without a business code, ids or `Retry-After`: for [`Error::Rejected`],
+/// [`Error::Throttled`] and [`Error::Shortage`]. Change its fields for other ones.
+///
+/// ```
+/// use std::time::Duration;
+/// use sallyport_client::{Error, http::StatusCode, testing};
+///
+/// let mut rejection = testing::rejection(StatusCode::TOO_MANY_REQUESTS, "slow down");
+/// rejection.retry_after = Some(Duration::from_secs(7));
+/// assert!(Error::Throttled(Box::new(rejection)).is_retryable());
+/// ```
+pub fn rejection(status: http::StatusCode, message: impl Into<String>) -> Rejection {
+    Rejection {
+        status,
+        code: None,
+        message: message.into(),
+        request_id: None,
+        trace_id: None,
+        retry_after: None,
+    }
+}
+
+/// A timeout of one request after this time, without a request id. Change its fields for other ones.
+pub fn timeout(limit: Duration) -> TimeoutError {
+    TimeoutError { is_total: false, limit: Some(limit), request_id: None }
 }
 
 /// A group with this id and name, created and updated in 2026. Change its fields for other ones.
@@ -220,12 +340,19 @@ pub fn instance(id: i64, ip: impl Into<String>, port: u16) -> Instance {
 
 impl Middleware for Replies {
     fn handle<'a>(&'a self, request: http::Request<Bytes>, _: Next<'a>) -> MiddlewareFuture<'a> {
+        let requested = request.extensions().get::<Attempt>().map(|attempt| attempt.operation);
         let mut script = self.script();
         script.requests.push(request);
         let number = script.requests.len();
-        let reply = script.replies.pop_front().unwrap_or_else(|| {
-            Err(Error::Configuration(format!("the test has no reply for request {number}")))
-        });
+        let reply = match script.replies.pop_front() {
+            None => Err(Error::configuration(format!("the test has no reply for request {number}"))),
+            Some(Reply { outcome, operation }) => match (operation, requested) {
+                (Some(own), Some(other)) if own != other => Err(Error::configuration(format!(
+                    "reply {number} of the test is one of `{own}`, the request is one of `{other}`"
+                ))),
+                _ => outcome,
+            },
+        };
         Box::pin(std::future::ready(reply))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     env, fmt, fs,
-    io::Read as _,
+    io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -15,6 +15,10 @@ use crate::{Error, secret::Token};
 
 /// Maximum length of a token file, in bytes; a longer one holds something else.
 const MAX_FILE: u64 = 16 << 10;
+
+/// Says nothing of the content.
+const INVALID_CONTENT: &str =
+    "expected one token of printable ASCII, found spaces, further lines or other characters";
 
 /// What [`TokenSource::token`] returns.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<SecretString, TokenSourceError>> + Send + 'a>>;
@@ -63,8 +67,8 @@ where
 /// The token in a file, read again whenever the file changes; spaces and line ends around the token are ignored.
 ///
 /// The client looks at the file's metadata before each request, which blocks for the time of a local system call. While the
-/// file is missing, unreadable or empty, as for a moment during a rotation, the last token stays in use. Replace the file by
-/// renaming another one over it.
+/// file is missing, unreadable or empty, as for a moment during a rotation, or holds what cannot be a token, the last token stays
+/// in use; [`open`](Self::open) reports all of these. Replace the file by renaming another one over it.
 ///
 /// ```no_run
 /// # fn run() -> Result<(), sallyport_client::Error> {
@@ -99,13 +103,13 @@ impl TokenFile {
     /// Reads the file for the first time.
     ///
     /// # Errors
-    /// [`Error::Configuration`] when it cannot be read, holds no valid token or more than 16 KiB.
+    /// [`Error::Configuration`] with the path when it cannot be read, is empty, holds more than 16 KiB, or something else than one
+    /// word of printable ASCII.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         let loaded = load(&path).map_err(|reason| {
             Error::configuration(format!("cannot read the token file {}: {reason}", path.display()))
         })?;
-        Token::new(loaded.token.clone())?;
         Ok(Self { path, last: Mutex::new(loaded) })
     }
 
@@ -220,16 +224,22 @@ fn load(path: &Path) -> Result<LoadedToken, String> {
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     let mut text = String::new();
     let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
-    read.map_err(|error| error.kind().to_string())?;
     let text = SecretString::from(text);
-    let token = text.expose_secret().trim();
-    if token.is_empty() {
-        return Err("it is empty".to_owned());
-    }
+    read.map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => INVALID_CONTENT.to_owned(),
+        kind => kind.to_string(),
+    })?;
     if text.expose_secret().len() as u64 > MAX_FILE {
-        return Err(format!("expected at most {MAX_FILE} bytes, found more"));
+        return Err(format!("expected a token of at most {MAX_FILE} bytes, found more"));
     }
-    Ok(LoadedToken { token: SecretString::from(token), version: Some(version(metadata)) })
+    let token = SecretString::from(text.expose_secret().trim());
+    if token.expose_secret().is_empty() {
+        return Err("expected a token, found an empty file".to_owned());
+    }
+    if Token::new(token.clone()).is_err() {
+        return Err(INVALID_CONTENT.to_owned());
+    }
+    Ok(LoadedToken { token, version: Some(version(metadata)) })
 }
 
 fn version(metadata: fs::Metadata) -> Version {

@@ -83,7 +83,7 @@ impl Transport {
             telemetry: self.telemetry.start(operation, &self.url),
         };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, sending).await;
+        let outcome = telemetry::in_span(operation, &self.url, &request, sending).await;
         call.telemetry.end(outcome.as_ref().err());
         outcome
     }
@@ -195,7 +195,7 @@ impl Transport {
         request.url_mut().set_fragment(None);
         request.headers_mut().remove("api-version");
         *request.timeout_mut() = Some(options.request_timeout.unwrap_or(self.request_timeout));
-        options.apply(request, operation)?;
+        options.apply(request)?;
         if let Some(parameter) = operation.request_id
             && !has_request_id(request, parameter)
         {

@@ -75,13 +75,13 @@ async fn every_call_takes_headers_of_its_own() {
     client.groups().header("X-Job", "17").header("x-job", "18").await.unwrap();
     client.extract(1).header("traceparent", "00-1").await.unwrap();
     client.extract_text(1, Separator::Lf).header("x-job", "é").await.unwrap();
-    client.search(["192.0.2.1"]).header("X-Request-Id", "mine").page(1).await.unwrap();
+    client.search(["192.0.2.1"]).header("X-Correlation-Id", "mine").page(1).await.unwrap();
     let seen: Vec<String> = server.seen().iter().map(|request| request.to_ascii_lowercase()).collect();
     for (request, headers) in seen.iter().zip([
         vec!["x-job: 17", "x-job: 18"],
         vec!["traceparent: 00-1"],
         vec!["x-job: "],
-        vec!["x-request-id: mine"],
+        vec!["x-correlation-id: mine"],
     ]) {
         assert!(headers.iter().all(|header| request.contains(header)), "{request}");
     }
@@ -107,9 +107,16 @@ async fn headers_of_the_client_are_not_replaced() {
     ] {
         let call = client.extract(1).header(name, value);
         assert!(!format!("{call:?}").contains("canary"), "{call:?}");
-        let error = call.await.unwrap_err();
-        let Error::Configuration(message) = &error else { panic!("{name}: {error:?}") };
-        assert!(message.contains("header") && !message.contains("canary"), "{message}");
+        for error in [
+            call.await.unwrap_err(),
+            client.extract_text(1, Separator::Lf).header(name, value).await.unwrap_err(),
+            client.groups().header(name, value).await.unwrap_err(),
+            client.search(["192.0.2.1"]).header(name, value).await.unwrap_err(),
+            client.search(["192.0.2.1"]).header(name, value).page(1).await.unwrap_err(),
+        ] {
+            let Error::Configuration(message) = &error else { panic!("{name}: {error:?}") };
+            assert!(message.contains("header") && !message.contains("canary"), "{message}");
+        }
     }
     assert!(server.seen().is_empty());
 }
@@ -237,4 +244,34 @@ async fn a_client_without_a_token_says_how_to_set_one() {
     let error = Client::builder().base_url("https://api.invalid").build().unwrap_err().to_string();
     assert!(error.contains("token_file()") && error.contains("token_from_env()"), "{error}");
     assert!(!error.contains(CANARY));
+}
+
+#[tokio::test]
+async fn a_404_of_something_else_says_to_check_the_base_url() {
+    let code = r#"{"code":40401,"message":"no such group"}"#;
+    for (body, is_hinted) in [("", true), ("<html>nothing here</html>", true), (code, false)] {
+        let server = FaultyServer::start(vec![reply(404, &[], body)]).await;
+        let error = server.client().groups().await.unwrap_err().to_string();
+        assert_eq!(
+            error.contains("check the base URL, to which the client adds `/openapi/v1/…`"),
+            is_hinted,
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn results_can_be_compared_and_hashed() {
+    use sallyport_client::testing::{group, instance};
+    use std::collections::HashSet;
+
+    let endpoints: Vec<sallyport_client::Endpoint> = serde_json::from_str(
+        r#"[{"ip":"a.invalid","port":1},{"ip":"a.invalid","port":1},{"ip":"a.invalid","port":2}]"#,
+    )
+    .unwrap();
+    assert_eq!(endpoints[0], endpoints[1]);
+    assert_eq!(endpoints.iter().collect::<HashSet<_>>().len(), 2);
+    assert_eq!(HashSet::from([group(1, "a"), group(1, "a"), group(2, "a")]).len(), 2);
+    assert_ne!(instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 2));
+    assert_eq!(HashSet::from([instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 1)]).len(), 1);
 }

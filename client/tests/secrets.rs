@@ -181,6 +181,17 @@ async fn logs_of_all_crates_at_all_levels_hold_no_token() {
     } else {
         &[]
     };
+    if cfg!(feature = "tracing") {
+        let server = FaultyServer::start(vec![reply(400, &[], CANARY)]).await;
+        server.client().extract(1).request_id("id-of-a-failure").await.unwrap_err();
+        let text = String::from_utf8_lossy(&log.lock().unwrap()).into_owned();
+        let failures: Vec<&str> = text.lines().filter(|line| line.contains("id-of-a-failure")).collect();
+        assert_eq!(failures.len(), 1, "{failures:?}");
+        for part in ["WARN", "call failed", "sallyport.call", "extractProxies", "rejected", "HTTP 400"] {
+            assert!(failures[0].contains(part), "no {part}: {}", failures[0]);
+        }
+        assert_clean("the event", failures[0]);
+    }
     for part in own.iter().chain(&["TRACE", "hyper"]) {
         assert!(text.contains(part), "the log is not on: no {part} in {} bytes", text.len());
     }

@@ -81,7 +81,15 @@ async fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
     let (server, folder) = (FaultyServer::start(vec![no_groups()]).await, Folder::new());
     folder.replace("first");
     let client = builder(&server).token_file(folder.token()).build().unwrap();
-    for broken in [None, Some(""), Some("\n"), Some("x".repeat(20_000).as_str())] {
+    for broken in [
+        None,
+        Some(""),
+        Some("\n"),
+        Some("x".repeat(20_000).as_str()),
+        Some("two words"),
+        Some("one\ntwo"),
+        Some("caf\u{e9}"),
+    ] {
         match broken {
             None => fs::remove_file(folder.token()).unwrap(),
             Some(text) => folder.replace(text),
@@ -90,7 +98,12 @@ async fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
     }
     folder.replace("second");
     client.groups().await.unwrap();
-    assert_eq!(tokens(&server), ["first", "first", "first", "first", "second"]);
+    // Not UTF-8.
+    fs::write(folder.token(), [0xff, 0xfe]).unwrap();
+    client.groups().await.unwrap();
+    let seen = tokens(&server);
+    assert_eq!(seen[..7], ["first"; 7]);
+    assert_eq!(seen[7..], ["second", "second"]);
 }
 
 #[tokio::test]
@@ -173,15 +186,18 @@ async fn no_text_holds_a_token_of_a_source() {
     let shown = format!("{error} {error:?} {client:?} {:?}", client.generated());
     assert!(!shown.contains("canary"), "{shown}");
 
-    // An invalid token, and a source whose error repeats its last token.
-    for invalid in ["canary token", "canary\u{e9}"] {
+    // Files without a valid token, whose error names the file, and a source whose error repeats its last token.
+    for invalid in ["canary token", "canary\u{e9}", "canary\ncanary", &"canary".repeat(4000)] {
         folder.replace(invalid);
         let error = TokenFile::open(folder.token()).unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
-        let error = client.groups().await.unwrap_err();
-        assert!(matches!(error, Error::Configuration(_)), "{error:?}");
-        assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
+        let (Error::Configuration(message), path) = (&error, folder.token()) else { panic!("{error:?}") };
+        assert!(message.contains(&*path.to_string_lossy()) && !message.contains("canary"), "{message}");
+        assert!(message.contains("expected") && !message.contains("line end at the end"), "{message}");
     }
+    let source = || async { Ok(SecretString::from("canary token")) };
+    let error = self::builder(&server).token_source(source).build().unwrap().groups().await.unwrap_err();
+    assert!(matches!(error, Error::Configuration(_)), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
     let calls = AtomicUsize::new(0);
     let source = move || {
         let is_first = calls.fetch_add(1, Ordering::Relaxed) == 0;

@@ -121,3 +121,44 @@ fn what_does_nothing_until_it_is_used_is_marked() {
         assert_eq!(marked.get(name), Some(&true), "{name} needs #[must_use]");
     }
 }
+
+/// Docs show a limit as a number before the constant that holds it: `100 ([`NUM_MAXIMUM`](…))`.
+#[test]
+fn numbers_in_docs_are_the_constants_that_they_stand_beside() {
+    use sallyport_client::contract::{ExtractProxies as Extraction, SearchStaticInstances as Search};
+
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut docs, mut found) = (String::new(), 0);
+    for path in ["client.rs", "extract.rs", "guide.rs", "search/mod.rs"] {
+        docs.push_str(&fs::read_to_string(sources.join(path)).unwrap());
+    }
+
+    let docs = docs
+        .lines()
+        .map(|line| line.trim().trim_start_matches("/// ").trim_start_matches("//! "))
+        .collect::<Vec<_>>()
+        .join(" ");
+    for (name, value) in [
+        ("NUM_MINIMUM", Extraction::NUM_MINIMUM.to_string()),
+        ("NUM_MAXIMUM", Extraction::NUM_MAXIMUM.to_string()),
+        ("SB_MAX_UTF8_BYTES", Extraction::SB_MAX_UTF8_BYTES.to_string()),
+        ("REQUEST_ID_MAX_UTF8_BYTES", Extraction::REQUEST_ID_MAX_UTF8_BYTES.to_string()),
+        ("IPS_MIN_ITEMS", Search::IPS_MIN_ITEMS.to_string()),
+        ("IPS_MAX_DISTINCT", Search::IPS_MAX_DISTINCT.to_string()),
+        ("PAGE_MINIMUM", Search::PAGE_MINIMUM.to_string()),
+        ("PAGE_MAXIMUM", Search::PAGE_MAXIMUM.to_string()),
+        ("PAGE_SIZE_MINIMUM", Search::PAGE_SIZE_MINIMUM.to_string()),
+        ("PAGE_SIZE_MAXIMUM", Search::PAGE_SIZE_MAXIMUM.to_string()),
+    ] {
+        for (at, _) in docs.match_indices(&format!("[`{name}`]")) {
+            let before = &docs[..at];
+            assert!(
+                before.ends_with(&format!(" {value} (")) || before.ends_with(&format!("({value}, ")),
+                "{name} is {value}: …{}",
+                &before[before.len() - 40..]
+            );
+            found += 1;
+        }
+    }
+    assert!(found >= 10, "{found}");
+}

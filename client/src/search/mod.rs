@@ -148,8 +148,8 @@ impl Search {
     }
 
     /// Maximum number of instances on a page, from
-    /// [`PAGE_SIZE_MINIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MINIMUM) to
-    /// [`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) (`search.page-size`).
+    /// 1 ([`PAGE_SIZE_MINIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MINIMUM)) to
+    /// 1000 ([`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM)) (`search.page-size`).
     ///
     /// Default: that of the service for [`page`](Self::page), and the maximum for the other ways to send a search.
     pub fn page_size(mut self, size: u32) -> Self {
@@ -158,19 +158,20 @@ impl Search {
     }
 
     /// Splits more addresses than one request takes
-    /// ([`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
+    /// (500, [`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
     /// once; pages and totals are those of all requests together.
     pub fn in_batches(mut self) -> Self {
         self.in_batches = true;
         self
     }
 
-    /// Sends the search for one page, from [`PAGE_MINIMUM`](contract::SearchStaticInstances::PAGE_MINIMUM) to
-    /// [`PAGE_MAXIMUM`](contract::SearchStaticInstances::PAGE_MAXIMUM) (`search.page`).
+    /// Sends the search for one page, from 1 ([`PAGE_MINIMUM`](contract::SearchStaticInstances::PAGE_MINIMUM)) to
+    /// 1000000 ([`PAGE_MAXIMUM`](contract::SearchStaticInstances::PAGE_MAXIMUM)) (`search.page`).
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; otherwise
-    /// any other [`Error`] but [`Error::Configuration`] and [`Error::Shortage`].
+    /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
+    /// for a [`header`](Self::header) or a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
+    /// [`Error`] but [`Error::Shortage`].
     pub async fn page(self, number: u32) -> Result<SearchPage, Error> {
         let batches = self.batches()?;
         let number = i64::from(number);
@@ -193,13 +194,20 @@ impl Search {
 
     /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
-        Pages::new(self, true)
+        Pages::new(self, true, false)
     }
 
     /// All instances as a stream, one batch after another. The next page is requested when the instances of the one before are
     /// consumed. The stream ends after the first error.
+    ///
+    /// [Pages that overlap or leave gaps](Pages#pages-that-overlap-or-leave-gaps) are an [`Error::UnexpectedResponse`], which
+    /// may come only at the end, after the instances of other pages.
     pub fn stream(self) -> Instances {
-        let pages = Pages::new(self, false).into_stream();
+        self.walk(false)
+    }
+
+    fn walk(self, keeps_ids: bool) -> Instances {
+        let pages = Pages::new(self, false, keeps_ids).into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
     }
 
@@ -297,9 +305,10 @@ impl IntoFuture for Search {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     /// Sends the search and collects the instances of all pages. Use [`stream`](Search::stream) for results that should not
-    /// be held in memory at once.
+    /// be held in memory at once. Fails with [`Error::UnexpectedResponse`] instead of returning fewer instances than the service
+    /// counts, or one of them twice; see [pages that overlap or leave gaps](Pages#pages-that-overlap-or-leave-gaps).
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.stream().try_collect())
+        Box::pin(self.walk(true).try_collect())
     }
 }
 

@@ -9,8 +9,10 @@ use crate::{
     operation::{Credential, Operation, Retry},
     validate::{self, InvalidArgument},
 };
-/// The header that carries a request id in requests and a trace id in responses.
+/// The header that carries the trace id in responses, and the request id in requests that have none in their query.
 pub const REQUEST_ID_HEADER: &str = "X-Request-Id";
+/// What the paths of all operations begin with; the base URL ends before it.
+pub const PATH_PREFIX: &str = "/openapi/v1/library";
 static LIST_BOOKS: Operation = Operation {
     retry: Retry::Safe,
     request_id: None,
@@ -141,6 +143,19 @@ static DELETE_MEMBER: Operation = Operation {
     shortage: false,
     text: false,
 };
+/// The operations, in each form of their response.
+pub(crate) static OPERATIONS: &[&Operation] = &[
+    &LIST_BOOKS,
+    &CREATE_BOOK,
+    &GET_BOOK,
+    &REPLACE_BOOK,
+    &CHANGE_BOOK,
+    &DELETE_BOOK,
+    &LEND_BOOK,
+    &GET_LOAN,
+    &PUT_MEMBER,
+    &DELETE_MEMBER,
+];
 /// The operation that progenitor calls `name`.
 pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
     match name {

@@ -13,6 +13,7 @@ use progenitor_client::{encode_path, ClientHooks, OperationInfo, RequestBuilderE
 pub mod types {
     ///A book.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct Book {
         /// Name of the author.
@@ -69,6 +70,7 @@ pub mod types {
     }
     ///Envelope of a new book.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct BookCreated {
         /// Business code, always 201.
@@ -88,6 +90,7 @@ pub mod types {
     }
     ///Envelope of a book.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct BookSuccess {
         /// Business code, always 200.
@@ -107,6 +110,7 @@ pub mod types {
     }
     ///Envelope of a list of books.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct BooksSuccess {
         /// Business code, always 200.
@@ -126,6 +130,7 @@ pub mod types {
     }
     ///A loan.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct Loan {
         /// Identifier of the loan.
@@ -146,6 +151,7 @@ pub mod types {
     }
     ///Envelope of a loan that was asked for.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct LoanAccepted {
         /// Business code, always 202.
@@ -165,6 +171,7 @@ pub mod types {
     }
     ///Envelope of a loan.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(PartialEq, Eq, Hash)]
     #[non_exhaustive]
     pub struct LoanSuccess {
         /// Business code, always 200.

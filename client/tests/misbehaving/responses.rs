@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
+
 use sallyport_client::{BusinessCode, Error, InstanceStatus, Separator};
 
 use crate::faulty::{FaultyServer, Reply, ok, reply};
@@ -279,4 +281,103 @@ async fn ids_of_request_and_trace_are_two() {
     let server = FaultyServer::start(vec![reply(400, &[("x-request-id", "mine")], "{}")]).await;
     let error = server.client().extract(1).request_id("mine").await.unwrap_err();
     assert_eq!(error.to_string().matches("mine").count(), 1, "{error}");
+}
+
+/// A page of a search whose instances have these ids.
+fn page_of(ids: &[u32], total: u32) -> Reply {
+    let items: Vec<String> = ids
+        .iter()
+        .map(|id| {
+            format!(
+                r#"{{"instanceId":{id},"offerId":31,"status":"active","ip":"203.0.113.7","port":1,"protocols":[],
+                "countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":null,"capabilities":{{}},
+                "groupId":null}}"#
+            )
+        })
+        .collect();
+    let items = items.join(",");
+    ok(&format!(
+        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{items}],"page":1,"pageSize":2,"total":{total}}}}}"#
+    ))
+}
+
+#[tokio::test]
+async fn pages_that_overlap_or_leave_gaps_are_an_error() {
+    for (pages, reason) in [
+        // The end comes too early, too late, or in the middle of a page.
+        (vec![page_of(&[1, 2], 5), page_of(&[3], 5), page_of(&[], 5)], "received 3 of 5 instances"),
+        (vec![page_of(&[1, 2], 3), page_of(&[3, 4], 3)], "received 4 of 3 instances"),
+        (vec![page_of(&[], 2)], "received 0 of 2 instances"),
+        // The number is right, and one instance stands for another.
+        (vec![page_of(&[1, 2], 4), page_of(&[2, 3], 4)], "received instance 2 twice"),
+        (vec![page_of(&[1, 1], 2)], "received instance 1 twice"),
+    ] {
+        let expected =
+            format!("unexpected response: {reason}; the pages overlap or leave gaps (HTTP 200) [trace id r]");
+        let server = FaultyServer::start(pages.clone()).await;
+        let error = server.client().search(["203.0.113.7"]).page_size(2).await.unwrap_err();
+        assert!(matches!(error, Error::UnexpectedResponse(_)) && !error.is_retryable(), "{error:?}");
+        assert_eq!(error.to_string(), expected);
+        let server = FaultyServer::start(pages.clone()).await;
+        let streamed: Result<Vec<_>, Error> =
+            server.client().search(["203.0.113.7"]).page_size(2).stream().try_collect().await;
+        assert_eq!(streamed.unwrap_err().to_string(), expected);
+        let server = FaultyServer::start(pages).await;
+        let mut pages = server.client().search(["203.0.113.7"]).page_size(2).pages();
+        let error = loop {
+            match pages.next().await {
+                Ok(page) => assert!(page.is_some(), "the walk ends without an error"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_list_notices_instances_on_any_two_pages() {
+    let pages = vec![page_of(&[1, 2], 6), page_of(&[3, 4], 6), page_of(&[5, 1], 6)];
+    let server = FaultyServer::start(pages.clone()).await;
+    let error = server.client().search(["203.0.113.7"]).page_size(2).await.unwrap_err();
+    assert!(error.to_string().contains("received instance 1 twice"), "{error}");
+    // A stream keeps the ids of one page only.
+    let server = FaultyServer::start(pages).await;
+    let streamed: Vec<_> =
+        server.client().search(["203.0.113.7"]).page_size(2).stream().try_collect().await.unwrap();
+    assert_eq!(streamed.len(), 6);
+}
+
+#[tokio::test]
+async fn data_that_changes_during_a_walk_is_no_error() {
+    for pages in [
+        vec![page_of(&[1, 2], 4), page_of(&[4], 3)],
+        vec![page_of(&[1, 2], 3), page_of(&[2, 3], 4)],
+        vec![page_of(&[1, 2], 4), page_of(&[], 2)],
+        vec![page_of(&[1, 2], 3), page_of(&[3, 4], 5), page_of(&[], 5)],
+    ] {
+        let server = FaultyServer::start(pages).await;
+        let found = server.client().search(["203.0.113.7"]).page_size(2).await.unwrap();
+        assert!(found.len() >= 2);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_overlaps_is_requested_again() {
+    let server =
+        FaultyServer::start(vec![page_of(&[1, 2], 4), page_of(&[2, 3], 4), page_of(&[3, 4], 4)]).await;
+    let mut pages = server.client().search(["203.0.113.7"]).page_size(2).pages();
+    assert_eq!(pages.next().await.unwrap().unwrap().items.len(), 2);
+    assert!(pages.next().await.is_err());
+    assert_eq!(pages.next().await.unwrap().unwrap().items.len(), 2);
+    assert!(pages.next().await.unwrap().is_none());
+    assert!(server.seen()[1..].iter().all(|request| request.contains(r#""page":2"#)));
+}
+
+#[tokio::test]
+async fn batches_are_counted_one_by_one() {
+    let addresses: Vec<String> = (0..1200u16).map(|n| format!("10.0.{}.{}", n / 256, n % 256)).collect();
+    let batches = vec![page_of(&[1], 1), page_of(&[2], 1), page_of(&[3], 2), page_of(&[], 2)];
+    let server = FaultyServer::start(batches).await;
+    let error = server.client().search(&addresses).in_batches().await.unwrap_err();
+    assert!(error.to_string().contains("received 1 of 2 instances"), "{error}");
 }

@@ -55,8 +55,8 @@ use crate::target::Target;
 /// # }
 /// ```
 ///
-/// Each sandbox has ports, data and a clock of its own, so that tests run side by side. It needs a runtime with several
-/// threads, and stops when it is dropped.
+/// Each sandbox has ports, data and a clock of its own, so that tests run side by side. It needs a tokio runtime,
+/// and stops when it is dropped.
 #[derive(Debug)]
 pub struct Sandbox {
     server: Server,

@@ -12,7 +12,8 @@ use syn::{
 ///
 /// - Integers and times of responses are read by `crate::lenient`: some services send ports as text.
 /// - Bodies are read by `crate::hooks`: progenitor loses status and headers when it cannot parse a body.
-/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
+/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change. They can be compared, and
+///   hashed unless they hold a float or any JSON.
 /// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
 /// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
 pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
@@ -51,9 +52,15 @@ fn body_types(file: &syn::File) -> BTreeSet<String> {
 
 fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
     let Some((_, items)) = &mut module.content else { return };
+    let without_eq = without_eq(items);
     for item in items.iter_mut() {
         match item {
             Item::Struct(structure) if responses.contains(&structure.ident.to_string()) => {
+                structure.attrs.push(if without_eq.contains(&structure.ident.to_string()) {
+                    parse_quote!(#[derive(PartialEq)])
+                } else {
+                    parse_quote!(#[derive(PartialEq, Eq, Hash)])
+                });
                 structure.attrs.push(parse_quote!(#[non_exhaustive]));
                 structure.fields.iter_mut().for_each(read_leniently);
             }
@@ -73,6 +80,27 @@ fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies:
     items.retain(
         |item| !matches!(item, Item::Impl(block) if block.trait_.is_none() && block.items.is_empty()),
     );
+}
+
+/// The structs that hold, themselves or in a field of a struct, what is not `Eq` and `Hash`.
+fn without_eq(items: &[Item]) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = ["f32", "f64", "Map", "HashMap", "Value"].map(str::to_owned).into();
+    loop {
+        let before = found.len();
+        for item in items {
+            let Item::Struct(ItemStruct { ident, fields, .. }) = item else { continue };
+            let names_one = |field: &Field| {
+                let text = field.ty.to_token_stream().to_string();
+                text.split([' ', '<', '>', ':', ',']).any(|word| found.contains(word))
+            };
+            if fields.iter().any(names_one) {
+                found.insert(ident.to_string());
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
 }
 
 fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {

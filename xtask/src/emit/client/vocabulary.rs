@@ -14,7 +14,7 @@ use crate::{
 /// The properties of each operation, by the name that progenitor gives it.
 pub(super) fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut statics = Vec::new();
-    let mut arms = Vec::new();
+    let (mut arms, mut all) = (Vec::new(), Vec::new());
     for operation in &contract.operations {
         let mut forms = vec![(operation.id.clone(), false)];
         if operation.success.content.len() > 1 {
@@ -24,21 +24,42 @@ pub(super) fn operations(document: &Document, contract: &Contract) -> Result<Tok
             let (constant, key) = (name::constant(&id), name::snake(&id).to_string());
             let properties = properties(document, operation, text)?;
             statics.push(quote!(static #constant: Operation = #properties;));
+            all.push(quote!(&#constant));
             arms.push(quote!(#key => Some(&#constant)));
         }
     }
     let header = request_id_header(document, contract)?;
+    let prefix = path_prefix(contract);
     Ok(quote! {
-        /// The header that carries a request id in requests and a trace id in responses.
+        /// The header that carries the trace id in responses, and the request id in requests that have none in their query.
         pub const REQUEST_ID_HEADER: &str = #header;
 
+        /// What the paths of all operations begin with; the base URL ends before it.
+        pub const PATH_PREFIX: &str = #prefix;
+
         #(#statics)*
+
+        /// The operations, in each form of their response.
+        pub(crate) static OPERATIONS: &[&Operation] = &[#(#all),*];
 
         /// The operation that progenitor calls `name`.
         pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
             match name { #(#arms,)* _ => None }
         }
     })
+}
+
+/// The segments with which the paths of all operations begin. The last segment of a path is never part of it.
+fn path_prefix(contract: &Contract) -> String {
+    let folder = |operation: &Operation| {
+        let mut segments: Vec<String> = operation.path.split('/').map(str::to_owned).collect();
+        segments.pop();
+        segments
+    };
+    let common = |before: Vec<String>, next: Vec<String>| {
+        before.into_iter().zip(next).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
+    };
+    contract.operations.iter().map(folder).reduce(common).unwrap_or_default().join("/")
 }
 
 /// The minimum length of a token.
